@@ -87,6 +87,10 @@ class Settings(BaseSettings):
 
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)
+    # Of those, what browsers and simulated phones never take; and the share after which an organization's next call has
+    # to leave places to others (a half: it holds fewer than stay free). A limit of an organization's own is its weight.
+    telephone_call_reserve: float = Field(default=0.25, ge=0, lt=1)
+    org_call_share: float = Field(default=0.5, gt=0, le=1)
     run_lease_s: float = Field(default=10.0, ge=2)
     # Campaigns: the wait for a carrier that is silent about a dial (longer than phones ring), and the safety tick.
     campaign_patience_s: float = Field(default=120.0, ge=1)

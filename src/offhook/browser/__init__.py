@@ -8,6 +8,8 @@ from offhook.runs import LiveCallRegistry
 
 def register(root: Root) -> None:
     """Registers the media socket of browser calls with the process."""
-    services = BrowserServices(root.get(LiveCallRegistry), root.settings.max_socket_message_bytes)
+    live = root.get(LiveCallRegistry)
+    live.slots.add_free_modes([endpoints.MODE])
+    services = BrowserServices(live, root.settings.max_socket_message_bytes)
     root.provide(BrowserServices, services)
     root.api.include_router(endpoints.router)

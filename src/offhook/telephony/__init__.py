@@ -72,6 +72,7 @@ def register(root: Root) -> None:
         register_carrier(root, carriers, admission, reports)
     accounts.require_platform_catalog()
     runs.modes.add(carriers.names)
+    runs.live.slots.add_free_modes(spec.name for spec in carriers.specs if spec.is_in_process)
     warm = WarmTransfers(root.db, address, signals)
     runs.agents.tools.transfers = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(CallReports, reports)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
@@ -16,6 +17,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
 from offhook.kit.event_bus import EventBus
 from offhook.kit.files.file_store import FileStore
+from offhook.orgs import service as orgs
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
@@ -24,6 +26,7 @@ from offhook.runs.finishing.costs import tariff_of
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
+from offhook.runs.live.call_slots import CallSlots
 from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
@@ -131,6 +134,7 @@ class LiveCallRegistry:
         self._writer = writer
         self._agents = agents
         self._pre_call = pre_call
+        self.slots = CallSlots(settings)
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
         self._recordings = CallRecordings()
@@ -164,19 +168,21 @@ class LiveCallRegistry:
     async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
         """Takes the run for this process and builds its session; the caller then awaits :meth:`LiveCall.run`.
 
-        Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (429).
+        Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (429) if there is no slot
+        left for its organization; another process may take it then.
         """
         if self.active_calls >= self._settings.max_calls_per_process:
             raise ProcessIsFull
         self._connecting += 1
         try:
-            run, version = await self._take_run(run_id, leg.codec)
+            run, version = await self._take_slot(run_id, leg.codec)
             sink = self._writer.create_sink(run.id)
             try:
                 call = await self._build_call(run, version, leg, sink)
             except BaseException:
                 failed = CallResult("failed", "error", 0.0)
                 sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": failed.end_reason, "outcome": failed.outcome}))
+                self.slots.give_back(run.id)
                 await asyncio.shield(self.store_end(run.organization_id, run.id, sink, failed))
                 raise
             self._calls[run.id] = call
@@ -207,7 +213,24 @@ class LiveCallRegistry:
         async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
-    async def _take_run(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
+    async def _take_slot(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
+        has_slot = False
+
+        def take(run: Run, weight: float) -> None:
+            nonlocal has_slot
+            self.slots.take(run.id, run.organization_id, run.mode, weight=weight)
+            has_slot = True
+
+        try:
+            return await self._take_run(run_id, codec, take)
+        except BaseException:
+            if has_slot:  # a second socket of a run must not return the slot of the first
+                self.slots.give_back(run_id)
+            raise
+
+    async def _take_run(
+        self, run_id: int, codec: Codec, take_slot: Callable[[Run, float], None]
+    ) -> tuple[Run, VersionToRun]:
         now = self._clock.now()
         async with self._db.transaction() as session:
             run = await lease_queries.take_run(
@@ -215,6 +238,9 @@ class LiveCallRegistry:
             )
             if run is None:
                 raise RunNotConnectable
+            limit = await orgs.concurrency_limit(session, run.organization_id, self._settings)
+            # refused, the transaction leaves the run as it was
+            take_slot(run, limit / self._settings.org_concurrency_limit)
             run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             await event_queries.notify_listeners(session, [run.id])
@@ -286,6 +312,7 @@ class LiveCallRegistry:
 
     def forget(self, call: LiveCall) -> None:
         self._calls.pop(call.run_id, None)
+        self.slots.give_back(call.run_id)
 
     async def stop_all(self) -> None:
         """Ends every call cleanly (``completed``, ``server_stopped``) and writes everything left."""
