@@ -96,6 +96,10 @@ class Settings(BaseSettings):
     campaign_patience_s: float = Field(default=120.0, ge=1)
     campaign_tick_s: float = Field(default=5.0, ge=0.2)
     sweep_interval_s: float = Field(default=5.0, ge=0.2)
+    # Requests that tools, webhook nodes and requests before calls may have open at once in a process: those of an
+    # organization, and of all to one host.
+    org_open_requests: int = Field(default=16, ge=1)
+    host_open_requests: int = Field(default=32, ge=2)
     # Names (``crm.internal``, ``localhost:11434``) and networks, comma-separated, that tools, webhooks and models may
     # call even though they are not public.
     egress_allow: str = ""

@@ -31,6 +31,7 @@ from offhook.tools.errors import (
     ToolNotTestable,
 )
 from offhook.tools.http_api import HttpRequest, HttpResult
+from offhook.tools.request_slots import RequestSlots
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,9 @@ class ToolTrial:
 class ToolRunner:
     """Runs tools. Each use opens its own short transactions; none is open during a request to another server."""
 
-    def __init__(self, db: Database, egress: EgressClient, keyring: Keyring) -> None:
+    def __init__(self, db: Database, egress: EgressClient, keyring: Keyring, slots: RequestSlots) -> None:
         self._db = db
+        self._slots = slots
         self._egress = egress
         self._keyring = keyring
 
@@ -70,9 +72,9 @@ class ToolRunner:
         """Calls an HTTP tool for an agent; returns its mapped answer. Raises ToolCallFailed with a model's sentence."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         resolved = http_api.resolve_arguments(config, arguments, context)
-        result = await http_api.send_request(
-            self._egress, config, http_api.build_request(config, resolved, context, secret)
-        )
+        request = http_api.build_request(config, resolved, context, secret)
+        async with self._slots.hold(organization_id, request.url):
+            result = await http_api.send_request(self._egress, config, request)
         if not result.is_success:
             raise ToolCallFailed(http_api.describe_failure(result))
         return {"ok": True} if result.data is None else result.data
@@ -80,7 +82,8 @@ class ToolRunner:
     async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
         """Calls a tool of an MCP server for an agent; raises ToolCallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
-        return await mcp_tools.call_tool(self._egress, config, secret, name, arguments)
+        async with self._slots.hold(organization_id, config.url):
+            return await mcp_tools.call_tool(self._egress, config, secret, name, arguments)
 
     async def send_request(
         self,
@@ -99,14 +102,15 @@ class ToolRunner:
         """
         secret = await self.credential_headers(organization_id, credential_uuid, url)
         try:
-            return await self._egress.request(
-                method,
-                url,
-                headers={**headers, **secret},
-                content=content,
-                timeout_s=timeout_s,
-                max_bytes=max_bytes,
-            )
+            async with self._slots.hold(organization_id, url):
+                return await self._egress.request(
+                    method,
+                    url,
+                    headers={**headers, **secret},
+                    content=content,
+                    timeout_s=timeout_s,
+                    max_bytes=max_bytes,
+                )
         except EgressError as error:
             raise ToolCallFailed(error.message, retryable=error.retryable) from error
 
@@ -117,7 +121,8 @@ class ToolRunner:
             config.discovered_tools = []
             try:
                 secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-                config.discovered_tools = await mcp_tools.read_catalog(self._egress, config, secret)
+                async with self._slots.hold(caller.organization_id, config.url):
+                    config.discovered_tools = await mcp_tools.read_catalog(self._egress, config, secret)
             except ToolCallFailed:
                 return definition
         return definition
@@ -134,7 +139,8 @@ class ToolRunner:
         config = definition.config
         try:
             secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-            catalog = await mcp_tools.read_catalog(self._egress, config, secret)
+            async with self._slots.hold(caller.organization_id, config.url):
+                catalog = await mcp_tools.read_catalog(self._egress, config, secret)
         except ToolCallFailed as error:
             return config.discovered_tools, str(error)
         async with self._db.transaction() as session:
@@ -175,7 +181,8 @@ class ToolRunner:
             secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
             resolved = http_api.resolve_arguments(config, arguments, {}, presets)
             request = http_api.build_request(config, resolved, {}, secret)
-            result: HttpResult = await http_api.send_request(self._egress, config, request)
+            async with self._slots.hold(organization_id, request.url):
+                result: HttpResult = await http_api.send_request(self._egress, config, request)
         except ToolCallFailed as error:
             return ToolTrial(error=str(error), request=request, duration_ms=_elapsed_ms(started))
         error_text = None if result.is_success else http_api.describe_failure(result)
