@@ -66,7 +66,7 @@ async def lag(worst: list[float]) -> None:
 
 async def measure(one: Rig, contacts: int) -> dict[str, Any]:
     creating, files = one.root.get(CampaignServices).creation, one.root.get(CampaignServices).files
-    place = files.create_upload(one.organization_id, "contacts.csv", 1)
+    place = await files.create_upload(one.organization_id, "contacts.csv", 1)
     source = one.root.storage.path_for(place.key)
     write_file(source, contacts)
     caller = Caller(one.organization_id, None, None, "admin", is_superuser=False)

@@ -85,6 +85,12 @@ class Settings(BaseSettings):
     org_number_limit: int = Field(default=20, ge=0)
     model_request_cents: int = Field(default=1, ge=0)
 
+    # What one organization may store in uploaded files: documents, recordings for agents, contact files. 0: any amount.
+    org_storage_limit_mb: int = Field(default=5_000, ge=0)
+    # Uploads are refused while the disk of the data folder has less free space than this, and calls are not recorded
+    # while it has less than half of it. 0: no floor.
+    min_free_disk_mb: int = Field(default=500, ge=0)
+
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)
     # Of those, what browsers and simulated phones never take; and the share after which an organization's next call has

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient, Response
 
+from offhook.recordings.schemas import MAX_FILE_BYTES
 from tests.fixtures_orgs import OrgFixture
 from tests.recordings.sounds import sound_file
 from tests.workflows.conftest import Editor
@@ -20,9 +21,9 @@ class Studio:
     async def request(self, method: str, path: str = "/", **more: Any) -> Response:
         return await self.client.request(method, f"/workflow-recordings{path}", headers=self.headers, **more)
 
-    async def place(self) -> dict[str, str]:
-        """Somewhere to upload to: upload_url, recording_id, storage_key."""
-        files = [{"filename": "hello.wav", "mime_type": "audio/wav", "file_size": 1000}]
+    async def place(self, size: int = MAX_FILE_BYTES) -> dict[str, str]:
+        """Somewhere to upload so many bytes to: upload_url, recording_id, storage_key."""
+        files = [{"filename": "hello.wav", "mime_type": "audio/wav", "file_size": size}]
         answer = await self.request("POST", "/upload-url", json={"files": files})
         assert answer.status_code == 200, answer.text
         item: dict[str, str] = answer.json()["items"][0]

@@ -9,6 +9,7 @@ from offhook.campaigns.engine.store import PostgresCampaignStore
 from offhook.campaigns.engine.telephony_carrier import ProcessTime, TelephonyCarrier
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.intake import endpoints as file_endpoints
+from offhook.campaigns.intake.contact_files import FOLDER as CONTACT_FILES_FOLDER
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import CampaignCreation
 from offhook.campaigns.intake.preflight import CampaignPreflight
@@ -21,6 +22,7 @@ from offhook.campaigns.services import CampaignServices
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.group_commit import GroupCommit
+from offhook.orgs import StorageQuota
 from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.telephony import CallEnded, CallReports, OutboundCalls, OutcomeCorrected, TelephonyServices
@@ -73,7 +75,9 @@ def _build_services(root: Root, outbound: OutboundCalls, store: PostgresCampaign
     telephony = root.get(TelephonyServices)
     carrier = TelephonyCarrier(telephony.outbound, telephony.lost_calls, root.get(CallReports), root.events)
     engine = CampaignEngine(store, carrier, ProcessTime(clock), dial_timeout_s=root.settings.campaign_patience_s)
-    files = ContactFiles(db=db, storage=root.storage, keyring=root.get(Keyring), clock=clock)
+    quota = root.get(StorageQuota)
+    quota.folders["contact_files"] = CONTACT_FILES_FOLDER
+    files = ContactFiles(db=db, storage=root.storage, keyring=root.get(Keyring), clock=clock, quota=quota)
     presenter = CampaignPresenter(outbound, clock)
     return CampaignServices(
         engine=engine,

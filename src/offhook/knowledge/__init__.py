@@ -12,9 +12,10 @@ from offhook.knowledge.passage_lookup import PassageLookup
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.search_queries import KnowledgePassage
 from offhook.knowledge.services import KnowledgeServices
-from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.uploads import STORAGE_FOLDER, DocumentIntake
 from offhook.knowledge.vectors.reembedding import ReembeddingJob, enqueue_reembedding
 from offhook.models import ModelConfigurationStore, SentenceEncoder
+from offhook.orgs import StorageQuota
 from offhook.root import Root
 
 __all__ = ["KnowledgePassage", "PassageLookup", "PassageSearch", "register"]
@@ -29,7 +30,9 @@ def register(root: Root) -> None:
     configurations = root.get(ModelConfigurationStore)
     configurations.on_change.append(enqueue_reembedding)
     embedders = EmbedderRegistry(root.db, configurations, configurations.egress, offline)
-    intake = DocumentIntake(root.storage, data / "drafts")
+    quota = root.get(StorageQuota)
+    quota.folders["documents"] = STORAGE_FOLDER
+    intake = DocumentIntake(root.storage, data / "drafts", quota.require_room)
     search, warming = PassageSearch(root.db, embedders), TaskTracker()
     root.on_stop.append(warming.close)
     root.provide(KnowledgeServices, KnowledgeServices(intake, search))

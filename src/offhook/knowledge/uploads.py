@@ -30,14 +30,22 @@ class StoredFile:
 
 
 class DocumentIntake:
-    """Takes in uploads; one per process. ``drafts`` is a local folder; every worker can reach ``objects``."""
+    """Takes in uploads; one per process. ``drafts`` is a local folder; every worker can reach ``objects``.
 
-    def __init__(self, objects: FileStore, drafts: Path) -> None:
+    ``require_room`` is asked with an organization and a size before a file is stored; it raises where it does not fit.
+    """
+
+    def __init__(
+        self, objects: FileStore, drafts: Path, require_room: Callable[[int, int], Awaitable[None]] | None = None
+    ) -> None:
         self._objects = objects
         self._drafts = drafts
+        self._require_room = require_room
 
     async def store_upload(self, organization_id: int, file: BinaryIO, filename: str) -> StoredFile:
-        """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422)."""
+        """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422), and
+        StorageQuotaExceeded (409) or DiskAlmostFull (503).
+        """
         async with self.draft_file() as draft:
             size, digest = await asyncio.to_thread(_copy_and_hash, file, draft)
             if size > MAX_FILE_BYTES:
@@ -47,6 +55,8 @@ class DocumentIntake:
             kind = await asyncio.to_thread(detect_kind, draft, filename)
             if kind is None:
                 raise DocumentKindUnknown
+            if self._require_room is not None:
+                await self._require_room(organization_id, size)
             # content-addressed: equal bytes are stored once, whatever happens to the records
             key = f"{STORAGE_FOLDER}/{organization_id}/{digest}"
             await self._objects.put(key, draft)

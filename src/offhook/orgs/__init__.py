@@ -29,6 +29,7 @@ from offhook.orgs.sign_in import signup_endpoints
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
+from offhook.orgs.storage_quota import StorageQuota
 from offhook.root import Root
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "RequireMember",
     "RequirePerson",
     "RequireSuperuser",
+    "StorageQuota",
     "StreamLimits",
     "end_with_credential",
     "register",
@@ -60,6 +62,7 @@ def register(root: Root) -> None:
     sign_in = SignIn(root.db, root.clock)
     signups = SignupDesk(root.db, root.clock, root.settings)
     root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups))
+    root.provide(StorageQuota, StorageQuota(root.storage, root.settings))
     root.provide(StreamLimits, StreamLimits())
     root.on_stop += [authenticator.close, sign_in.close]
     root.api.include_router(endpoints.auth_router)

@@ -2,8 +2,10 @@
 
 from offhook.kit.crypto import Keyring
 from offhook.models.ports import ModelSource
+from offhook.orgs import StorageQuota
 from offhook.recordings import endpoints, tasks
 from offhook.recordings.library import RecordingLibrary
+from offhook.recordings.service import UPLOADS_FOLDER
 from offhook.recordings.services import RecordingServices
 from offhook.recordings.uploads import RecordingUploads
 from offhook.root import Root
@@ -14,7 +16,11 @@ __all__ = ["RecordingLibrary", "RecordingServices", "register"]
 def register(root: Root) -> None:
     """Adds the routes and the services. Domains whose definitions name recordings add to ``users`` of the services."""
     library = RecordingLibrary(root.db, root.storage)
-    uploads = RecordingUploads(db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock)
+    quota = root.get(StorageQuota)
+    quota.folders["recordings"] = UPLOADS_FOLDER
+    uploads = RecordingUploads(
+        db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock, quota=quota
+    )
     root.provide(RecordingLibrary, library)
     models = root.get(ModelSource)  # type: ignore[type-abstract]  # found by its port
     root.provide(RecordingServices, RecordingServices(library, uploads, models, root.storage, root.clock))

@@ -48,7 +48,7 @@ async def create_upload_urls(
 ) -> UploadUrlsResponse:
     """Returns an upload URL for each file, valid for 30 minutes. WAV, FLAC, Ogg or MP3, up to 5 MB and five minutes."""
     base = base_url(request)
-    slots = [services.uploads.create_slot(org.organization_id) for _ in body.files]
+    slots = [services.uploads.create_slot(org.organization_id, file.file_size) for file in body.files]
     return UploadUrlsResponse(
         items=[
             UploadUrl(

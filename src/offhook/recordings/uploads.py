@@ -12,13 +12,14 @@ from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, LinkRefused
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
+from offhook.orgs import StorageQuota
 from offhook.recordings import service
 from offhook.recordings.decoder import RecordingDecoder
 from offhook.recordings.errors import AudioUnusable, RecordingTooLarge
 from offhook.recordings.schemas import MAX_FILE_BYTES
 
 UPLOAD_URL_TTL_S: Final = 1800
-_PURPOSE: Final = "recording-upload"
+_PURPOSE: Final = "sized-recording-upload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +34,39 @@ class UploadSlot:
 class RecordingUploads:
     """Receives uploads and decodes them."""
 
-    def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock, quota: StorageQuota
+    ) -> None:
         self._db = db
         self._storage = storage
         self._keyring = keyring
         self._clock = clock
+        self._quota = quota
         self._decoder = RecordingDecoder()
 
-    def create_slot(self, organization_id: int) -> UploadSlot:
+    def create_slot(self, organization_id: int, max_bytes: int) -> UploadSlot:
+        """Returns a destination for one file of at most ``max_bytes``."""
         upload_id = service.new_recording_id()
         expires_at = int(self._clock.now().timestamp()) + UPLOAD_URL_TTL_S
-        token = self._keyring.sign_link(f"{_PURPOSE}:{organization_id}:{upload_id}", expires_at)
+        token = self._keyring.sign_link(f"{_PURPOSE}:{organization_id}:{upload_id}:{max_bytes}", expires_at)
         return UploadSlot(upload_id, service.storage_key(organization_id, upload_id), token)
 
     async def receive_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
         """Stores an upload, replacing an earlier one; returns its storage key and its length in seconds.
 
-        Raises LinkRefused (401), RecordingExists (409), RecordingTooLarge (413), NotAudio (415), AudioUnusable (422).
+        Raises LinkRefused (401), RecordingExists or StorageQuotaExceeded (409), RecordingTooLarge (413), NotAudio (415),
+        AudioUnusable (422), DiskAlmostFull (503).
         """
         purpose, _, rest = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
-        organization_id, _, upload_id = rest.partition(":")
         if purpose != _PURPOSE:
             raise LinkRefused
+        organization_id, upload_id, max_bytes = rest.split(":")
         key = service.storage_key(int(organization_id), upload_id)
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)
-        async with self.decode_upload(await read_body(body)) as (draft, length_s), self._db.transaction() as session:
+        sent = await read_body(body, int(max_bytes))
+        await self._quota.require_room(int(organization_id), len(sent))
+        async with self.decode_upload(sent) as (draft, length_s), self._db.transaction() as session:
             # Checked again: a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
             await self._storage.keep(key, draft)
@@ -78,13 +86,15 @@ class RecordingUploads:
             draft.unlink(missing_ok=True)
 
 
-async def read_body(body: AsyncIterator[bytes]) -> bytes:
+async def read_body(body: AsyncIterator[bytes], max_bytes: int = MAX_FILE_BYTES) -> bytes:
     """Returns the whole body; raises RecordingTooLarge (413), and AudioUnusable (422) when it is empty."""
     sent = bytearray()
     async for chunk in body:
         sent += chunk
         if len(sent) > MAX_FILE_BYTES:
             raise RecordingTooLarge
+        if len(sent) > max_bytes:
+            raise RecordingTooLarge(f"The file is larger than the {max_bytes} bytes that were announced.")
     if not sent:
         raise AudioUnusable("The file is empty.")
     return bytes(sent)

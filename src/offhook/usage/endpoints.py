@@ -20,9 +20,10 @@ from offhook.usage.schemas import (
     ModelUsageItem,
     SpendLimit,
     SpendLimitUpdate,
+    StorageUsage,
     UsageDay,
 )
-from offhook.usage.services import Credits
+from offhook.usage.services import Credits, Quota
 
 router = APIRouter(prefix="/organizations/usage", tags=["usage"])
 superuser_router = APIRouter(prefix="/superuser/organizations", tags=["superuser"])
@@ -62,6 +63,14 @@ async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledge
         limit=page.limit,
         total_pages=page.total_pages(total),
     )
+
+
+@router.get("/storage", response_model=StorageUsage, operation_id="get_storage_usage")
+async def get_storage_usage(org: CurrentOrg, quota: Quota) -> StorageUsage:
+    """Returns the bytes of uploaded files that your organization stores, and how many it may store. Recordings of calls
+    do not count."""
+    sizes = await quota.measure_folders(org.organization_id)
+    return StorageUsage(used_bytes=sum(sizes.values()), limit_bytes=quota.limit_bytes, **sizes)
 
 
 @router.get("/spend-limit", response_model=SpendLimit, operation_id="get_spend_limit")

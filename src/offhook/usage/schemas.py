@@ -36,6 +36,16 @@ class CurrentPeriod(BaseModel):
     price_per_second_usd: float | None
 
 
+class StorageUsage(BaseModel):
+    """Bytes of uploaded files by what they are. ``limit_bytes`` is null without a limit."""
+
+    used_bytes: int
+    limit_bytes: int | None
+    documents: int
+    recordings: int
+    contact_files: int
+
+
 class UsageDay(BaseModel):
     """``date`` is a day by the organization's clocks."""
 

@@ -20,14 +20,15 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.kit.json_values import JsonObject
+from offhook.orgs import StorageQuota
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 LINK_TTL_S: Final = 900
 # A file without a campaign is removed after this.
 UNUSED_FILE_TTL_S: Final = 24 * 3600
-_UPLOAD: Final = "campaign-upload"
+_UPLOAD: Final = "sized-campaign-upload"
 _DOWNLOAD: Final = "campaign-download"
-_FOLDER: Final = "campaigns"
+FOLDER: Final = "campaigns"
 _MAX_NAME: Final = 100
 
 
@@ -42,36 +43,46 @@ class ContactUpload:
 class ContactFiles:
     """Uploads, storage and downloads of contact files. One per process."""
 
-    def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
+    def __init__(
+        self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock, quota: StorageQuota
+    ) -> None:
         self._db = db
         self._storage = storage
         self._keyring = keyring
         self._clock = clock
+        self._quota = quota
 
-    def create_upload(self, organization_id: int, file_name: str, file_size: int) -> ContactUpload:
-        """Returns the key and token of an upload. Raises ContactFileTooLarge (413), NotCsv (415)."""
+    async def create_upload(self, organization_id: int, file_name: str, file_size: int) -> ContactUpload:
+        """Returns the key and token of an upload of at most ``file_size`` bytes.
+
+        Raises ContactFileTooLarge (413), NotCsv (415), StorageQuotaExceeded (409), DiskAlmostFull (503).
+        """
         if file_size > MAX_FILE_BYTES:
             raise ContactFileTooLarge
         if not file_name.lower().endswith(".csv"):
             raise NotCsv
+        await self._quota.require_room(organization_id, file_size)
         stem = re.sub(r"[^A-Za-z0-9._-]+", "_", file_name[:-4])[:_MAX_NAME].strip(".") or "contacts"
-        key = f"{_FOLDER}/{organization_id}/{secrets.token_hex(16)}_{stem}.csv"
-        return ContactUpload(key, self._sign_link(_UPLOAD, key))
+        key = f"{FOLDER}/{organization_id}/{secrets.token_hex(16)}_{stem}.csv"
+        return ContactUpload(key, self._sign_link(_UPLOAD, f"{file_size}:{key}"))
 
     async def store_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, int]:
-        """Stores the body as it arrives and returns the key and the size. A second upload replaces the first.
+        """Stores the body as it arrives and returns the key and the size, at most the announced one. A second upload
+        replaces the first.
 
-        Raises LinkRefused (401), ContactFileTooLarge (413).
+        Raises LinkRefused (401), ContactFileTooLarge (413), StorageQuotaExceeded (409), DiskAlmostFull (503).
         """
-        key = self._verify_link(token, _UPLOAD)
+        announced, _, key = self._verify_link(token, _UPLOAD).partition(":")
+        max_size = int(announced)
+        await self._quota.require_room(int(key.split("/")[1]), max_size)
         draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
         size = 0
         try:
             with draft.open("wb") as file:
                 async for chunk in body:
                     size += len(chunk)
-                    if size > MAX_FILE_BYTES:
-                        raise ContactFileTooLarge
+                    if size > max_size:
+                        raise ContactFileTooLarge(f"The file is larger than the {max_size} bytes that were announced.")
                     await asyncio.to_thread(file.write, chunk)
             await self._storage.keep(key, draft)
         finally:
@@ -118,7 +129,7 @@ class ContactFiles:
         before = self._clock.now() - timedelta(seconds=UNUSED_FILE_TTL_S)
         await asyncio.to_thread(self._remove_old_scratch, before.timestamp())
         names: dict[int, list[str]] = {}
-        async for batch in self._storage.list_keys(_FOLDER):
+        async for batch in self._storage.list_keys(FOLDER):
             for key, kept_at in batch:
                 owner = key.split("/")[1]
                 if owner.isdigit() and key.endswith(".csv") and kept_at < before:
@@ -152,7 +163,7 @@ class ContactFiles:
 
 
 def _check_owner(organization_id: int, key: str) -> None:
-    if re.fullmatch(rf"{_FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
+    if re.fullmatch(rf"{FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
         raise ContactFileNotFound
 
 

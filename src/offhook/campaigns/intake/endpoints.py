@@ -24,8 +24,9 @@ router = APIRouter(prefix=PREFIX, tags=["campaigns"])
 async def create_presigned_upload_url(
     body: PresignedUploadRequest, org: RequireMember, services: Services, request: Request
 ) -> PresignedUploadResponse:
-    """Returns an address to `PUT` a contact CSV to, valid for 15 minutes. Sending the file needs no other credential."""
-    upload = services.files.create_upload(org.organization_id, body.file_name, body.file_size)
+    """Returns an address to `PUT` a contact CSV of at most `file_size` bytes to, valid for 15 minutes. Sending the file
+    needs no other credential."""
+    upload = await services.files.create_upload(org.organization_id, body.file_name, body.file_size)
     url = f"{base_url(request)}/api/v1{PREFIX}/uploads/{upload.token}"
     return PresignedUploadResponse(upload_url=url, file_key=upload.key, expires_in=LINK_TTL_S)
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -190,8 +190,16 @@ class FileStore:
                 known: datetime = (await obstore.head_async(store, key))["last_modified"]
         return known
 
+    async def measure_folder(self, folder: str) -> int:
+        """Returns the sum of the sizes of all files below a folder, in bytes."""
+        return sum([sum(item["size"] for item in batch) async for batch in self._list_files(folder)])
+
     async def list_keys(self, folder: str) -> AsyncIterator[list[tuple[str, datetime]]]:
         """Yields ``(key, when it was last stored)`` of all files below a folder, at most a thousand at a time."""
+        async for batch in self._list_files(folder):
+            yield [(item["path"], item["last_modified"]) for item in batch]
+
+    async def _list_files(self, folder: str) -> AsyncIterator[Sequence[Any]]:
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             batches = obstore.list(store, folder, chunk_size=1000)
@@ -200,7 +208,7 @@ class FileStore:
                 batch = await anext(batches, None)
             if batch is None:
                 return
-            yield [(item["path"], item["last_modified"]) for item in batch]
+            yield batch
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
 from offhook.kit.event_bus import EventBus
+from offhook.kit.files.disk_space import has_free_space
 from offhook.kit.files.file_store import FileStore
 from offhook.orgs import service as orgs
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
@@ -270,6 +271,11 @@ class LiveCallRegistry:
 
     async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
         assert run.recording_key is not None
+        # Uploads are refused first. A call without its recording is better than a database without room.
+        if not await asyncio.to_thread(has_free_space, self._storage.root, self._settings.min_free_disk_mb * 500_000):
+            log.error("recording_skipped", run_id=run.id, reason="disk_almost_full")
+            sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": "The server's disk is almost full."}))
+            return None
         try:
             path = await asyncio.to_thread(self._storage.path_for, run.recording_key)
             return await self._recordings.open_recorder(path, codec)
