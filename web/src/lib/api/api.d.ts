@@ -1724,6 +1724,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Storage Usage
+         * @description Returns the bytes of uploaded files that your organization stores, and how many it may store. Recordings of calls
+         *     do not count.
+         */
+        get: operations["get_storage_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/usage/strips": {
         parameters: {
             query?: never;
@@ -1961,7 +1982,8 @@ export interface paths {
         put?: never;
         /**
          * Create Presigned Upload Url
-         * @description Returns an address to `PUT` a contact CSV to, valid for 15 minutes. Sending the file needs no other credential.
+         * @description Returns an address to `PUT` a contact CSV of at most `file_size` bytes to, valid for 15 minutes. Sending the file
+         *     needs no other credential.
          */
         post: operations["create_presigned_upload_url"];
         delete?: never;
@@ -7464,6 +7486,22 @@ export interface components {
             };
             /** Name */
             name?: string | null;
+        };
+        /**
+         * StorageUsage
+         * @description Bytes of uploaded files by what they are. ``limit_bytes`` is null without a limit.
+         */
+        StorageUsage: {
+            /** Contact Files */
+            contact_files: number;
+            /** Documents */
+            documents: number;
+            /** Limit Bytes */
+            limit_bytes: number | null;
+            /** Recordings */
+            recordings: number;
+            /** Used Bytes */
+            used_bytes: number;
         };
         /**
          * StripMark
@@ -19568,6 +19606,94 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_storage_usage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageUsage"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
