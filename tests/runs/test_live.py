@@ -351,20 +351,6 @@ async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveCallRegistr
     assert "recording_failed" in [event["type"] for event in await events_of(root, run)]
 
 
-async def test_with_an_almost_full_disk_the_call_goes_on(root: Root, models: FixedModels, run: Run) -> None:
-    root.settings = root.settings.model_copy(update={"min_free_disk_mb": 10**9})
-    live = make_registry(root, root.db, PreCallFetch(root.db, root.get(ToolServices).runner))
-    with capture_logs() as logs:
-        call, _ = await connect(live, run)
-    call.session.end_call()
-    await call.run()
-    assert (await reload(root, run)).status == "completed"
-    (failed,) = [event for event in await events_of(root, run) if event["type"] == "recording_failed"]
-    assert failed["data"] == {"message": "The server's disk is almost full."}
-    assert "recording_skipped" in [entry["event"] for entry in logs]
-    await live.stop_all()
-
-
 async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     root: Root, models: FixedModels, run: Run, database_url: str
 ) -> None:

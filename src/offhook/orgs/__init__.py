@@ -15,6 +15,7 @@ from offhook.orgs.dependencies import (
     CurrentOrg,
     Now,
     OptionalOrg,
+    OrganizationQuota,
     RequireAdmin,
     RequireMember,
     RequirePerson,
@@ -40,6 +41,7 @@ __all__ = [
     "IdempotencyHeader",
     "Now",
     "OptionalOrg",
+    "OrganizationQuota",
     "RequireAdmin",
     "RequireMember",
     "RequirePerson",
@@ -61,8 +63,9 @@ def register(root: Root) -> None:
     authenticator = Authenticator(root.db, root.clock)
     sign_in = SignIn(root.db, root.clock)
     signups = SignupDesk(root.db, root.clock, root.settings)
-    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups))
-    root.provide(StorageQuota, StorageQuota(root.storage, root.settings))
+    quota = StorageQuota(root.storage, root.settings)
+    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups, quota))
+    root.provide(StorageQuota, quota)
     root.provide(StreamLimits, StreamLimits())
     root.on_stop += [authenticator.close, sign_in.close]
     root.api.include_router(endpoints.auth_router)

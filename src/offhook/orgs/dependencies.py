@@ -16,6 +16,7 @@ from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
 from offhook.orgs.services import OrganizationServices, find_services
+from offhook.orgs.storage_quota import StorageQuota
 
 _BEARER: Final = "`Bearer <token>`, or the bare token"
 Authorization = Annotated[str | None, Header(description=_BEARER)]
@@ -38,6 +39,15 @@ async def _current_time(connection: HTTPConnection) -> datetime:
 
 Now = Annotated[datetime, Depends(_current_time)]
 ClientAddress = Annotated[str | None, Depends(client_address)]
+
+
+async def storage_quota(connection: HTTPConnection) -> StorageQuota:
+    """Returns the quota of uploaded files."""
+    services: OrganizationServices = await find_services(connection)
+    return services.quota
+
+
+OrganizationQuota = Annotated[StorageQuota, Depends(storage_quota)]
 
 
 @_credentials

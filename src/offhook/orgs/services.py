@@ -8,6 +8,7 @@ from fastapi import Depends
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
+from offhook.orgs.storage_quota import StorageQuota
 from offhook.root import use_service
 
 
@@ -18,6 +19,7 @@ class OrganizationServices:
     authenticator: Authenticator
     sign_in: SignIn
     signups: SignupDesk
+    quota: StorageQuota
 
 
 find_services = use_service(OrganizationServices)
