@@ -266,6 +266,7 @@ class TestImpersonate:
         assert [(e["action"], e["actor_user_id"], e["impersonator_id"]) for e in log] == [
             ("preferences.updated", member, boss_id),
             ("support_access.changed", org.user_ids["owner"], None),
+            ("support.read", member, boss_id),
             ("user.impersonated", member, boss_id),
         ]
         assert log[0]["impersonator_email"] == "boss@hq.example"

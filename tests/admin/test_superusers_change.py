@@ -22,6 +22,7 @@ async def test_a_revoked_one_sees_nothing_more(client: AsyncClient, root: Root, 
     log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
     assert [(entry["action"], entry["actor_user_id"], entry["data"]) for entry in log] == [
         ("user.superuser_revoked", None, {"by": "command line"}),
+        ("superuser.read", org.user_ids["owner"], {"path": "/api/v1/superuser/organizations"}),
         ("user.superuser_granted", None, {"by": "command line"}),
     ]
 

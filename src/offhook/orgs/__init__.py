@@ -6,6 +6,7 @@ from offhook.kit.crypto import Keyring
 from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
+from offhook.orgs.audit_trail.reads import RecentReads
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
@@ -20,6 +21,7 @@ from offhook.orgs.dependencies import (
     RequireMember,
     RequirePerson,
     RequireSuperuser,
+    record_link_read,
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
 from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
@@ -49,6 +51,7 @@ __all__ = [
     "StorageQuota",
     "StreamLimits",
     "end_with_credential",
+    "record_link_read",
     "register",
     "run_idempotent",
     "skip_audit_entry",
@@ -64,7 +67,8 @@ def register(root: Root) -> None:
     sign_in = SignIn(root.db, root.clock)
     signups = SignupDesk(root.db, root.clock, root.settings)
     quota = StorageQuota(root.storage, root.settings)
-    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups, quota))
+    reads = RecentReads(root.clock)
+    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups, quota, reads))
     root.provide(StorageQuota, quota)
     root.provide(StreamLimits, StreamLimits())
     root.on_stop += [authenticator.close, sign_in.close]

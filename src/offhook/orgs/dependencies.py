@@ -1,10 +1,12 @@
 """Dependencies that give endpoints their caller: ``org: CurrentOrg``, ``org: RequireAdmin``, …"""
 
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Final
 
 from fastapi import Depends, Header
+from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
@@ -12,6 +14,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import before_commit
 from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.access_rules import check_access
+from offhook.orgs.audit_trail.reads import is_recorded_read
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
@@ -68,9 +71,21 @@ async def current_caller(connection: HTTPConnection) -> Caller:
         ip=await client_address(connection),
     )
     check_access(connection, caller)
-    if connection.scope["type"] == "http" and connection.scope["method"] in CHANGING_METHODS:
-        before_commit(connection, partial(record_request, connection=connection, caller=caller))
+    if connection.scope["type"] == "http":
+        if connection.scope["method"] in CHANGING_METHODS:
+            before_commit(connection, partial(record_request, connection=connection, caller=caller))
+        elif is_recorded_read(connection, caller):
+            before_commit(connection, partial(services.reads.record_read, connection=connection, caller=caller))
     return caller
+
+
+async def record_link_read(
+    session: AsyncSession, connection: HTTPConnection, organization_id: int, action: str, target: str
+) -> None:
+    """Writes the entry of a read by the holder of a signed link, who is known by address only."""
+    services: OrganizationServices = await find_services(connection)
+    holder = replace(Caller.system(organization_id, role="viewer"), ip=await client_address(connection))
+    await services.reads.write_entry(session, holder, action, target, {"by": "signed_link"})
 
 
 CurrentOrg = Annotated[Caller, Depends(current_caller)]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from offhook.orgs.audit_trail.reads import RecentReads
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
@@ -20,6 +21,7 @@ class OrganizationServices:
     sign_in: SignIn
     signups: SignupDesk
     quota: StorageQuota
+    reads: RecentReads
 
 
 find_services = use_service(OrganizationServices)

@@ -115,6 +115,7 @@ async def download_workflow_report(
     workflow_id: Id,
     org: CurrentOrg,
     services: Services,
+    _transaction: Session,  # of the read's audit entry
     start_date: Annotated[
         str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
     ] = None,

@@ -134,6 +134,7 @@ async def download_campaign_report(
     org: CurrentOrg,
     services: Services,
     links: Links,
+    _transaction: Session,  # of the read's audit entry
     start_date: Time = None,
     end_date: Time = None,
 ) -> StreamingResponse:

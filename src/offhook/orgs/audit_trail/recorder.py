@@ -1,4 +1,4 @@
-"""The audit log: who changed what, from where.
+"""The audit log: who changed what, from where; ``reads`` has who read what.
 
 Domains record what they changed in their own words (:func:`write_audit_entry`). Other changes of a request are recorded in its
 transaction under the operation's name (:func:`record_request`).
@@ -71,9 +71,12 @@ async def record_request(session: AsyncSession, connection: HTTPConnection, call
     # ``create_tool`` → ``tool.create``
     verb, _, noun = operation_id.partition("_")
     action = f"{noun}.{verb}" if noun else verb
-    target = None
-    if connection.path_params:
-        # ``{"workflow_id": 3, "run_id": 4}`` → ``run:4``: the last part of the path is the target.
-        name, value = list(connection.path_params.items())[-1]
-        target = f"{name.removesuffix('_id').removesuffix('_uuid')}:{value}"[:_MAX_TARGET_CHARS]
-    await write_audit_entry(session, caller, action[:_MAX_ACTION_CHARS], target)
+    await write_audit_entry(session, caller, action[:_MAX_ACTION_CHARS], name_target(connection))
+
+
+def name_target(connection: HTTPConnection) -> str | None:
+    """Returns what a request is about: ``{"workflow_id": 3, "run_id": 4}`` → ``run:4``, by the last part of its path."""
+    if not connection.path_params:
+        return None
+    name, value = list(connection.path_params.items())[-1]
+    return f"{name.removesuffix('_id').removesuffix('_uuid')}:{value}"[:_MAX_TARGET_CHARS]

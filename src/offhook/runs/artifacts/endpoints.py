@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from offhook.errors import Unauthorized
@@ -13,9 +13,9 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import Caller, CurrentOrg, OptionalOrg, end_with_credential
+from offhook.orgs import CurrentOrg, OptionalOrg, end_with_credential, record_link_read
 from offhook.runs import repository, service
-from offhook.runs.artifacts.links import Artifact, RunLinks
+from offhook.runs.artifacts.links import Artifact
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.records import event_queries
@@ -32,19 +32,30 @@ MAX_EVENTS = 100_000
 MAX_EVENT_ID = 2**31 - 1
 
 
-async def _get_run_for_artifact(
-    session: Session, caller: Caller | None, links: RunLinks, link: str | None, artifact: Artifact, ids: tuple[int, int]
-) -> Run:
-    """Returns the run for a caller of its organization, or for the holder of a signed link to this artifact."""
-    workflow_id, run_id = ids
-    if link is not None:
-        run = await repository.run_of_bearer(session, run_id) if links.is_valid_for(link, artifact, run_id) else None
-        if run is None or run.workflow_id != workflow_id:
-            raise RunNotFound
-        return run
-    if caller is None:
-        raise Unauthorized
-    return await service.get_run(session, caller.organization_id, run_id, workflow_id=workflow_id)
+@dataclass(frozen=True, slots=True)
+class ArtifactReader:
+    """Who asks for a recording or a transcript: a caller of the organization, or the holder of a signed link."""
+
+    request: Request
+    caller: OptionalOrg
+    links: Links
+    link: LinkParam = None
+
+    async def get_run(self, session: Session, artifact: Artifact, workflow_id: int, run_id: int) -> Run:
+        """Returns the run if its artifact may be read. Raises RunNotFound (404), Unauthorized (401)."""
+        if self.link is not None:
+            is_valid = self.links.is_valid_for(self.link, artifact, run_id)
+            run = await repository.run_of_bearer(session, run_id) if is_valid else None
+            if run is None or run.workflow_id != workflow_id:
+                raise RunNotFound
+            await record_link_read(session, self.request, run.organization_id, f"{artifact}.read", f"run:{run.id}")
+            return run
+        if self.caller is None:
+            raise Unauthorized
+        return await service.get_run(session, self.caller.organization_id, run_id, workflow_id=workflow_id)
+
+
+Reader = Annotated[ArtifactReader, Depends()]
 
 
 @router.get(
@@ -56,15 +67,13 @@ async def _get_run_for_artifact(
 async def get_recording(
     workflow_id: Id,
     run_id: LongId,
-    caller: OptionalOrg,
+    reader: Reader,
     session: Session,
     services: Services,
-    links: Links,
-    link: LinkParam = None,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
     """Returns the stereo WAV file: caller left, agent right. During the call it lags by about one second."""
-    run = await _get_run_for_artifact(session, caller, links, link, "recording", (workflow_id, run_id))
+    run = await reader.get_run(session, "recording", workflow_id, run_id)
     if run.recording_key is None:
         raise RunRecordingNotFound
     try:
@@ -85,14 +94,12 @@ async def get_transcript(
     workflow_id: Id,
     run_id: LongId,
     request: Request,
-    caller: OptionalOrg,
+    reader: Reader,
     session: Session,
-    links: Links,
-    link: LinkParam = None,
     format: Literal["text", "json"] | None = None,  # noqa: A002 - the parameter's name
 ) -> TranscriptResponse | Response:
     """Returns the transcript as plain text, or as JSON for ``?format=json`` or ``Accept: application/json``."""
-    run = await _get_run_for_artifact(session, caller, links, link, "transcript", (workflow_id, run_id))
+    run = await reader.get_run(session, "transcript", workflow_id, run_id)
     events = await event_queries.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
     lines = build_transcript(events)
     if format == "json" or (format is None and "application/json" in request.headers.get("accept", "")):

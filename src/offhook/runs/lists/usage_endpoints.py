@@ -97,6 +97,7 @@ async def download_report(
     query: UsageQueryDep,
     now: Now,
     services: Services,
+    _transaction: Session,  # of the read's audit entry
 ) -> StreamingResponse:
     """Downloads one row per run, newest first: agent, duration, cost, outcome and a column for each extracted variable."""
     report = await services.usage_reports.open_report(org.organization_id, query)

@@ -1,0 +1,138 @@
+"""Who read what was said on a call, who took an export, and what superusers looked at: the audit log has it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from httpx2 import AsyncClient
+
+from offhook.orgs import service
+from offhook.root import Root
+from offhook.runs import RunServices
+from offhook.runs.artifacts.links import RunLinks
+from offhook.runs.tables import Run
+from tests.campaigns.conftest import MakeCampaign, make_campaign
+from tests.fakes.clock import ShiftedClock
+from tests.fixtures_orgs import OrgFixture
+from tests.runs.conftest import make_run, make_workflow, run, workflow_id
+
+__all__ = ["make_campaign", "make_run", "make_workflow", "run", "workflow_id"]
+
+Log = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def log(client: AsyncClient, org: OrgFixture) -> Log:
+    """The entries of an organization's log, oldest first."""
+
+    async def load(of: OrgFixture = org) -> list[dict[str, Any]]:
+        answer = await client.get("/organizations/audit-log", headers=of.owner_headers)
+        entries: list[dict[str, Any]] = answer.json()["entries"]
+        return entries[::-1]
+
+    return load
+
+
+@pytest.fixture
+def paths(run: Run) -> dict[str, str]:
+    base = f"/workflow/{run.workflow_id}/runs/{run.id}"
+    return {"run.read": base, "transcript.read": f"{base}/transcript", "run_events.read": f"{base}/events"}
+
+
+async def test_reads_of_a_call_have_their_reader(
+    client: AsyncClient, org: OrgFixture, run: Run, paths: dict[str, str], log: Log
+) -> None:
+    for action in ("run.read", "transcript.read"):
+        assert (await client.get(paths[action], headers=org.headers_for("viewer"))).status_code == 200
+    entries = await log()
+    assert [(entry["action"], entry["target"]) for entry in entries] == [
+        ("run.read", f"run:{run.id}"),
+        ("transcript.read", f"run:{run.id}"),
+    ]
+    assert {entry["actor_email"] for entry in entries} == {org.email("viewer")}
+    assert {entry["ip"] for entry in entries} == {"127.0.0.1"}
+
+
+async def test_the_same_read_has_one_entry_in_ten_minutes(
+    client: AsyncClient, org: OrgFixture, paths: dict[str, str], log: Log, shifted_clock: ShiftedClock
+) -> None:
+    for headers in (org.key_headers, org.key_headers, org.owner_headers):
+        await client.get(paths["transcript.read"], headers=headers)
+    assert [entry["actor_key_id"] for entry in await log()] == [org.key_id, None]
+    shifted_clock.advance(minutes=11)
+    await client.get(paths["transcript.read"], headers=org.key_headers)
+    assert [entry["actor_key_id"] for entry in await log()] == [org.key_id, None, org.key_id]
+
+
+async def test_what_was_refused_was_not_read(
+    client: AsyncClient, org: OrgFixture, other_org: OrgFixture, paths: dict[str, str], log: Log
+) -> None:
+    for path in paths.values():
+        assert (await client.get(path)).status_code == 401
+        assert (await client.get(path, headers=other_org.owner_headers)).status_code == 404
+        assert (await client.get(f"{path}9999", headers=org.owner_headers)).status_code == 404
+    assert await log() == []
+    assert await log(other_org) == []
+
+
+async def test_the_holder_of_a_link_leaves_an_address(
+    client: AsyncClient, root: Root, org: OrgFixture, run: Run, paths: dict[str, str], log: Log
+) -> None:
+    services = root.get(RunServices)
+    links = RunLinks("http://testserver", services.keyring, services.clock)
+    path = links.sign_artifact_link("transcript", run.workflow_id, run.id).partition("/api/v1")[2]
+    assert (await client.get(path)).status_code == 200
+    assert (await client.get(f"{paths['transcript.read']}?link=forged")).status_code == 401
+    (entry,) = await log()
+    assert (entry["action"], entry["target"]) == ("transcript.read", f"run:{run.id}")
+    assert (entry["actor_user_id"], entry["ip"], entry["data"]) == (None, "127.0.0.1", {"by": "signed_link"})
+
+
+async def test_exports_have_their_reader(
+    client: AsyncClient, org: OrgFixture, run: Run, make_campaign: MakeCampaign, log: Log
+) -> None:
+    campaign = await make_campaign(contacts=1)
+    for path in (
+        f"/workflow/{run.workflow_id}/report",
+        "/organizations/usage/runs/report",
+        f"/campaign/{campaign.id}/report",
+    ):
+        assert (await client.get(path, headers=org.key_headers)).status_code == 200
+    assert [(entry["action"], entry["target"]) for entry in await log()] == [
+        ("workflow_report.exported", f"workflow:{run.workflow_id}"),
+        ("usage_report.exported", None),
+        ("campaign_report.exported", f"campaign:{campaign.id}"),
+    ]
+
+
+async def test_superusers_leave_what_they_looked_for(
+    client: AsyncClient, root: Root, other_org: OrgFixture, log: Log
+) -> None:
+    async with root.db.transaction() as session:
+        await service.grant_superuser(session, other_org.email("owner"))
+    for query in ("?page=1", "?page=2"):
+        answer = await client.get(f"/superuser/workflow-runs{query}", headers=other_org.owner_headers)
+        assert answer.status_code == 200
+    entries = [entry for entry in await log(other_org) if entry["action"] == "superuser.read"]
+    assert [entry["data"]["query"] for entry in entries] == ["page=1", "page=2"]
+    assert {entry["data"]["path"] for entry in entries} == {"/api/v1/superuser/workflow-runs"}
+
+
+async def test_a_borrowed_session_leaves_everything_it_reads(
+    client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture, paths: dict[str, str], log: Log
+) -> None:
+    async with root.db.transaction() as session:
+        await service.grant_superuser(session, other_org.email("owner"))
+        token = await service.start_session(
+            session,
+            organization_id=org.id,
+            user_id=org.user_ids["owner"],
+            now=root.clock.now(),
+            impersonator_id=other_org.user_ids["owner"],
+        )
+    borrowed = {"Authorization": f"Bearer {token}"}
+    for path in (paths["run.read"], "/workflow/fetch"):
+        assert (await client.get(path, headers=borrowed)).status_code == 200
+    entries = [entry for entry in await log() if entry["impersonator_id"] == other_org.user_ids["owner"]]
+    assert [entry["action"] for entry in entries] == ["run.read", "support.read"]
+    assert entries[1]["data"] == {"path": "/api/v1/workflow/fetch"}
