@@ -32,6 +32,7 @@ WRITES_ITS_OWN = {
     "create_workflow_from_template": "workflow.created",
     "test_tool": "tool.tested",
     "delete_recording": "recording.deleted",
+    "delete_workflow_run": "run.deleted",
     "create_campaign": "campaign.created",
     "start_campaign": "campaign.started",
     "refresh_mcp_tool": "tool.refreshed",

@@ -71,7 +71,7 @@ async def test_a_recording_is_on_this_machine_while_the_call_runs_and_in_the_buc
     async with elsewhere.open_file(key) as copy:
         assert copy.read_bytes() == whole.content
     assert not copy.exists()
-    await RunEraser(root.db, root.storage).erase_batch(run.organization_id, run.workflow_id)
+    await RunEraser(root.db, root.storage, root.clock).erase_batch(run.organization_id, run.workflow_id)
     with pytest.raises(FileGone):
         await elsewhere.find_file(key)
 

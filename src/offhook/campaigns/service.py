@@ -58,9 +58,9 @@ async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
     return campaign
 
 
-async def refuse_while_running(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
+async def refuse_while_running(session: AsyncSession, caller: Caller, workflow_id: int) -> None:
     """Prevents deleting a workflow that a running campaign uses. Raises CampaignRunsWithWorkflow (409)."""
-    if await repository.has_running_campaign(session, organization_id, workflow_id):
+    if await repository.has_running_campaign(session, caller.organization_id, workflow_id):
         raise CampaignRunsWithWorkflow
 
 

@@ -28,7 +28,7 @@ from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
-from offhook.runs.records.deletion import RunEraser, refuse_while_live
+from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_admin_for_history
 from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
 from offhook.runs.strips.call_strips import CallStrips
@@ -68,8 +68,8 @@ def register(root: Root) -> None:
     workflows = root.get(WorkflowServices)
     count_runs = run_count_queries.count_runs_by_workflow
     root.provide(WorkflowServices, replace(workflows, count_runs=count_runs, tools=agents.tools))
-    workflows.hooks.deletion_checks.append(refuse_while_live)
-    workflows.hooks.erasers.append(RunEraser(root.db, root.storage).erase_batch)
+    workflows.hooks.deletion_checks.extend([require_admin_for_history, refuse_while_live])
+    workflows.hooks.erasers.append(services.eraser.erase_batch)
     deliveries = NodeWebhookJob(root.db, root.clock, root.settings, services.keyring, root.get(ToolServices).runner)
     root.jobs.add(node_webhooks.JOB, deliveries.deliver, lane="requests", shares=OrganizationShares(8, 4))
     review = ReviewJob(root.db, root.clock, agents.models)
@@ -129,6 +129,7 @@ def _build_services(root: Root) -> RunServices:
         modes=RunModes(),
         usage_reports=UsageReports(db),
         strips=CallStrips(db, root.storage),
+        eraser=RunEraser(db, root.storage, clock),
         storage=root.storage,
         keyring=root.get(Keyring),
         clock=clock,

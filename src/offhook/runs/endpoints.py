@@ -10,7 +10,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg, RequireMember
+from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 from offhook.runs import repository, service
 from offhook.runs.finishing import reviews
 from offhook.runs.lists import listing
@@ -23,6 +23,7 @@ from offhook.runs.records.projections import build_transcript, summarize_progres
 from offhook.runs.schemas import (
     CreateWorkflowRunRequest,
     CreateWorkflowRunResponse,
+    RunDeleted,
     RunDetail,
     RunList,
     RunNotes,
@@ -180,3 +181,13 @@ async def update_workflow_run(
         session, org.organization_id, run_id, workflow_id=workflow_id, note=body.note, tags=body.tags
     )
     return RunNotes(workflow_run_id=run.id, note=run.note, tags=run.tags)
+
+
+@router.delete("/{workflow_id}/runs/{run_id}", response_model=RunDeleted, operation_id="delete_workflow_run")
+async def delete_workflow_run(workflow_id: Id, run_id: LongId, org: RequireAdmin, services: Services) -> RunDeleted:
+    """Permanently deletes a run that is over with its recording, transcript, events and notes. Its usage and cost stay in
+    the sums and the ledger."""
+    done = await services.eraser.erase_run(org, workflow_id, run_id)
+    return RunDeleted(
+        workflow_run_id=done.run_id, events=done.events, has_recording=done.has_recording, deleted_at=done.deleted_at
+    )

@@ -182,6 +182,15 @@ class RunNotes(BaseModel):
     tags: list[str]
 
 
+class RunDeleted(BaseModel):
+    """The receipt of a deletion; the audit log keeps the same under the action `run.deleted`."""
+
+    workflow_run_id: int
+    events: int = Field(description="How many events were deleted; the transcript is made of them")
+    has_recording: bool = Field(description="Whether a recording was deleted")
+    deleted_at: datetime
+
+
 class RunList(BaseModel):
     runs: list[RunRecord]
     total_count: int

@@ -17,6 +17,7 @@ from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.modes import RunModes
+from offhook.runs.records.deletion import RunEraser
 from offhook.runs.strips.call_strips import CallStrips
 
 
@@ -32,6 +33,7 @@ class RunServices:
     modes: RunModes
     usage_reports: UsageReports
     strips: CallStrips
+    eraser: RunEraser
     storage: FileStore
     keyring: Keyring
     clock: Clock

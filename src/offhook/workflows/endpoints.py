@@ -159,7 +159,8 @@ async def duplicate_workflow(
     openapi_extra=sdk_method("delete_workflow", "Permanently delete a workflow and its runs."),
 )
 async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, services: Services) -> DeletedResponse:
-    """Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it."""
+    """Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it. With
+    runs it requires the admin role."""
     await lifecycle.delete_workflow(session, services.hooks, org, workflow_id)
     return DeletedResponse(id=workflow_id)
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.orgs import Caller
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowDuplication:
@@ -16,8 +18,8 @@ class WorkflowDuplication:
     user_id: int | None
 
 
-# Raises a Conflict (409) while the workflow (organization, id) must not be deleted.
-DeletionCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
+# Raises a Conflict (409) while the workflow (by its id) must not be deleted, Forbidden (403) when not by this caller.
+DeletionCheck = Callable[[AsyncSession, Caller, int], Awaitable[None]]
 # Copies the source's belongings in the same transaction; returns the new id, as text, of everything that a definition
 # may refer to by id (a recording). The copy's references are updated.
 Copier = Callable[[AsyncSession, WorkflowDuplication], Awaitable[Mapping[str, str]]]

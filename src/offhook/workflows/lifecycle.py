@@ -56,11 +56,12 @@ async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller
 async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> None:
     """Deletes a workflow at once; a job removes its versions and its history, which may be millions of rows.
 
-    Raises WorkflowNotFound (404), and a Conflict (409) while it is needed: a live run, a running campaign.
+    Raises WorkflowNotFound (404), a Conflict (409) while it is needed (a live run, a running campaign), and Forbidden (403)
+    when it has runs and the caller is no admin.
     """
     workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="delete")
     for check in hooks.deletion_checks:
-        await check(session, caller.organization_id, workflow_id)
+        await check(session, caller, workflow_id)
     await repository.mark_deleted(session, workflow, caller.organization_id)
     await repository.mark_changed(session, workflow, datetime.now(UTC))
     await enqueue(session, ERASE, {"organization_id": caller.organization_id, "workflow_id": workflow_id})

@@ -1,34 +1,78 @@
-"""Deletes a workflow's runs and their files; refuses while one of them is live."""
+"""Deletes runs and their files, one or all of a workflow; refuses what is live."""
 
 import asyncio
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.errors import Forbidden
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.files.file_store import FileStore
+from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.orgs import ADMINS, Caller, write_audit_entry
+from offhook.runs.errors import RunInProgress, RunNotFound
 from offhook.runs.records import repository
+from offhook.runs.states import LIVE_STATES
+from offhook.runs.tables import Run
 from offhook.workflows.errors import WorkflowHasLiveRuns
 
 # Each run may have thousands of events, which are deleted with it.
 BATCH: Final = 200
 
 
-async def refuse_while_live(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
+async def refuse_while_live(session: AsyncSession, caller: Caller, workflow_id: int) -> None:
     """Raises WorkflowHasLiveRuns (409) while any run of the workflow is not over."""
-    if await repository.has_live_run(session, organization_id, workflow_id):
+    if await repository.has_live_run(session, caller.organization_id, workflow_id):
         raise WorkflowHasLiveRuns
 
 
+async def require_admin_for_history(session: AsyncSession, caller: Caller, workflow_id: int) -> None:
+    """Raises Forbidden (403) when the workflow has runs, whose recordings would go with it, and the caller is no admin."""
+    if caller.role not in ADMINS and await repository.has_run(session, caller.organization_id, workflow_id):
+        raise Forbidden("This agent has runs, which are deleted with it. This requires the admin role.")
+
+
+@dataclass(frozen=True, slots=True)
+class RunDeletion:
+    """What was deleted; its entry in the audit log has the same."""
+
+    run_id: int
+    events: int
+    has_recording: bool
+    deleted_at: datetime
+
+
 class RunEraser:
-    """Deletes a workflow's runs in batches, one per transaction.
+    """Deletes one run, or a workflow's runs in batches, one per transaction.
 
     Files go first: a row without its file is harmless, a file without its row would stay forever.
     """
 
-    def __init__(self, db: Database, storage: FileStore) -> None:
+    def __init__(self, db: Database, storage: FileStore, clock: Clock) -> None:
         self._db = db
         self._storage = storage
+        self._clock = clock
+
+    async def erase_run(self, caller: Caller, workflow_id: int, run_id: int) -> RunDeletion:
+        """Deletes a run that is over with its recording, transcript, events and notes. What it cost stays.
+
+        Raises RunNotFound (404), RunInProgress (409).
+        """
+        async with self._db.transaction() as session:
+            recording_key = (await _get_finished_run(session, caller, workflow_id, run_id)).recording_key
+        has_recording = recording_key is not None and await self._has_file(recording_key)
+        if recording_key is not None:
+            await self._storage.delete(recording_key)
+        async with self._db.transaction() as session:
+            await _get_finished_run(session, caller, workflow_id, run_id)
+            events = await repository.count_events(session, caller.organization_id, run_id)
+            await repository.delete_runs(session, caller.organization_id, [run_id])
+            done = RunDeletion(run_id, events, has_recording, self._clock.now())
+            counts = {"workflow_id": workflow_id, "events": events, "has_recording": has_recording}
+            await write_audit_entry(session, caller, "run.deleted", f"run:{run_id}", counts)
+        return done
 
     async def erase_batch(self, organization_id: int, workflow_id: int) -> bool:
         """Deletes one batch and returns whether runs are left."""
@@ -38,3 +82,20 @@ class RunEraser:
         async with self._db.transaction() as session:
             await repository.delete_runs(session, organization_id, keys)
         return len(keys) == BATCH
+
+    async def _has_file(self, key: str) -> bool:
+        try:
+            await self._storage.find_file(key)
+        except FileGone:
+            return False
+        return True
+
+
+async def _get_finished_run(session: AsyncSession, caller: Caller, workflow_id: int, run_id: int) -> Run:
+    run = await repository.lock_run(session, caller.organization_id, run_id)
+    if run is None or run.workflow_id != workflow_id:
+        raise RunNotFound
+    # A leased run is still being completed: its recording would be written again.
+    if run.status in LIVE_STATES or run.is_leased:
+        raise RunInProgress
+    return run

@@ -29,7 +29,7 @@ from sqlalchemy.orm import aliased
 from offhook.kit.json_values import JsonObject
 from offhook.runs.records.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
 from offhook.runs.states import FINAL_STATES, IN_PROGRESS, INITIATED, LIVE_STATES, OUTCOME_OF, RINGING, StatusChange
-from offhook.runs.tables import Run
+from offhook.runs.tables import Run, RunEvent
 
 
 def outcome_or_voicemail(outcome: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -199,6 +199,34 @@ async def has_live_run(session: AsyncSession, organization_id: int, workflow_id:
         .limit(1)
     )
     return found is not None
+
+
+async def has_run(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
+    """Returns whether the workflow has any run."""
+    found = await session.scalar(
+        select(Run.id).where(Run.organization_id == organization_id, Run.workflow_id == workflow_id).limit(1)
+    )
+    return found is not None
+
+
+async def lock_run(session: AsyncSession, organization_id: int, run_id: int) -> Run | None:
+    """Returns the run as the database has it now; nobody else changes it before this transaction ends."""
+    return await session.scalar(
+        select(Run)
+        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+
+
+async def count_events(session: AsyncSession, organization_id: int, run_id: int) -> int:
+    """Returns how many events the run has."""
+    counted = await session.scalar(
+        select(func.count())
+        .select_from(RunEvent)
+        .where(RunEvent.organization_id == organization_id, RunEvent.run_id == run_id)
+    )
+    return counted or 0
 
 
 async def find_recording_keys(
