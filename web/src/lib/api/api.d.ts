@@ -3134,7 +3134,8 @@ export interface paths {
         post?: never;
         /**
          * Delete Workflow
-         * @description Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it.
+         * @description Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it. With
+         *     runs it requires the admin role.
          */
         delete: operations["delete_workflow"];
         options?: never;
@@ -3282,7 +3283,12 @@ export interface paths {
         get: operations["get_workflow_run"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Workflow Run
+         * @description Permanently deletes a run that is over with its recording, transcript, events and notes. Its usage and cost stay in
+         *     the sums and the ledger.
+         */
+        delete: operations["delete_workflow_run"];
         options?: never;
         head?: never;
         /**
@@ -7044,6 +7050,29 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "viewer";
+        };
+        /**
+         * RunDeleted
+         * @description The receipt of a deletion; the audit log keeps the same under the action `run.deleted`.
+         */
+        RunDeleted: {
+            /**
+             * Deleted At
+             * Format: date-time
+             */
+            deleted_at: string;
+            /**
+             * Events
+             * @description How many events were deleted; the transcript is made of them
+             */
+            events: number;
+            /**
+             * Has Recording
+             * @description Whether a recording was deleted
+             */
+            has_recording: boolean;
+            /** Workflow Run Id */
+            workflow_run_id: number;
         };
         /** RunDetail */
         RunDetail: {
@@ -28071,6 +28100,97 @@ export interface operations {
             };
         };
     };
+    delete_workflow_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDeleted"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     update_workflow_run: {
         parameters: {
             query?: never;
@@ -28465,9 +28585,9 @@ export interface operations {
     get_workflow_run_transcript: {
         parameters: {
             query?: {
+                format?: ("text" | "json") | null;
                 /** @description The token of a signed link, instead of a credential */
                 link?: string | null;
-                format?: ("text" | "json") | null;
             };
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
