@@ -1,5 +1,8 @@
 """What strangers upload: at most what they announced, what their organization may store, and what the disk has room for."""
 
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
 import pytest
 from httpx2 import AsyncClient, Response
 
@@ -65,6 +68,42 @@ async def test_a_full_organization_uploads_nothing_and_others_do(
     assert code_of(await desk.client.put(place["upload_url"], content=b"x" * 500)) == full, "one address, many uploads"
     assert (await desk.place(size=50)).status_code == 200
     assert (await other_desk.place(size=500)).status_code == 200
+
+
+async def test_uploads_of_the_same_moment_do_not_share_room(
+    root: Root, desk: Desk, other_desk: Desk, librarian: Librarian
+) -> None:
+    addresses = [(await desk.place(size=600)).json()["upload_url"] for _ in range(2)]
+    of_others = (await other_desk.place(size=600)).json()["upload_url"]
+    root.get(StorageQuota).limit_bytes = 1_000
+    meanwhile: list[tuple[int, str | None]] = []
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b"x" * 300
+        meanwhile.append(code_of(await desk.client.put(addresses[1], content=b"x" * 600)))
+        meanwhile.append(code_of(await librarian.send("y" * 600, "b.txt")))
+        meanwhile.append(code_of(await desk.client.put(of_others, content=b"x" * 600)))
+        raise ConnectionError
+
+    with suppress(ConnectionError):
+        await desk.client.put(addresses[0], content=body())
+    full = (409, "storage_quota_exceeded")
+    assert meanwhile == [full, full, (200, None)]
+    answer = await desk.client.put(addresses[1], content=b"x" * 600)
+    assert answer.status_code == 200, "an upload that broke off keeps no room"
+
+
+async def test_a_recording_takes_the_room_of_its_decoded_sound(root: Root, studio: Studio) -> None:
+    place = await studio.place()
+    sent = sound_file("OGG", seconds=3)
+    assert (await studio.client.put(place["upload_url"], content=sent)).status_code == 200
+    stored = root.storage.path_for(place["storage_key"]).stat().st_size
+    quota, place = root.get(StorageQuota), await studio.place()
+    quota.limit_bytes = 2 * stored - 1
+    assert len(sent) < stored
+    assert code_of(await studio.client.put(place["upload_url"], content=sent)) == (409, "storage_quota_exceeded")
+    quota.limit_bytes = 2 * stored
+    assert (await studio.client.put(place["upload_url"], content=sent)).status_code == 200
 
 
 async def test_deleting_makes_room(root: Root, librarian: Librarian, studio: Studio) -> None:

@@ -32,7 +32,7 @@ def register(root: Root) -> None:
     embedders = EmbedderRegistry(root.db, configurations, configurations.egress, offline)
     quota = root.get(StorageQuota)
     quota.folders["documents"] = STORAGE_FOLDER
-    intake = DocumentIntake(root.storage, data / "drafts", quota.require_room)
+    intake = DocumentIntake(root.storage, data / "drafts", quota.hold_room)
     search, warming = PassageSearch(root.db, embedders), TaskTracker()
     root.on_stop.append(warming.close)
     root.provide(KnowledgeServices, KnowledgeServices(intake, search))

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -29,18 +29,19 @@ class StoredFile:
     storage_key: str
 
 
+HoldRoom = Callable[[int, int], AbstractAsyncContextManager[None]]
+
+
 class DocumentIntake:
     """Takes in uploads; one per process. ``drafts`` is a local folder; every worker can reach ``objects``.
 
-    ``require_room`` is asked with an organization and a size before a file is stored; it raises where it does not fit.
+    ``hold_room`` keeps room for a file of an organization and a size while it is stored; it raises where it does not fit.
     """
 
-    def __init__(
-        self, objects: FileStore, drafts: Path, require_room: Callable[[int, int], Awaitable[None]] | None = None
-    ) -> None:
+    def __init__(self, objects: FileStore, drafts: Path, hold_room: HoldRoom = lambda *_: nullcontext()) -> None:
         self._objects = objects
         self._drafts = drafts
-        self._require_room = require_room
+        self._hold_room = hold_room
 
     async def store_upload(self, organization_id: int, file: BinaryIO, filename: str) -> StoredFile:
         """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422), and
@@ -55,11 +56,10 @@ class DocumentIntake:
             kind = await asyncio.to_thread(detect_kind, draft, filename)
             if kind is None:
                 raise DocumentKindUnknown
-            if self._require_room is not None:
-                await self._require_room(organization_id, size)
             # content-addressed: equal bytes are stored once, whatever happens to the records
             key = f"{STORAGE_FOLDER}/{organization_id}/{digest}"
-            await self._objects.put(key, draft)
+            async with self._hold_room(organization_id, size):
+                await self._objects.put(key, draft)
         return StoredFile(digest, kind, size, key)
 
     @asynccontextmanager

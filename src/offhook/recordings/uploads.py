@@ -66,7 +66,12 @@ class RecordingUploads:
             await service.check_unused(session, int(organization_id), key)
         sent = await read_body(body, int(max_bytes))
         await self._quota.require_room(int(organization_id), len(sent))
-        async with self.decode_upload(sent) as (draft, length_s), self._db.transaction() as session:
+        async with (
+            self.decode_upload(sent) as (draft, length_s),
+            # The decoded file is what is stored; it may be many times larger than what was sent.
+            self._quota.hold_room(int(organization_id), draft.stat().st_size),
+            self._db.transaction() as session,
+        ):
             # Checked again: a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
             await self._storage.keep(key, draft)

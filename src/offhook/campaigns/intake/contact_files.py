@@ -74,20 +74,8 @@ class ContactFiles:
         """
         announced, _, key = self._verify_link(token, _UPLOAD).partition(":")
         max_size = int(announced)
-        await self._quota.require_room(int(key.split("/")[1]), max_size)
-        draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
-        size = 0
-        try:
-            with draft.open("wb") as file:
-                async for chunk in body:
-                    size += len(chunk)
-                    if size > max_size:
-                        raise ContactFileTooLarge(f"The file is larger than the {max_size} bytes that were announced.")
-                    await asyncio.to_thread(file.write, chunk)
-            await self._storage.keep(key, draft)
-        finally:
-            draft.unlink(missing_ok=True)
-        return key, size
+        async with self._quota.hold_room(_owner_of(key), max_size):
+            return key, await self._store_body(key, body, max_size)
 
     @asynccontextmanager
     async def open_file(self, organization_id: int, key: str) -> AsyncIterator[Path]:
@@ -124,6 +112,11 @@ class ContactFiles:
         except FileGone:
             raise ContactFileNotFound from None
 
+    def name_download(self, token: str) -> tuple[int, str]:
+        """Returns whose file a signed link opens, and the file's name. Raises LinkRefused (401)."""
+        key = self._verify_link(token, _DOWNLOAD)
+        return _owner_of(key), original_file_name(key)
+
     async def remove_unused_files(self) -> int:
         """Removes files that no campaign uses, a day after their upload; returns how many."""
         before = self._clock.now() - timedelta(seconds=UNUSED_FILE_TTL_S)
@@ -147,6 +140,21 @@ class ContactFiles:
         """Runs the job ``campaign.sweep_files``."""
         await self.remove_unused_files()
 
+    async def _store_body(self, key: str, body: AsyncIterator[bytes], max_size: int) -> int:
+        draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
+        size = 0
+        try:
+            with draft.open("wb") as file:
+                async for chunk in body:
+                    size += len(chunk)
+                    if size > max_size:
+                        raise ContactFileTooLarge(f"The file is larger than the {max_size} bytes that were announced.")
+                    await asyncio.to_thread(file.write, chunk)
+            await self._storage.keep(key, draft)
+        finally:
+            draft.unlink(missing_ok=True)
+        return size
+
     def _remove_old_scratch(self, before: float) -> None:
         for path in (self._storage.root / "uploads").glob("*.lines"):
             if path.stat().st_mtime < before:
@@ -165,6 +173,10 @@ class ContactFiles:
 def _check_owner(organization_id: int, key: str) -> None:
     if re.fullmatch(rf"{FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
         raise ContactFileNotFound
+
+
+def _owner_of(key: str) -> int:
+    return int(key.split("/")[1])
 
 
 def original_file_name(key: str) -> str:
