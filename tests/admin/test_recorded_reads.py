@@ -5,18 +5,22 @@ from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
+from sqlalchemy import update
 
 from offhook.orgs import service
 from offhook.root import Root
 from offhook.runs import RunServices
 from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.tables import Run
-from tests.campaigns.conftest import MakeCampaign, make_campaign
+from tests.campaigns.conftest import MakeCampaign, desk, make_campaign
+from tests.campaigns.desk import Desk
+from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.clock import ShiftedClock
+from tests.fakes.scripted import says
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import make_run, make_workflow, run, workflow_id
 
-__all__ = ["make_campaign", "make_run", "make_workflow", "run", "workflow_id"]
+__all__ = ["desk", "make_campaign", "make_run", "make_workflow", "run", "workflow_id"]
 
 Log = Callable[..., Awaitable[list[dict[str, Any]]]]
 
@@ -88,6 +92,46 @@ async def test_the_holder_of_a_link_leaves_an_address(
     assert (entry["actor_user_id"], entry["ip"], entry["data"]) == (None, "127.0.0.1", {"by": "signed_link"})
 
 
+async def test_a_read_that_failed_is_not_remembered(
+    client: AsyncClient, root: Root, org: OrgFixture, run: Run, log: Log
+) -> None:
+    services = root.get(RunServices)
+    links = RunLinks("http://testserver", services.keyring, services.clock)
+    path = links.sign_artifact_link("recording", run.workflow_id, run.id).partition("/api/v1")[2]
+    assert (await client.get(path)).status_code == 404
+    assert await log() == []
+    key = f"recordings/{org.id}/{run.id}.wav"
+    root.storage.path_for(key).write_bytes(b"RIFF")
+    async with root.db.transaction() as session:
+        await session.execute(update(Run).where(Run.id == run.id).values(recording_key=key))
+    assert (await client.get(path)).status_code == 200
+    assert [entry["action"] for entry in await log()] == ["recording.read"]
+
+
+async def test_a_contact_file_has_who_asked_for_its_link_and_who_followed_it(desk: Desk, log: Log) -> None:
+    campaign = await desk.made()
+    link = (await desk.get(f"/{campaign['id']}/source-download-url"))["download_url"]
+    assert (await desk.client.get(link)).status_code == 200
+    entries = [entry for entry in await log() if entry["action"] == "contact_file.read"]
+    assert [(entry["target"], entry["data"]) for entry in entries] == [
+        (f"campaign:{campaign['id']}", {"path": f"/api/v1/campaign/{campaign['id']}/source-download-url"}),
+        ("contact_file:contacts.csv", {"by": "signed_link"}),
+    ]
+
+
+async def test_a_text_chat_has_its_reader(
+    client: AsyncClient, root: Root, org: OrgFixture, workflow_id: int, log: Log
+) -> None:
+    use_fakes(root, FixedModels([says("We are open until six.")]))
+    base = f"/workflow/{workflow_id}/text-chat/sessions"
+    chat = (await client.post(base, json={}, headers=org.owner_headers)).json()
+    assert (await client.get(f"{base}/{chat['id']}", headers=org.headers_for("viewer"))).status_code == 200
+    entries = [entry for entry in await log() if entry["action"] == "text_chat.read"]
+    assert [(entry["target"], entry["actor_email"]) for entry in entries] == [
+        (f"run:{chat['id']}", org.email("viewer"))
+    ]
+
+
 async def test_exports_have_their_reader(
     client: AsyncClient, org: OrgFixture, run: Run, make_campaign: MakeCampaign, log: Log
 ) -> None:
@@ -131,8 +175,8 @@ async def test_a_borrowed_session_leaves_everything_it_reads(
             impersonator_id=other_org.user_ids["owner"],
         )
     borrowed = {"Authorization": f"Bearer {token}"}
-    for path in (paths["run.read"], "/workflow/fetch"):
+    for path in (paths["run.read"], "/workflow/fetch", "/organizations/telephony-configs"):
         assert (await client.get(path, headers=borrowed)).status_code == 200
     entries = [entry for entry in await log() if entry["impersonator_id"] == other_org.user_ids["owner"]]
-    assert [entry["action"] for entry in entries] == ["run.read", "support.read"]
+    assert [entry["action"] for entry in entries] == ["run.read", "support.read", "support.read"]
     assert entries[1]["data"] == {"path": "/api/v1/workflow/fetch"}

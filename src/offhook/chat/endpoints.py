@@ -6,7 +6,7 @@ from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatR
 from offhook.chat.services import Chats
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg, RequireMember
+from offhook.orgs import CurrentOrg, ReadTransaction, RequireMember
 from offhook.runs import Run
 from offhook.runs.chats import chat_turns
 
@@ -58,7 +58,9 @@ async def start_text_chat(
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
-async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: Chats) -> TextChat:
+async def get_text_chat(
+    workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, chats: Chats
+) -> TextChat:
     """Returns the whole chat."""
     return present_chat(await chats.get(org, workflow_id, run_id))
 

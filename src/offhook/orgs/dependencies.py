@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
-from offhook.kit.database.database import before_commit
+from offhook.kit.database.database import Session, before_commit
 from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.access_rules import check_access
 from offhook.orgs.audit_trail.reads import is_recorded_read
@@ -89,6 +89,8 @@ async def record_link_read(
 
 
 CurrentOrg = Annotated[Caller, Depends(current_caller)]
+# Of endpoints that read in transactions of their own: the entry of a read is written in the request's.
+ReadTransaction = Session
 OptionalOrg = Annotated[Caller | None, Depends(optional_caller)]
 
 

@@ -10,7 +10,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
+from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.runs import repository, service
 from offhook.runs.finishing import reviews
 from offhook.runs.lists import listing
@@ -116,7 +116,7 @@ async def download_workflow_report(
     workflow_id: Id,
     org: CurrentOrg,
     services: Services,
-    _transaction: Session,  # of the read's audit entry
+    _read: ReadTransaction,
     start_date: Annotated[
         str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
     ] = None,

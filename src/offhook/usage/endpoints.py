@@ -7,7 +7,15 @@ from fastapi import APIRouter, Query
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id
-from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, OrganizationQuota, RequireAdmin, RequireSuperuser
+from offhook.orgs import (
+    CurrentOrg,
+    IdempotencyHeader,
+    Now,
+    OrganizationQuota,
+    ReadTransaction,
+    RequireAdmin,
+    RequireSuperuser,
+)
 from offhook.usage import accounts, repository, summary
 from offhook.usage.schemas import (
     AddCreditRequest,
@@ -66,7 +74,7 @@ async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledge
 
 
 @router.get("/storage", response_model=StorageUsage, operation_id="get_storage_usage")
-async def get_storage_usage(org: CurrentOrg, quota: OrganizationQuota) -> StorageUsage:
+async def get_storage_usage(org: CurrentOrg, _read: ReadTransaction, quota: OrganizationQuota) -> StorageUsage:
     """Returns the bytes of uploaded files that your organization stores, and how many it may store. Recordings of calls
     do not count."""
     sizes = await quota.measure_folders(org.organization_id)

@@ -7,8 +7,9 @@ from fastapi import APIRouter, Header, Request, Response
 from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES
 from offhook.campaigns.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
 from offhook.campaigns.services import Services
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
-from offhook.orgs import RequireMember
+from offhook.orgs import RequireMember, record_link_read
 from offhook.root import base_url
 
 PREFIX: Final = "/s3"
@@ -51,7 +52,14 @@ async def upload_contact_file(token: str, services: Services, request: Request) 
     operation_id="download_contact_file",
 )
 async def download_contact_file(
-    token: str, services: Services, range_header: Annotated[str | None, Header(alias="Range")] = None
+    token: str,
+    services: Services,
+    session: Session,
+    request: Request,
+    range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
     """Returns the file behind a signed link, as it was uploaded."""
-    return await services.files.download_response(token, range_header)
+    response = await services.files.download_response(token, range_header)
+    organization_id, name = services.files.name_download(token)
+    await record_link_read(session, request, organization_id, "contact_file.read", f"contact_file:{name}")
+    return response

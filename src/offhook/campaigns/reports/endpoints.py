@@ -27,7 +27,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg, Now, end_with_credential
+from offhook.orgs import CurrentOrg, Now, ReadTransaction, end_with_credential
 from offhook.root import base_url
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs, present_run
@@ -57,7 +57,7 @@ async def get_campaign_progress(
     operation_id="stream_campaign_progress",
 )
 async def stream_campaign_progress(
-    campaign_id: Id, request: Request, org: CurrentOrg, services: Services
+    campaign_id: Id, request: Request, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> StreamingResponse:
     """Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
     its last call has ended. Without `ended` the stream ends after 15 minutes, or with its credential: open it again."""
@@ -93,7 +93,9 @@ async def list_campaign_runs(
 
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")
-async def check_campaign_before_start(campaign_id: Id, org: CurrentOrg, services: Services) -> PreflightResponse:
+async def check_campaign_before_start(
+    campaign_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
+) -> PreflightResponse:
     """Predicts what a start would do now: contacts by time zone, outside calling hours, on the do-not-call list or without
     a value for a variable that the agent uses, and how long the campaign takes."""
     return await services.preflight.build_report(org.organization_id, campaign_id)
@@ -134,7 +136,7 @@ async def download_campaign_report(
     org: CurrentOrg,
     services: Services,
     links: Links,
-    _transaction: Session,  # of the read's audit entry
+    _read: ReadTransaction,
     start_date: Time = None,
     end_date: Time = None,
 ) -> StreamingResponse:
@@ -178,7 +180,7 @@ async def list_campaign_contacts(
     "/contacts/{contact_id}/why-not-now", response_model=WhyNotNowResponse, operation_id="explain_campaign_contact"
 )
 async def explain_campaign_contact(
-    campaign_id: Id, contact_id: LongId, org: CurrentOrg, services: Services
+    campaign_id: Id, contact_id: LongId, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> WhyNotNow:
     """Explains which rule holds a contact back now, and until when if that is known."""
     return await services.campaigns.why_not_now(org.organization_id, campaign_id, contact_id)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends
 from pydantic_core import from_json
-from sqlalchemy import DateTime, MetaData, text
+from sqlalchemy import DateTime, MetaData, event, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 from sqlalchemy.orm import DeclarativeBase
@@ -95,6 +95,11 @@ class Database:
 def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:
     """Registers ``hook`` to run at the end of this request's transaction; it is awaited after the endpoint returned."""
     setattr(connection.state, _BEFORE_COMMIT, hook)
+
+
+def after_commit(session: AsyncSession, action: Callable[[], None]) -> None:
+    """Calls ``action`` once this transaction is committed; never when it is rolled back."""
+    event.listen(session.sync_session, "after_commit", lambda _: action(), once=True)
 
 
 async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSession]:

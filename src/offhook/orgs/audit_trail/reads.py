@@ -5,12 +5,14 @@ page for its run again and again.
 """
 
 from collections import OrderedDict
+from functools import partial
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
 
 from offhook.kit.clock import Clock
+from offhook.kit.database.database import after_commit
 from offhook.orgs.audit_trail.recorder import name_target, write_audit_entry
 from offhook.orgs.caller import Caller
 
@@ -72,6 +74,10 @@ class RecentReads:
         if now - self._recorded.get(read, float("-inf")) < _REPEATED_AFTER_S:
             return
         await write_audit_entry(session, caller, action, target, data)
+        # A read that fails later is rolled back with its entry; the next one has to have its own.
+        after_commit(session, partial(self._remember, read, now))
+
+    def _remember(self, read: _Read, now: float) -> None:
         self._recorded[read] = now
         self._recorded.move_to_end(read)
         while len(self._recorded) > _MAX_KEPT:

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
-from offhook.orgs import CurrentOrg, Now
+from offhook.orgs import CurrentOrg, Now, ReadTransaction
 from offhook.runs.lists import usage_list
 from offhook.runs.lists.insights import MAX_DAYS, load_insights
 from offhook.runs.lists.usage_list import UsageQuery
@@ -97,7 +97,7 @@ async def download_report(
     query: UsageQueryDep,
     now: Now,
     services: Services,
-    _transaction: Session,  # of the read's audit entry
+    _read: ReadTransaction,
 ) -> StreamingResponse:
     """Downloads one row per run, newest first: agent, duration, cost, outcome and a column for each extracted variable."""
     report = await services.usage_reports.open_report(org.organization_id, query)

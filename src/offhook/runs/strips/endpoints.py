@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg
+from offhook.orgs import CurrentOrg, ReadTransaction
 from offhook.runs.services import Services
 from offhook.runs.strips.loudness import BARS, reduce_bars
 from offhook.runs.strips.schemas import CallStrip, CallStripList
@@ -29,13 +29,17 @@ RunIdsParam = Annotated[
     response_model=CallStrip,
     operation_id="get_workflow_run_strip",
 )
-async def get_run_strip(workflow_id: Id, run_id: LongId, org: CurrentOrg, services: Services) -> CallStrip:
+async def get_run_strip(
+    workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, services: Services
+) -> CallStrip:
     """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip."""
     return _present_strip(await services.strips.load_strip(org.organization_id, workflow_id, run_id), BARS)
 
 
 @list_router.get("/strips", response_model=CallStripList, operation_id="list_run_strips")
-async def list_run_strips(run_ids: RunIdsParam, org: CurrentOrg, services: Services) -> CallStripList:
+async def list_run_strips(
+    run_ids: RunIdsParam, org: CurrentOrg, _read: ReadTransaction, services: Services
+) -> CallStripList:
     """Returns small strips of several runs, for lists. Runs in progress and runs that do not exist are left out."""
     strips, pending = await services.strips.load_strips(org.organization_id, run_ids)
     return CallStripList(strips=[_present_strip(strip, LIST_BARS) for strip in strips], pending=pending)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
-from offhook.orgs import CurrentOrg, RequireAdmin
+from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin
 from offhook.telephony.accounts.account_numbers import NewNumber, NumberView
 from offhook.telephony.accounts.schemas import (
     PhoneNumberCreate,
@@ -69,14 +69,14 @@ def _render_provider(spec: CarrierSpec) -> TelephonyProviderResponse:
 @router.get(
     "/telephony-config-warnings", response_model=TelephonyWarningsResponse, operation_id="get_telephony_config_warnings"
 )
-async def config_warnings(org: CurrentOrg, services: Services) -> TelephonyWarningsResponse:
+async def config_warnings(org: CurrentOrg, _read: ReadTransaction, services: Services) -> TelephonyWarningsResponse:
     """Counts missing account settings that are required to verify webhooks."""
     counts = await services.configurations.count_missing_fields(org.organization_id)
     return TelephonyWarningsResponse.model_validate(counts)
 
 
 @router.get("/telephony-configs", response_model=TelephonyConfigList, operation_id="list_telephony_configs")
-async def list_configurations(org: CurrentOrg, services: Services) -> TelephonyConfigList:
+async def list_configurations(org: CurrentOrg, _read: ReadTransaction, services: Services) -> TelephonyConfigList:
     """Lists the organization's carrier accounts."""
     views = await services.configurations.list_configurations(org.organization_id)
     return TelephonyConfigList(configurations=[TelephonyConfigItem.model_validate(view) for view in views])
@@ -98,7 +98,9 @@ async def create_configuration(
 
 
 @router.get(_CONFIG, response_model=TelephonyConfigResponse, operation_id="get_telephony_config")
-async def get_configuration(configuration_id: Id, org: CurrentOrg, services: Services) -> ConfigurationView:
+async def get_configuration(
+    configuration_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
+) -> ConfigurationView:
     return await services.configurations.get(org.organization_id, configuration_id)
 
 
@@ -148,7 +150,9 @@ async def reactivate(configuration_id: Id, org: RequireAdmin, services: Services
 
 
 @router.get(f"{_CONFIG}/phone-numbers", response_model=PhoneNumberList, operation_id="list_telephony_phone_numbers")
-async def list_numbers(configuration_id: Id, org: CurrentOrg, services: Services) -> PhoneNumberList:
+async def list_numbers(
+    configuration_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
+) -> PhoneNumberList:
     views = await services.numbers.list_numbers(org.organization_id, configuration_id)
     return PhoneNumberList(phone_numbers=[_render_number(view) for view in views])
 
@@ -171,7 +175,7 @@ async def create_number(
 
 @router.get(_NUMBER, response_model=PhoneNumberResponse, operation_id="get_telephony_phone_number")
 async def get_number(
-    configuration_id: Id, phone_number_id: Id, org: CurrentOrg, services: Services
+    configuration_id: Id, phone_number_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> PhoneNumberResponse:
     return _render_number(await services.numbers.get(org.organization_id, configuration_id, phone_number_id))
 

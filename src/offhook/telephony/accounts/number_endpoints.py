@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.kit.phone_numbers import E164, CountryCode
-from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
+from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
 from offhook.telephony.accounts.number_lookup import NumberReport
 from offhook.telephony.accounts.number_purchasing import ConnectedNumber, PurchaseRequest
@@ -86,6 +86,7 @@ class QuickConnectResponse(BaseModel):
 @router.get("/carrier-lookup", response_model=CarrierLookupResponse, operation_id="carrier_lookup")
 async def carrier_lookup(
     org: RequireMember,
+    _read: ReadTransaction,
     services: Services,
     number: Annotated[str, Query(min_length=1, max_length=64, description="E.164, for example +12015550101")],
 ) -> NumberReport:
@@ -102,6 +103,7 @@ async def carrier_lookup(
 )
 async def available_numbers(
     org: CurrentOrg,
+    _read: ReadTransaction,
     services: Services,
     country: Annotated[CountryCode, Query(description="ISO 3166-1 alpha-2")],
     area_code: Annotated[AreaCode | None, Query()] = None,
