@@ -112,10 +112,22 @@ def _read_settings() -> Settings:
     return Settings(public_url="http://testserver", trusted_proxies="127.0.0.1")
 
 
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the offline embedding model is kept, for all test processes: preparing it takes a second of CPU."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "models"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Settings with a data folder of this test's own."""
-    return _read_settings().model_copy(update={"data_dir": tmp_path / "data"})
+def settings(tmp_path: Path, models_folder: Path) -> Settings:
+    """Settings with a data folder of this test's own; it shares the prepared embedding model with others."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "models").symlink_to(models_folder)
+    return _read_settings().model_copy(update={"data_dir": data})
 
 
 @pytest.fixture

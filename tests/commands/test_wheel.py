@@ -14,6 +14,7 @@ UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 
 
 @pytest.mark.skipif(not UI.is_file(), reason="the web UI is not built: make web")
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_wheel_contains_the_page(tmp_path: Path) -> None:
     subprocess.run(

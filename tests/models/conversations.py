@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,14 +28,22 @@ CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 
 @asynccontextmanager
 async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
-    """The offline agent, comparing by meaning where its model is installed; no answer goes without for being slow."""
-    model = OfflineModel(folder)
+    """The offline agent, comparing by meaning where its model is installed; no answer goes without for being slow.
+
+    ``folder`` keeps the model once it is prepared.
+    """
+    model = _model_in(folder)
     if not model.is_installed():
         yield BuiltinLlm()
         return
     await model.load()
     yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
-    await model.aclose()
+
+
+@cache
+def _model_in(folder: Path) -> OfflineModel:
+    # One for all tests of a process, which stays loaded.
+    return OfflineModel(folder)
 
 
 @dataclass(frozen=True, slots=True)

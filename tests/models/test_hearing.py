@@ -164,9 +164,9 @@ class TestTheRecognizer:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", ["appointment_booking", "order_status", "survey"])
 async def test_natural_openings_are_understood_by_voice(
-    slug: str, speech: SynthesizerProcess, stt: BuiltinStt, tmp_path: Any
+    slug: str, speech: SynthesizerProcess, stt: BuiltinStt, models_folder: Path
 ) -> None:
-    model = OfflineModel(tmp_path)
+    model = OfflineModel(models_folder)
     await model.load()
     llm = BuiltinLlm(model.embed_sentences, max_wait_s=60)
     cases = json.loads(OPENINGS.read_text())[slug]

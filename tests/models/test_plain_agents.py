@@ -16,10 +16,10 @@ NOT_UNDERSTOOD: Final = {"stomach-bug"}
 
 
 @pytest.mark.parametrize("slug", AGENTS)
-async def test_an_agent_of_plain_prompts_is_talked_through(slug: str, tmp_path: Path) -> None:
+async def test_an_agent_of_plain_prompts_is_talked_through(slug: str, models_folder: Path) -> None:
     agent: dict[str, Any] = json.loads((FOLDER / f"{slug}.json").read_text())
     failed = []
-    async with offline_agent(tmp_path) as llm:
+    async with offline_agent(models_folder) as llm:
         for said in agent["conversations"]:
             expected = Conversation(kind="plain", **said)
             outcome = await talk_to_agent(agent["definition"], expected.turns, llm)

@@ -25,8 +25,8 @@ def template(request: pytest.FixtureRequest) -> AgentTemplate:
 
 
 @pytest.fixture
-async def llm(tmp_path: Path) -> AsyncIterator[BuiltinLlm]:
-    async with offline_agent(tmp_path) as agent:
+async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
+    async with offline_agent(models_folder) as agent:
         yield agent
 
 
