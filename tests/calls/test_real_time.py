@@ -44,17 +44,23 @@ def loudness(samples: np.ndarray, line: dict[str, Any]) -> tuple[float, float]:
 
 
 class TestADemoAgent:
+    async def test_finds_the_order_of_a_simulated_caller(self, served: Served, tmp_path: Path) -> None:
+        await self._is_talked_through(served, "order", tmp_path, edges=2)
+
+    @pytest.mark.slow
     async def test_books_an_appointment_with_a_simulated_caller(self, served: Served, tmp_path: Path) -> None:
-        agent = await served.demo_agent("appointment")
+        await self._is_talked_through(served, "appointment", tmp_path, edges=3)
+
+    async def _is_talked_through(self, served: Served, name: str, tmp_path: Path, *, edges: int) -> None:
+        agent = await served.demo_agent(name)
         run_id = await served.dial(agent, "+12015550101")
         run = await served.finished(agent, run_id)
 
         assert (run["status"], run["outcome"], run["end_reason"]) == ("completed", "answered", "agent_ended")
-        edges = [event["data"] for event in run["events"] if event["type"] == "edge_taken"]
-        assert len(edges) >= 3
+        assert len([event for event in run["events"] if event["type"] == "edge_taken"]) >= edges
         lines = run["transcript"]
         assert lines[0]["role"] == "agent"
-        assert sum(line["role"] == "caller" for line in lines) >= 3
+        assert sum(line["role"] == "caller" for line in lines) >= edges
         assert "bye" in lines[-1]["text"].lower()
         samples, seconds = both_sides(await served.recording(agent, run_id, tmp_path / "call.wav"))
         assert seconds == pytest.approx(run["duration"], abs=1.0)

@@ -29,8 +29,11 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture(scope="package")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("serve") / "data"
+def data(tmp_path_factory: pytest.TempPathFactory, models_folder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("serve") / "data"
+    folder.mkdir()
+    (folder / "models").symlink_to(models_folder)
+    return folder
 
 
 @pytest.fixture(scope="package")
