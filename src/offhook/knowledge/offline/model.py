@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import os
+import secrets
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -125,7 +126,7 @@ class OfflineModel:
                 "The weights of the offline embedding model are not the published ones.", retryable=False
             )
         # in its own process: it takes 300 MB for a second
-        draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
+        draft = target.with_name(f"{target.stem}-{secrets.token_hex(8)}.part.onnx")
         done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(
             _PROGRAM, InputFile(weights), OutputFile(draft)
         )
