@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     public_url: str | None = None
     # Address of the server for a job process's simulated phones; else the one on this data folder, else public_url.
     server_url: str | None = None
+    # What Prometheus sends for /metrics, as a bearer token; without one only this machine is answered.
+    metrics_token: SecretStr | None = None
     # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.
     trusted_proxies: str = ""
     # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from offhook.commands.doctor import check_connections, check_proxies, check_signup
+from offhook.commands.doctor import check_address, check_connections, check_proxies, check_signup
 from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
 
@@ -36,6 +36,21 @@ def test_a_long_secret_or_none(secret: str) -> None:
 def test_proxies(settings: dict[str, str], status: str, words: str) -> None:
     proxies = check_proxies(Settings.load(**settings))
     assert (proxies.status, words in proxies.detail) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "words"),
+    [
+        ({}, "ok", "this machine only"),
+        ({"public_url": "http://localhost:8480"}, "ok", "http://localhost:8480"),
+        ({"public_url": "https://voice.example.com", "host": "0.0.0.0"}, "ok", "https://voice.example.com"),
+        ({"host": "0.0.0.0"}, "warning", "0.0.0.0 is reached without TLS"),
+        ({"public_url": "http://voice.example.com"}, "warning", "http://voice.example.com is reached without TLS"),
+    ],
+)
+def test_tls(settings: dict[str, str], status: str, words: str) -> None:
+    address = check_address(Settings.load(**settings))
+    assert (address.status, words in address.detail) == (status, True)
 
 
 def test_signup() -> None:

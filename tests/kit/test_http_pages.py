@@ -1,10 +1,12 @@
 """The HTTP shell: health, metrics, the interface description and the web UI."""
 
+import asyncio
 import gzip
 from pathlib import Path
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
+from pydantic import SecretStr
 
 from offhook.kit.database.database import Database
 from offhook.settings import Settings
@@ -27,6 +29,28 @@ class TestHealth:
         assert {name for name, state in response.json()["checks"].items() if state == "missing"} >= {"jobs", "slow"}
         assert response.json()["checks"]["database"] == "ok"
 
+    async def test_who_ask_at_once_share_the_checks(self, db: Database, settings: Settings, ui: Path) -> None:
+        runs, go_on = 0, asyncio.Event()
+
+        async def jobs(_: Database) -> bool:
+            nonlocal runs
+            runs += 1
+            await go_on.wait()
+            return True
+
+        app = build(db, settings, ui, {"jobs": jobs})
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
+            gone, *asked = (asyncio.create_task(client.get("/ready")) for _ in range(20))
+            while not runs:
+                await asyncio.sleep(0.01)
+            gone.cancel()
+            go_on.set()
+            answers = await asyncio.gather(*asked)
+            assert {answer.json()["checks"]["jobs"] for answer in answers} == {"ok"}
+            assert runs == 1
+            await client.get("/ready")
+        assert runs == 2
+
     async def test_metrics_count_by_template(self, http: AsyncClient) -> None:
         for thing_id in (1, 2, 3):
             await http.get(f"/api/v1/things/{thing_id}/")
@@ -35,6 +59,43 @@ class TestHealth:
         assert "offhook_http_request_seconds_bucket" in page
         assert "offhook_live_calls" in page
         assert "/api/v1/things/1" not in page
+
+    @pytest.mark.parametrize(
+        ("token", "client", "headers", "status"),
+        [
+            (None, "127.0.0.1", {}, 200),
+            (None, "::1", {}, 200),
+            (None, "::ffff:127.0.0.1", {}, 200),
+            (None, "203.0.113.5", {}, 401),
+            # of a proxy on this machine that is not trusted
+            (None, "127.0.0.1", {"x-forwarded-for": "203.0.113.5"}, 401),
+            ("s3cret", "127.0.0.1", {}, 401),
+            ("s3cret", "203.0.113.5", {"authorization": "Bearer s3cret"}, 200),
+            ("s3cret", "203.0.113.5", {"authorization": "Bearer s3cre"}, 401),
+            ("s3cret", "203.0.113.5", {"authorization": "Bearer \u00e9"}, 401),
+        ],
+    )
+    async def test_who_reads_metrics(
+        self,
+        db: Database,
+        settings: Settings,
+        ui: Path,
+        token: str | None,
+        client: str,
+        headers: dict[str, str],
+        status: int,
+    ) -> None:
+        guarded = settings.model_copy(update={"metrics_token": token and SecretStr(token), "trusted_proxies": ""})
+        transport = ASGITransport(app=build(db, guarded, ui), client=(client, 40000))
+        async with AsyncClient(transport=transport, base_url="http://testserver") as http:
+            answer = await http.get(
+                "/metrics", headers=[(name.encode(), value.encode()) for name, value in headers.items()]
+            )
+        assert answer.status_code == status
+        if status == 401:
+            assert answer.json()["code"] == "metrics_token_required"
+            assert "OFFHOOK_METRICS_TOKEN" in answer.json()["detail"]
+            assert "offhook_" not in answer.text
 
 
 class TestOpenApi:
@@ -65,6 +126,30 @@ class TestWebUi:
         assert (response.status_code, response.text) == (200, "<html>the app</html>")
         assert response.headers["cache-control"] == "no-cache"
         assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
+        assert "connect-src 'self' ws://testserver wss://testserver;" in response.headers["content-security-policy"]
+
+    @pytest.mark.parametrize(
+        ("public_url", "host", "allowed"),
+        [
+            ("https://voice.example.com", "127.0.0.1:8480", ("127.0.0.1:8480", "voice.example.com")),
+            (None, "[::1]:8480", ("[::1]:8480",)),
+            (None, "a;script-src *", ()),
+            (None, "*", ()),
+        ],
+    )
+    async def test_its_sockets_go_to_this_server_only(
+        self, db: Database, settings: Settings, ui: Path, public_url: str | None, host: str, allowed: tuple[str, ...]
+    ) -> None:
+        app = build(db, settings.model_copy(update={"public_url": public_url}), ui)
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as http:
+            policy = (await http.get("/", headers={"host": host})).headers["content-security-policy"]
+        (connect,) = [rule for rule in policy.split("; ") if rule.startswith("connect-src")]
+        assert connect.split() == [
+            "connect-src",
+            "'self'",
+            *(f"{kind}://{at}" for at in allowed for kind in ("ws", "wss")),
+        ]
+        assert "script-src 'self';" in policy
 
     async def test_files(self, http: AsyncClient) -> None:
         asset = await http.get("/assets/app-1a2b.js")

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 import typer
 from sqlalchemy.exc import SQLAlchemyError
@@ -39,6 +40,7 @@ Status = Literal["ok", "warning", "failed"]
 UI_INDEX = Path(__file__).parents[1] / "_ui" / "index.html"
 MIN_FREE_MB = 500
 _MODEL_TITLES: Final = {"llm": "language model", "tts": "voice", "stt": "recognition"}
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 
@@ -73,13 +75,27 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
-    checks += [check_proxies(settings), check_signup(settings), check_connections(settings, raise_descriptor_limit())]
+    checks += [check_address(settings), check_proxies(settings), check_signup(settings)]
+    checks += [check_connections(settings, raise_descriptor_limit())]
     checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
     hint = "not built. The API works without it; build it with `make web`."
     checks.append(DoctorCheck("web UI", "ok" if has_page else "warning", "built" if has_page else hint))
     return checks
+
+
+def check_address(settings: Settings) -> DoctorCheck:
+    """Says whether passwords and calls can cross a network unencrypted."""
+    public = urlsplit(settings.public_url or "")
+    is_local = settings.host in _LOOPBACK and (settings.public_url is None or public.hostname in _LOOPBACK)
+    if is_local or public.scheme == "https":
+        return DoctorCheck("address", "ok", settings.public_url or f"{settings.host}, this machine only")
+    hint = (
+        f"{settings.public_url or settings.host} is reached without TLS: passwords and calls can be read on the way. Put a "
+        "reverse proxy with a certificate in front, and set OFFHOOK_PUBLIC_URL to its https:// address."
+    )
+    return DoctorCheck("address", "warning", hint)
 
 
 def check_proxies(settings: Settings) -> DoctorCheck:
@@ -91,7 +107,7 @@ def check_proxies(settings: Settings) -> DoctorCheck:
             "X-Forwarded-Proto and X-Forwarded-Host."
         )
         return DoctorCheck("proxies", "warning" if trusts_all else "ok", detail)
-    if settings.public_url is not None and settings.host in {"127.0.0.1", "::1", "localhost"}:
+    if settings.public_url is not None and settings.host in _LOOPBACK:
         hint = "None is trusted, so that all clients share its address. Set OFFHOOK_TRUSTED_PROXIES to the reverse proxy's."
         return DoctorCheck("proxies", "warning", hint)
     return DoctorCheck("proxies", "ok", "none is trusted")

@@ -44,7 +44,7 @@ def install_http(
     sets ``max_body_size=``.
     """
     app.router.redirect_slashes = False
-    app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
+    app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default, root.settings.public_url))
     app.router.middleware_stack = PathIndex(app)
     # The last one added is the outermost.
     app.add_middleware(JsonBodyGuard)

@@ -1,23 +1,33 @@
 """Liveness, readiness and metrics for load balancers, supervisors and Prometheus."""
 
 import asyncio
+import ipaddress
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from fastapi import APIRouter, FastAPI, Request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.responses import JSONResponse, Response
 
 from offhook import __version__
+from offhook.errors import Unauthorized
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.settings import Settings
 
 ReadinessCheck = Callable[[Database], Awaitable[bool]]
 CHECK_TIMEOUT_S = 3.0
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto")
+
+
+class MetricsTokenRequired(Unauthorized):
+    """Metrics need a bearer token: set OFFHOOK_METRICS_TOKEN, and send it with the request."""
+
+    code = "metrics_token_required"
 
 
 class HealthResponse(BaseModel):
@@ -26,9 +36,30 @@ class HealthResponse(BaseModel):
     signup_enabled: bool
 
 
+class _Readiness:
+    """Requests of the same moment share one run of the checks: anyone may ask, and each run takes a connection."""
+
+    def __init__(self, checks: Mapping[str, ReadinessCheck]) -> None:
+        self._checks = checks
+        self._running: asyncio.Task[Mapping[str, bool]] | None = None
+
+    async def run_checks(self, db: Database) -> Mapping[str, bool]:
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run_checks(db))
+        return await asyncio.shield(self._running)
+
+    async def _run_checks(self, db: Database) -> Mapping[str, bool]:
+        results = dict.fromkeys(self._checks, False)
+        for name, check in self._checks.items():
+            with suppress(SQLAlchemyError, OSError, TimeoutError):
+                async with asyncio.timeout(CHECK_TIMEOUT_S):
+                    results[name] = await check(db)
+        return results
+
+
 def install_health(app: FastAPI, checks: Mapping[str, ReadinessCheck]) -> None:
     """Serves the endpoints for load balancers and monitors: liveness, readiness by all ``checks``, and metrics."""
-    app.state.health_checks = {"database": _database_answers, "migrations": migrations.is_current, **checks}
+    app.state.readiness = _Readiness({"database": _database_answers, "migrations": migrations.is_current, **checks})
     router = APIRouter()
     router.add_api_route(
         "/api/v1/health", _health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
@@ -49,18 +80,29 @@ async def _health(request: Request) -> HealthResponse:
     return HealthResponse(status="ok", version=__version__, signup_enabled=settings.signup_enabled)
 
 
-async def _metrics() -> Response:
+async def _metrics(request: Request) -> Response:
+    settings: Settings = request.app.state.root.settings
+    if not _may_read_metrics(request, settings.metrics_token):
+        raise MetricsTokenRequired
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
 
 
+def _may_read_metrics(request: Request, token: SecretStr | None) -> bool:
+    """Whether the request has the token, or where there is none comes from this machine and not through a proxy."""
+    if token is not None:
+        sent = request.headers.get("authorization", "").encode()
+        return secrets.compare_digest(sent, f"Bearer {token.get_secret_value()}".encode())
+    if request.client is None or any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(request.client.host.removeprefix("::ffff:")).is_loopback
+    except ValueError:
+        return False
+
+
 async def _ready(request: Request) -> Response:
-    checks: Mapping[str, ReadinessCheck] = request.app.state.health_checks
-    db: Database = request.app.state.root.db
-    results = dict.fromkeys(checks, False)
-    for name, check in checks.items():
-        with suppress(SQLAlchemyError, OSError, TimeoutError):
-            async with asyncio.timeout(CHECK_TIMEOUT_S):
-                results[name] = await check(db)
+    readiness: _Readiness = request.app.state.readiness
+    results = await readiness.run_checks(request.app.state.root.db)
     missing = [name for name, passed in results.items() if not passed]
     report = {name: "ok" if passed else "missing" for name, passed in results.items()}
     if missing:

@@ -1,7 +1,9 @@
 """Serves the built web UI on every path that no route of the API has."""
 
 import mimetypes
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 from starlette.datastructures import Headers
@@ -17,15 +19,15 @@ _CSP = "; ".join(
         "font-src 'self' data:",
         "media-src 'self' blob:",
         "worker-src 'self' blob:",
-        "connect-src 'self' ws: wss:",
+        "connect-src 'self' {sockets}",
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",
         "frame-ancestors 'none'",
     )
 )
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
 _PAGE_HEADERS = {
-    "content-security-policy": _CSP,
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",
     "cache-control": "no-cache",
 }
@@ -52,9 +54,10 @@ class WebUi:
     Browsers that open a URL of the UI get ``index.html``; a program that requests an unknown path gets the 404.
     """
 
-    def __init__(self, folder: Path, fallback: ASGIApp) -> None:
+    def __init__(self, folder: Path, fallback: ASGIApp, public_url: str | None = None) -> None:
         self._folder = folder.resolve()
         self._fallback = fallback
+        self._public_host = urlsplit(public_url or "").netloc
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = await self._respond_to(scope) if scope["type"] == "http" else None
@@ -78,8 +81,14 @@ class WebUi:
             return None
         index = await anyio.to_thread.run_sync(self._find_file, "/index.html")
         if index is None:
-            return HTMLResponse(_NOT_BUILT, headers=_PAGE_HEADERS)
-        return FileResponse(index, headers=_PAGE_HEADERS)
+            return HTMLResponse(_NOT_BUILT, headers=self._page_headers(scope))
+        return FileResponse(index, headers=self._page_headers(scope))
+
+    def _page_headers(self, scope: Scope) -> dict[str, str]:
+        """The page's sockets go to this server: under the name that the browser used, and under its public one."""
+        hosts = {name for name in (Headers(scope=scope).get("host", ""), self._public_host) if _HOST.fullmatch(name)}
+        sockets = " ".join(f"ws://{host} wss://{host}" for host in sorted(hosts))
+        return {**_PAGE_HEADERS, "content-security-policy": _CSP.format(sockets=sockets)}
 
     def _find_asset(self, path: str, accepted: str) -> FileResponse | None:
         """Returns the file in the smallest encoding that the browser accepts."""
