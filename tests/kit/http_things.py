@@ -80,6 +80,11 @@ async def broken() -> None:
     raise Broken("the database password is hunter2")
 
 
+@router.get("/broken/{token}", response_model=None)
+async def broken_link(token: str) -> None:
+    raise Broken
+
+
 @router.post("/upload", response_model=int, max_body_size=20 * 1024 * 1024)
 async def upload(file: UploadFile) -> int:
     return len(await file.read())

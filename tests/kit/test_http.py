@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
@@ -231,6 +233,24 @@ class TestErrors:
         assert response.headers["x-content-type-options"] == "nosniff"
         assert [entry["error_id"] for entry in logs if entry["event"] == "request_failed"] == ["abc-1"]
 
+    async def test_the_log_of_a_failure_has_no_token_and_no_row(self, http: AsyncClient, db: Database) -> None:
+        async with db.transaction() as session:
+            await session.execute(text("ALTER TABLE things ADD CONSTRAINT no_secrets CHECK (name <> 'hunter2')"))
+        with capture_logs() as logs:
+            broken = await http.get("/api/v1/broken/hunter2")
+            refused = await post(http, '{"name": "hunter2"}')
+        assert (broken.status_code, refused.status_code) == (500, 409)
+        failures = {entry["event"]: entry for entry in logs if entry["event"].startswith("request_")}
+        assert failures["request_failed"]["route"] == "/api/v1/broken/{token}"
+        assert failures["request_conflicted_in_database"]["constraint"] == "no_secrets"
+        assert "hunter2" not in str(failures)
+
+    async def test_an_error_of_the_database_has_no_values(self, db: Database) -> None:
+        with pytest.raises(DBAPIError) as error:
+            async with db.transaction() as session:
+                await session.execute(text("SELECT CAST(:n AS integer) / 0"), {"n": 4711})
+        assert "4711" not in str(error.value)
+
     async def test_database_away(self, http: AsyncClient, db: Database) -> None:
         await db.dispose()
         away = Database("postgresql+asyncpg://nobody@127.0.0.1:1/none")
@@ -255,6 +275,12 @@ class TestHeaders:
             assert headers["referrer-policy"] == "no-referrer"
             assert "access-control-allow-origin" not in headers
         assert (await http.get("/api/v1/things/5")).headers["cache-control"] == "no-store"
+
+    async def test_over_tls_a_browser_stays_with_tls(self, http: AsyncClient) -> None:
+        for path in ("/api/v1/things/5", "/api/v1/nope", "/api/v1/broken", "/"):
+            safe = await http.get(f"https://testserver{path}", headers={"accept": "text/html"})
+            assert safe.headers["strict-transport-security"] == "max-age=31536000"
+        assert "strict-transport-security" not in (await http.get("/api/v1/things/5")).headers
 
     async def test_request_id(self, http: AsyncClient) -> None:
         assert (await http.get("/health", headers={"x-request-id": "mine.1"})).headers["x-request-id"] == "mine.1"

@@ -57,6 +57,8 @@ def create_engine(url: str, *, pool_size: int = 10) -> AsyncEngine:
         pool_recycle=1800,
         # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
         json_deserializer=from_json,
+        # Errors are logged; values are people's data and secrets.
+        hide_parameters=True,
     )
 
 

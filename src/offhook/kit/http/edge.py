@@ -22,6 +22,8 @@ _HEADERS = (
     # Sign-in and recording links carry tokens in their URL.
     ("referrer-policy", "no-referrer"),
 )
+# A year, as browsers' preload lists ask for. Not for subdomains: they may be others'.
+_HTTPS_ONLY = "max-age=31536000"
 
 
 class HttpEdge:
@@ -37,6 +39,7 @@ class HttpEdge:
         scope.setdefault("state", {})["request_id"] = request_id
         started, status = time.perf_counter(), 500
         is_api: bool = scope["path"].startswith("/api/")
+        is_https: bool = scope.get("scheme") == "https"
         is_plain_refusal = False
 
         async def send_with_headers(message: Message) -> None:
@@ -44,7 +47,7 @@ class HttpEdge:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
-                add_headers(headers, request_id, is_api=is_api)
+                add_headers(headers, request_id, is_api=is_api, is_https=is_https)
                 # The framework's body limit responds in plain text.
                 is_plain_refusal = status == 413 and headers.get("content-type", "").startswith("text/plain")
                 if is_plain_refusal:
@@ -61,20 +64,27 @@ class HttpEdge:
             _observe(scope, status, time.perf_counter() - started)
 
 
-def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool) -> None:
+def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool, is_https: bool) -> None:
     """Adds the headers of every response; an endpoint's own caching header is kept."""
     headers["x-request-id"] = request_id
     for name, value in _HEADERS:
         headers.setdefault(name, value)
+    if is_https:
+        headers.setdefault("strict-transport-security", _HTTPS_ONLY)
     if is_api:
         headers.setdefault("cache-control", "no-store")
 
 
-def _observe(scope: Scope, status: int, seconds: float) -> None:
-    # The template, never the path: paths hold ids and tokens, and each would be a new time series.
+def name_route(scope: Scope) -> str:
+    """Returns the template of a request's path, or ``unmatched``. Logs and metrics never have the path itself: it holds
+    ids and tokens, and each would be a new time series."""
     inner: dict[str, Any] = scope.get("fastapi") or {}
     matched = (inner.get("effective_route_context"), scope.get("route"))
-    route = next((path for part in matched if (path := getattr(part, "path_format", None))), "unmatched")
+    return next((str(path) for part in matched if (path := getattr(part, "path_format", None))), "unmatched")
+
+
+def _observe(scope: Scope, status: int, seconds: float) -> None:
+    route = name_route(scope)
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     REQUESTS.labels(method, route, status).inc()
     LATENCY.labels(method, route).observe(seconds)

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketState
 
 from offhook.errors import DomainError
-from offhook.kit.http.edge import add_headers
+from offhook.kit.http.edge import add_headers, name_route
 
 log = structlog.get_logger(__name__)
 
@@ -82,7 +82,7 @@ async def _send_answer(connection: HTTPConnection, response: JSONResponse, code:
 
 async def _client_disconnected(connection: HTTPConnection, error: Exception) -> Response:
     """Handles a client that disconnected before the request was read: it gets no response, and it is not our fault."""
-    log.info("client_gone", path=connection.url.path)
+    log.info("client_gone", route=name_route(connection.scope))
     return Response(status_code=400)
 
 
@@ -135,7 +135,10 @@ async def _database_error(connection: HTTPConnection, error: Exception) -> Respo
         problem = [{"loc": ["body"], "msg": "A value cannot be stored.", "type": "value_not_storable"}]
         return await _send_answer(connection, error_response(422, problem, "value_not_storable"), "value_not_storable")
     if state.startswith("23"):
-        log.warning("request_conflicted_in_database", sqlstate=state, exc_info=error)
+        # Not the error itself: its details have the row.
+        constraint = getattr(getattr(error.orig, "__cause__", None), "constraint_name", None)
+        route = name_route(connection.scope)
+        log.warning("request_conflicted_in_database", sqlstate=state, constraint=constraint, route=route)
         return await _send_answer(
             connection, error_response(409, "This changed at the same time: try again.", "conflict"), "conflict"
         )
@@ -154,8 +157,9 @@ async def _database_unreachable(connection: HTTPConnection, error: Exception) ->
 async def _unexpected_error(connection: HTTPConnection, error: Exception) -> Response:
     """Responds to unexpected errors with the id of the log entry, without details of the error."""
     error_id = connection.scope.get("state", {}).get("request_id", "unknown")
-    log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
+    log.error("request_failed", error_id=error_id, route=name_route(connection.scope), exc_info=error)
     response = error_response(500, f"Internal error. The server log has details under {error_id}.", "internal_error")
     # This response bypasses the edge that adds them elsewhere.
-    add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True)
+    is_https = connection.url.scheme in {"https", "wss"}
+    add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True, is_https=is_https)
     return await _send_answer(connection, response, "internal_error")
