@@ -7,7 +7,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-UV_VERSION=0.13.8
 export UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 locks=(requirements.lock)
 is_dev=0
@@ -62,12 +61,13 @@ is_usable() {
 install_uv() {
   [ -x .venv/bin/uv ] && return
   if .venv/bin/python -m pip --version >/dev/null 2>&1; then
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check "uv==$UV_VERSION" && return
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock && return
   fi
   if "$1" -m pip --version >/dev/null 2>&1; then
     local folder
     folder=$(mktemp -d)
-    "$1" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d "$folder" "uv==$UV_VERSION"
+    "$1" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+      -d "$folder" -r requirements-uv.lock
     .venv/bin/python - "$folder" <<'PYTHON'
 import pathlib, sys, zipfile
 wheel = zipfile.ZipFile(next(pathlib.Path(sys.argv[1]).glob("uv-*.whl")))

@@ -15,13 +15,14 @@ if [ $# -gt 0 ]; then
   upgrade=()
   for name in "$@"; do upgrade+=(--upgrade-package "$name"); done
 fi
-common=(pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+common=(pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
   --no-emit-index-url --no-emit-find-links --quiet "${upgrade[@]}")
 
 scripts/bootstrap.sh --dev
 heading "Locks"
-UV_PYTHON_DOWNLOADS=never .venv/bin/uv "${common[@]}" -o requirements.lock
-UV_PYTHON_DOWNLOADS=never .venv/bin/uv "${common[@]}" --group dev -o requirements-dev.lock
-if grep -nE '://' requirements.lock requirements-dev.lock; then stop "a lock names a host"; fi
+UV_PYTHON_DOWNLOADS=never .venv/bin/uv "${common[@]}" pyproject.toml -o requirements.lock
+UV_PYTHON_DOWNLOADS=never .venv/bin/uv "${common[@]}" pyproject.toml --group dev -o requirements-dev.lock
+UV_PYTHON_DOWNLOADS=never .venv/bin/uv "${common[@]}" - -o requirements-uv.lock <<<uv
+if grep -nE '://' requirements*.lock; then stop "a lock names a host"; fi
 if grep -nE '^(torch|nvidia-)' requirements.lock requirements-dev.lock; then stop "PyTorch came in"; fi
 note "done: run .ci/run, then commit the locks"

@@ -65,6 +65,8 @@ def test_what_a_model_is_for(model: str, kind: Kind) -> None:
         ({"host": "offhook.internal"}, False),
         ({"public_url": "https://calls.example.com"}, False),
         ({"public_url": "https://calls.example.com", "local_models": "on"}, True),
+        ({"trusted_proxies": "127.0.0.1"}, False),
+        ({"signup_enabled": True}, False),
         ({"local_models": "off"}, False),
     ],
 )

@@ -59,8 +59,9 @@ def kind_of_model(model: str) -> Kind:
 def are_allowed(settings: Settings) -> bool:
     """Returns True when organizations may use model servers on this machine.
 
-    ``auto``: only while Offhook is reachable from this machine alone, that is when it listens on loopback and has no
-    public address. Otherwise an unknown organization could reach the services next to the server.
+    ``auto``: only while Offhook is reachable from this machine alone, that is when it listens on loopback, has no public
+    address, trusts no proxy and takes no requests for accounts. Otherwise an unknown organization could reach the
+    services next to the server.
     """
     if settings.local_models != "auto":
         return settings.local_models == "on"
@@ -68,7 +69,8 @@ def are_allowed(settings: Settings) -> bool:
         is_loopback = settings.host == "localhost" or ipaddress.ip_address(settings.host).is_loopback
     except ValueError:
         is_loopback = False
-    return is_loopback and settings.public_url is None
+    is_private = settings.public_url is None and not settings.trusted_proxies.strip() and not settings.signup_enabled
+    return is_loopback and is_private
 
 
 def model_egress_policy(settings: Settings, known: Sequence[LocalServer] = KNOWN_SERVERS) -> EgressPolicy:
