@@ -31,7 +31,7 @@ class Desk:
         return int(answer.json()["workflow_run_id"])
 
     async def finished(self, run_id: int) -> dict[str, Any]:
-        """The run when its conversation, too, has said how it went: the carrier's news may come first."""
+        """The run when its conversation, too, has said how it went: the carrier's report may come first."""
         async with asyncio.timeout(60):
             while True:
                 run = await self.server.run(run_id)

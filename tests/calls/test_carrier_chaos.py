@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300)]
 # Carriers and the request that places a call.
 DIALS = {"plivo": "POST */Call/", "telnyx": "POST */calls", "twilio": "POST */Calls.json"}
 # All that is told of a call, but not what is asked for: documents of answers.
-NEWS = "[!a]*"
+REPORTS = "[!a]*"
 LIVE = {"initiated", "ringing", "in_progress"}
 
 
@@ -50,11 +50,11 @@ class Case:
 FAILED = frozenset({"failed"})
 # What is wrong with callbacks is wrong with those of every call, so that one call is made after the other.
 ALONE = {
-    "late": Case(lambda: [CallbackFault("late", NEWS, times=99, seconds=0.7)]),
+    "late": Case(lambda: [CallbackFault("late", REPORTS, times=99, seconds=0.7)]),
     # the first comes after the second
-    "reordered, twice": Case(lambda: [CallbackFault("swapped", NEWS), CallbackFault("twice", NEWS, times=99)]),
-    "lost": Case(lambda: [CallbackFault("lost", NEWS, times=99)]),
-    "forged": Case(lambda: [CallbackFault("forged", NEWS, times=99)]),
+    "reordered, twice": Case(lambda: [CallbackFault("swapped", REPORTS), CallbackFault("twice", REPORTS, times=99)]),
+    "lost": Case(lambda: [CallbackFault("lost", REPORTS, times=99)]),
+    "forged": Case(lambda: [CallbackFault("forged", REPORTS, times=99)]),
     "cut": Case(is_cut=True, plan=phones.silent(), ends=frozenset({"failed", "completed"})),
 }
 TOGETHER = {

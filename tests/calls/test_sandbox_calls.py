@@ -59,10 +59,10 @@ async def test_nobody_answers(server: LiveServer, phone: str, expected: str) -> 
     run = await server.finished(await dial(server, phone))
 
     assert (run["status"], run["outcome"], run["end_reason"]) == (expected, expected, expected)
-    # The news goes out after the run is stored: whoever reads the run may be first.
+    # The report goes out after the run is stored: whoever reads the run may be first.
     async with asyncio.timeout(60):
-        news = await ended.get()
-    assert (news.run_id, news.status) == (run["workflow_run_id"], expected)
+        report = await ended.get()
+    assert (report.run_id, report.status) == (run["workflow_run_id"], expected)
     assert ended.empty()
     assert statuses(run) == ["ringing", expected]
     assert run["transcript"] == []

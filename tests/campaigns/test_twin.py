@@ -237,8 +237,8 @@ def apply_status(organization_id: int, run_id: int, status: str, outcome: str | 
             if run_id not in tx.memory.tables["runs"]:
                 return None
             return await tx.apply_status(organization_id, run_id, status, outcome, None)
-        news = StatusChange(organization_id, run_id, status, tx.clock.now(), outcome)
-        return (await runs.apply_status_changes(tx.session, [news]))[0]
+        change = StatusChange(organization_id, run_id, status, tx.clock.now(), outcome)
+        return (await runs.apply_status_changes(tx.session, [change]))[0]
 
     return statement
 

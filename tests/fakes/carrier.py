@@ -24,8 +24,8 @@ from offhook.telephony.ports import (
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
-    CarrierNews,
     CarrierRegistry,
+    CarrierReport,
     CarrierSpec,
     CarrierWebhook,
     ConfigField,
@@ -38,8 +38,8 @@ from offhook.telephony.ports import (
     NumberCapabilities,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WebhookCapabilities,
     WebhookProof,
     WebhookUnreadable,
@@ -160,16 +160,16 @@ class FakeCarrier:
 
     # StatusParser
 
-    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
-        news = read(webhook)
-        if "machine" in news:
-            return MachineVerdict(bool(news["machine"]), bool(news.get("may_speak", True)), news.get("call_id"))
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
+        report = read(webhook)
+        if "machine" in report:
+            return MachineVerdict(bool(report["machine"]), bool(report.get("may_speak", True)), report.get("call_id"))
         bill = carrier_charges.parse_carrier_bill(
-            news.get("duration"), cost=news.get("cost"), currency=news.get("currency")
+            report.get("duration"), cost=report.get("cost"), currency=report.get("currency")
         )
-        if "status" not in news:
-            return CallBilled(bill, news.get("call_id")) if bill is not None else None
-        return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), bill=bill)
+        if "status" not in report:
+            return CallBilled(bill, report.get("call_id")) if bill is not None else None
+        return StatusUpdate(str(report["status"]), call_id=report.get("call_id"), bill=bill)
 
     # Inbound
 
@@ -181,16 +181,16 @@ class FakeCarrier:
         return str(found) if found else None
 
     def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
-        news = read(webhook)
-        if news.get("direction") != "inbound":
+        report = read(webhook)
+        if report.get("direction") != "inbound":
             return None
         try:
-            return InboundCall(str(news["call_id"]), news.get("from"), str(news["to"]), news.get("account"))
+            return InboundCall(str(report["call_id"]), report.get("from"), str(report["to"]), report.get("account"))
         except KeyError as error:
             raise WebhookUnreadable(f"{error} is missing") from None
 
     async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
-        self._do("follow_up", news=read(webhook))
+        self._do("follow_up", report=read(webhook))
 
     # Answerer
 
@@ -217,11 +217,11 @@ class FakeCarrier:
         self._do("start", order=order)
         return f"DEST-{order.transfer_id[:6]}"
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        news = read(webhook)
-        if news.get("kind") not in {"answered", "failed", "ended"}:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
+        report = read(webhook)
+        if report.get("kind") not in {"answered", "failed", "ended"}:
             return None
-        return TransferNews(news["kind"], news.get("destination_id"), news.get("reason"))
+        return TransferUpdate(report["kind"], report.get("destination_id"), report.get("reason"))
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         self._do("seat", leg=leg)

@@ -122,7 +122,7 @@ class TestApplyStatus:
         ended = await reload(root, run)
         assert (ended.outcome, ended.end_reason, float(ended.duration or 0)) == (outcome, "carrier", 0.0)
 
-    async def test_final_is_final_and_late_news_is_only_written_down(self, root: Root, run: Run) -> None:
+    async def test_final_is_final_and_a_late_report_is_only_written_down(self, root: Root, run: Run) -> None:
         assert await tell(root, run, "no_answer")
         before = await reload(root, run)
         for late in ("ringing", "in_progress", "completed", "no_answer", "failed"):

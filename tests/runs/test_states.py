@@ -1,4 +1,4 @@
-"""The state machine: only forwards, and final is final in whatever order the news comes."""
+"""The state machine: only forwards, and final is final in any order of the reports."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,32 +9,32 @@ STATUSES = st.sampled_from(sorted(ALL_STATES))
 _RANK = {"initiated": 0, "ringing": 1, "in_progress": 2} | dict.fromkeys(FINAL_STATES, 3)
 
 
-def after(news: list[str]) -> str:
+def after(statuses: list[str]) -> str:
     state = "initiated"
-    for status in news:
+    for status in statuses:
         if can_move(state, status):
             state = status
     return state
 
 
 @given(st.lists(STATUSES, max_size=12))
-def test_a_run_never_goes_back_and_the_first_final_state_stays(news: list[str]) -> None:
-    finals = [status for status in news if status in FINAL_STATES]
+def test_a_run_never_goes_back_and_the_first_final_state_stays(statuses: list[str]) -> None:
+    finals = [status for status in statuses if status in FINAL_STATES]
     if finals:
-        assert after(news) == finals[0]
+        assert after(statuses) == finals[0]
     else:
-        assert after(news) == max(["initiated", *news], key=_RANK.__getitem__)
+        assert after(statuses) == max(["initiated", *statuses], key=_RANK.__getitem__)
 
 
 @given(st.permutations(["initiated", "ringing", "in_progress", "completed"]))
-def test_one_calls_callbacks_in_any_order_end_in_the_same_state(news: list[str]) -> None:
-    assert after(news) == "completed"
+def test_one_calls_callbacks_in_any_order_end_in_the_same_state(statuses: list[str]) -> None:
+    assert after(statuses) == "completed"
 
 
 @given(st.lists(STATUSES, max_size=8), STATUSES)
-def test_a_duplicate_changes_nothing(news: list[str], status: str) -> None:
-    once = after([*news, status])
-    assert after([*news, status, status]) == once
+def test_a_duplicate_changes_nothing(statuses: list[str], status: str) -> None:
+    once = after([*statuses, status])
+    assert after([*statuses, status, status]) == once
 
 
 @given(STATUSES, STATUSES)

@@ -99,8 +99,8 @@ async def test_resumes_behind_the_last_event_id(
 async def collect(streams: RunStreams, run: Run, after: int = 0) -> list[Any]:
     seen: list[Any] = []
     async with asyncio.timeout(60):
-        async for news in streams.follow_run(run.organization_id, run.id, after=after):
-            seen += news if isinstance(news, list) else [news]
+        async for part in streams.follow_run(run.organization_id, run.id, after=after):
+            seen += part if isinstance(part, list) else [part]
     return seen
 
 
@@ -186,8 +186,8 @@ async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Roo
 async def test_a_quiet_run_is_kept_alive(streams: RunStreams, root: Root, run: Run) -> None:
     quiet = 0
     async with asyncio.timeout(60):
-        async for news in streams.follow_run(run.organization_id, run.id, after=0, keep_alive_s=0.05):
-            quiet += news is None
+        async for part in streams.follow_run(run.organization_id, run.id, after=0, keep_alive_s=0.05):
+            quiet += part is None
             if quiet == 3:
                 await end(root.db, run)
     assert quiet >= 3

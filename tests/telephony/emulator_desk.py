@@ -122,7 +122,7 @@ class Desk:
         now = self.carrier.clock.now().timestamp()
         return self.spec.webhooks.verifier.verify(self.account, self.webhook(sent), now)  # type: ignore[no-any-return]
 
-    def news(self, call: EmulatedCall) -> list[Any]:
+    def reports(self, call: EmulatedCall) -> list[Any]:
         """What was said of the call at the run's addresses, every word of it proven."""
         found = []
         for sent in self.carrier.callbacks:
@@ -130,9 +130,9 @@ class Desk:
             if kind is None:
                 continue
             assert self.proof(sent) is not None, sent
-            news = self.spec.webhooks.statuses.parse_status(kind, self.webhook(sent))
-            if news is not None and news.call_id in {None, call.id}:
-                found.append(news)
+            report = self.spec.webhooks.statuses.parse_status(kind, self.webhook(sent))
+            if report is not None and report.call_id in {None, call.id}:
+                found.append(report)
         return found
 
 

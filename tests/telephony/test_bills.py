@@ -32,8 +32,8 @@ async def detail(account: Account, run_id: int) -> dict[str, Any]:
 
 async def test_the_carrier_s_own_price_is_charged_once(account: Account) -> None:
     run_id = await account.dial()
-    news = [{"status": "in_progress", "call_id": "FC1"}, END, COST]
-    for one in [*news, *news, END | {"cost": "0.0170"}]:
+    reports = [{"status": "in_progress", "call_id": "FC1"}, END, COST]
+    for one in [*reports, *reports, END | {"cost": "0.0170"}]:
         assert (await account.says(f"/fakecom/events/{run_id}", one)).status_code == 200
     run = await detail(account, run_id)
     assert run["carrier_bill"] == {

@@ -1,4 +1,4 @@
-"""News of a call in every order in which it may come, some of it twice: one end of the run, one slot freed once, one bill."""
+"""Reports of a call in every order in which they may come, some of them twice: one end of the run, one slot freed once, one bill."""
 
 import asyncio
 import json
@@ -24,9 +24,9 @@ from tests.telephony.platform_desk import MACHINE, ONE_WHO_HANGS_UP, Platform
 LENGTHS = [2, pytest.param(5, marks=pytest.mark.slow)]
 MOST = 5
 ONE_BY_ONE = bool(os.environ.get("OFFHOOK_TEST_EVERY_ORDER"))
-# How long a call lasted whose carrier does not say it is measured between its news.
+# How long a call lasted whose carrier does not say it is measured between its reports.
 MEASURED = {"telnyx": frozenset({"duration", "duration_ms", "billable_ms", "usage", "quantity"})}
-# Everything that news of a call changes, and what of it says what became of the call.
+# Everything that reports of a call change, and what of it says what became of the call.
 TABLES = {
     "runs": "status outcome end_reason call_id duration cost_cents gathered_context carrier_bill usage lease_until",
     "run_events": "",
@@ -130,17 +130,17 @@ async def called_by_a_campaign(platform: Platform, name: str) -> list[OutgoingCa
 
 @dataclass
 class Telling:
-    """Tells what is left in every order. Orders of the same news that have led to the same books go on alike, so that
+    """Tells what is left in every order. Orders of the same reports that have led to the same books go on alike, so that
     they go on once; with OFFHOOK_TEST_EVERY_ORDER each of them does."""
 
     platform: Platform
-    news: list[OutgoingCallback]
+    reports: list[OutgoingCallback]
     kept: Books
     but: frozenset[str]
     known: dict[tuple[object, ...], Counter[str]] = field(default_factory=dict)
 
     async def tell(self, index: int) -> None:
-        told = await self.platform.carrier.callback_sender.deliver_signed(self.news[index])
+        told = await self.platform.carrier.callback_sender.deliver_signed(self.reports[index])
         assert told.status == 200, (told.kind, told.answer)
 
     async def ends(self, before: list[int], left: list[int]) -> Counter[str]:
@@ -176,12 +176,12 @@ class Telling:
 async def test_every_order_ends_alike(name: str, length: int, platform: Platform, database_url: str) -> None:
     if isinstance(platform.carrier, CloudonixEmulator):
         platform.carrier.domain_settings["cdr"] = f"{PUBLIC}/api/v1/telephony/cloudonix/cdr"
-    news = (await called_by_a_campaign(platform, name))[-length:]
+    reports = (await called_by_a_campaign(platform, name))[-length:]
     # where they are few, the last ones come twice
-    told = [*range(len(news)), *range(len(news))[::-1]][:length]
+    told = [*range(len(reports)), *range(len(reports))[::-1]][:length]
     async with books(database_url) as kept:
         await kept.open(length + 1)
-        ends = await Telling(platform, news, kept, MEASURED.get(name, frozenset())).ends([], told)
+        ends = await Telling(platform, reports, kept, MEASURED.get(name, frozenset())).ends([], told)
     assert list(ends.values()) == [len(set(permutations(told)))], ends
     found = {table: [json.loads(row) for row in rows] for table, rows in json.loads(next(iter(ends))).items()}
     ((run,), (attempt,), (contact,)) = (found[table] for table in ("runs", "campaign_attempts", "campaign_contacts"))

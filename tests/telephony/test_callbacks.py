@@ -1,4 +1,4 @@
-"""Carriers' news of calls: believed only when it is theirs, once, and whatever its order."""
+"""Carriers' reports of calls: believed only when they are theirs, once, and in any order."""
 
 from itertools import permutations
 
@@ -43,7 +43,7 @@ async def test_a_call_from_ringing_to_its_end(account: Account) -> None:
     assert other_leg.json() == {"status": "ignored"}
 
 
-async def test_news_without_a_run_in_its_address(account: Account) -> None:
+async def test_a_report_without_a_run_in_its_address(account: Account) -> None:
     run_id = await account.dial()
     body = {"account": "ACME", "status": "busy", "call_id": "FC1"}
     assert (await account.says("/fakecom/cdr", body)).json() == {"status": "ok"}

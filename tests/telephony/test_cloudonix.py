@@ -13,8 +13,8 @@ from offhook.telephony.ports import (
     MediaStarted,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WebhookUnreadable,
 )
 from offhook.telephony.providers import cloudonix
@@ -97,7 +97,7 @@ class TestWebhooks:
     webhooks = CloudonixWebhooks()
 
     @pytest.mark.parametrize(
-        ("kind", "body", "news"),
+        ("kind", "body", "report"),
         [
             ("status-callback", {"token": "se1", "status": "processing"}, StatusUpdate("initiated", "se1")),
             ("status-callback", [{"token": "se1", "status": "ringing"}], StatusUpdate("ringing", "se1")),
@@ -121,29 +121,29 @@ class TestWebhooks:
             ("cdr", {"disposition": "FAILED", "session": {"token": "se1"}}, StatusUpdate("failed", "se1")),
         ],
     )
-    def test_news_of_a_call(self, kind: str, body: Any, news: object) -> None:
-        assert self.webhooks.parse_status(kind, posted("https://x", body)) == news
+    def test_reports_of_a_call(self, kind: str, body: Any, report: object) -> None:
+        assert self.webhooks.parse_status(kind, posted("https://x", body)) == report
 
     @pytest.mark.parametrize("body", [b"", b"[]", b'[{"a":1},{"b":2}]', b"[", b'{"disposition":"BUSY"}'])
-    def test_what_is_no_news(self, body: bytes) -> None:
+    def test_what_is_no_report(self, body: bytes) -> None:
         with pytest.raises(WebhookUnreadable):
             self.webhooks.parse_status("cdr", posted("https://x", body))
 
     @pytest.mark.parametrize(
-        ("body", "news"),
+        ("body", "report"),
         [
-            ({"Session": "se1", "StatusCallbackEvent": "participant-join"}, TransferNews("answered", "se1")),
-            ({"token": "se1", "status": "connected"}, TransferNews("answered", "se1")),
-            ({"token": "se1", "status": "busy"}, TransferNews("failed", "se1", "busy")),
-            ({"token": "se1", "status": "noanswer"}, TransferNews("failed", "se1", "no_answer")),
-            ({"token": "se1", "status": "congestion"}, TransferNews("failed", "se1", "call_failed")),
-            ({"token": "se1", "status": "completed"}, TransferNews("ended", "se1")),
+            ({"Session": "se1", "StatusCallbackEvent": "participant-join"}, TransferUpdate("answered", "se1")),
+            ({"token": "se1", "status": "connected"}, TransferUpdate("answered", "se1")),
+            ({"token": "se1", "status": "busy"}, TransferUpdate("failed", "se1", "busy")),
+            ({"token": "se1", "status": "noanswer"}, TransferUpdate("failed", "se1", "no_answer")),
+            ({"token": "se1", "status": "congestion"}, TransferUpdate("failed", "se1", "call_failed")),
+            ({"token": "se1", "status": "completed"}, TransferUpdate("ended", "se1")),
             ({"token": "se1", "status": "ringing"}, None),
         ],
     )
-    async def test_news_of_a_transfer(self, body: Any, news: TransferNews | None) -> None:
+    async def test_reports_of_a_transfer(self, body: Any, report: TransferUpdate | None) -> None:
         async with rest("cloudonix", Reply()) as (http, _):
-            assert parts(http).webhooks.statuses.parse_transfer(posted("https://x", body)) == news
+            assert parts(http).webhooks.statuses.parse_transfer(posted("https://x", body)) == report
 
     def test_an_inbound_call(self) -> None:
         fields = {

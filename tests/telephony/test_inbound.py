@@ -96,11 +96,11 @@ async def test_another_organization_with_the_same_carrier_account(
     assert len(await theirs.runs()) == 1
 
 
-async def test_news_that_is_no_call_is_followed_up(account: Account) -> None:
+async def test_a_report_that_is_no_call_is_followed_up(account: Account) -> None:
     answer = await account.says("/inbound/run", {"account": "acme", "event": "spoken"}, nonce="f1")
     assert answer.json() == {"status": "ignored"}
     await account.says("/inbound/run", {"account": "acme", "event": "spoken"}, nonce="f1")
-    assert [one["news"]["event"] for one in account.carrier.asked_for("follow_up")] == ["spoken"]
+    assert [one["report"]["event"] for one in account.carrier.asked_for("follow_up")] == ["spoken"]
 
 
 async def test_a_carrier_that_does_not_connect(account: Account) -> None:

@@ -63,7 +63,7 @@ async def test_it_is_found_and_adopted(account: Account, lists: Lists) -> None:
     (sought,) = lists.asked
     assert (sought.run_id, sought.to_number, sought.from_number) == (run_id, THEIRS, "+12015550150")
     await look(account, run_id)
-    assert len(lists.asked) == 1, "the carrier's news go on with it"
+    assert len(lists.asked) == 1, "the carrier's reports go on with it"
     await account.says(f"/fakecom/events/{run_id}", {"status": "completed", "call_id": "FC77"})
     assert (await account.run(run_id)).outcome == "answered"
 

@@ -24,8 +24,8 @@ from offhook.telephony.ports import (
     MediaStopped,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WebhookUnreadable,
     WireError,
 )
@@ -141,7 +141,7 @@ class TestWebhooks:
     webhooks = PlivoDialectWebhooks("vobiz")
 
     @pytest.mark.parametrize(
-        ("kind", "fields", "news"),
+        ("kind", "fields", "report"),
         [
             ("ring-callback", {"CallStatus": "ringing", "Event": "Ring"}, StatusUpdate("ringing", "u1")),
             ("answer", {"CallStatus": "in-progress", "Event": "StartApp"}, StatusUpdate("in_progress", "u1")),
@@ -172,32 +172,32 @@ class TestWebhooks:
             ("ring-callback", {"Event": "Redirect"}, None),
         ],
     )
-    def test_news_of_a_call(self, kind: str, fields: dict[str, str], news: object) -> None:
-        assert self.webhooks.parse_status(kind, form("https://x", {"CallUUID": "u1", **fields})) == news
-        assert self.webhooks.parse_status(kind, posted("https://x", {"CallUUID": "u1", **fields})) == news
+    def test_reports_of_a_call(self, kind: str, fields: dict[str, str], report: object) -> None:
+        assert self.webhooks.parse_status(kind, form("https://x", {"CallUUID": "u1", **fields})) == report
+        assert self.webhooks.parse_status(kind, posted("https://x", {"CallUUID": "u1", **fields})) == report
 
     def test_without_a_call_they_are_unreadable(self) -> None:
         with pytest.raises(WebhookUnreadable):
             self.webhooks.parse_status("hangup-callback", form("https://x", {"CallStatus": "busy"}))
 
     @pytest.mark.parametrize(
-        ("fields", "news"),
+        ("fields", "report"),
         [
-            ({"Event": "StartApp", "CallStatus": "in-progress"}, TransferNews("answered", "u1")),
-            ({"Event": "Hangup", "CallStatus": "busy"}, TransferNews("failed", "u1", "busy")),
-            ({"Event": "Hangup", "CallStatus": "no-answer"}, TransferNews("failed", "u1", "no_answer")),
-            ({"Event": "Hangup", "CallStatus": "failed"}, TransferNews("failed", "u1", "call_failed")),
-            ({"Event": "Hangup", "CallStatus": "completed"}, TransferNews("ended", "u1")),
+            ({"Event": "StartApp", "CallStatus": "in-progress"}, TransferUpdate("answered", "u1")),
+            ({"Event": "Hangup", "CallStatus": "busy"}, TransferUpdate("failed", "u1", "busy")),
+            ({"Event": "Hangup", "CallStatus": "no-answer"}, TransferUpdate("failed", "u1", "no_answer")),
+            ({"Event": "Hangup", "CallStatus": "failed"}, TransferUpdate("failed", "u1", "call_failed")),
+            ({"Event": "Hangup", "CallStatus": "completed"}, TransferUpdate("ended", "u1")),
             ({"Event": "Ring", "CallStatus": "ringing"}, None),
         ],
     )
     @BOTH
-    async def test_news_of_a_transfer(
-        self, make: Any, mine: CarrierAccount, fields: dict[str, str], news: TransferNews | None
+    async def test_reports_of_a_transfer(
+        self, make: Any, mine: CarrierAccount, fields: dict[str, str], report: TransferUpdate | None
     ) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
             statuses = parts(make(http)).webhooks.statuses
-        assert statuses.parse_transfer(form("https://x", {"CallUUID": "u1", **fields})) == news
+        assert statuses.parse_transfer(form("https://x", {"CallUUID": "u1", **fields})) == report
 
     def test_an_inbound_call(self) -> None:
         fields = {

@@ -25,8 +25,8 @@ from offhook.telephony.ports import (
     MediaStopped,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WebhookUnreadable,
     WireError,
 )
@@ -173,7 +173,7 @@ class TestWebhooks:
     webhooks = telnyx.TelnyxWebhooks()
 
     @pytest.mark.parametrize(
-        ("webhook", "news"),
+        ("webhook", "report"),
         [
             (event("call.initiated"), StatusUpdate("initiated", "v3:1")),
             (event("call_initiated"), StatusUpdate("initiated", "v3:1")),
@@ -203,32 +203,32 @@ class TestWebhooks:
             ),
         ],
     )
-    def test_news_of_a_call(self, webhook: CarrierWebhook, news: object) -> None:
-        assert self.webhooks.parse_status("events", webhook) == news
+    def test_reports_of_a_call(self, webhook: CarrierWebhook, report: object) -> None:
+        assert self.webhooks.parse_status("events", webhook) == report
 
     @pytest.mark.parametrize(
         "body", [b"", b"[]", b"{}", b'{"data":[]}', b'{"data":{"event_type":"call.answered","payload":{}}}']
     )
-    def test_what_is_no_news(self, body: bytes) -> None:
+    def test_what_is_no_report(self, body: bytes) -> None:
         with pytest.raises(WebhookUnreadable):
             self.webhooks.parse_status("events", posted("https://x", body))
 
     @pytest.mark.parametrize(
-        ("webhook", "news"),
+        ("webhook", "report"),
         [
-            (event("call.answered"), TransferNews("answered", "v3:1")),
-            (event("call.hangup", hangup_cause="user_busy"), TransferNews("failed", "v3:1", "busy")),
-            (event("call.hangup", hangup_cause="timeout"), TransferNews("failed", "v3:1", "no_answer")),
-            (event("call.hangup", hangup_cause="call_rejected"), TransferNews("failed", "v3:1", "call_failed")),
-            (event("call.hangup", hangup_cause="normal_clearing"), TransferNews("ended", "v3:1")),
+            (event("call.answered"), TransferUpdate("answered", "v3:1")),
+            (event("call.hangup", hangup_cause="user_busy"), TransferUpdate("failed", "v3:1", "busy")),
+            (event("call.hangup", hangup_cause="timeout"), TransferUpdate("failed", "v3:1", "no_answer")),
+            (event("call.hangup", hangup_cause="call_rejected"), TransferUpdate("failed", "v3:1", "call_failed")),
+            (event("call.hangup", hangup_cause="normal_clearing"), TransferUpdate("ended", "v3:1")),
             (event("call.bridging"), None),
         ],
     )
-    async def test_news_of_a_transfer(self, webhook: CarrierWebhook, news: TransferNews | None) -> None:
+    async def test_reports_of_a_transfer(self, webhook: CarrierWebhook, report: TransferUpdate | None) -> None:
         async with rest("telnyx", Reply()) as (http, _):
             statuses = telnyx.build_carrier(http).webhooks.statuses
         assert statuses is not None
-        assert statuses.parse_transfer(webhook) == news
+        assert statuses.parse_transfer(webhook) == report
 
     def test_an_inbound_call(self) -> None:
         came = {"direction": "incoming", "from": "+14155550123", "to": "+12015550100", "connection_id": "77"}

@@ -14,8 +14,8 @@ from offhook.telephony.ports import (
     MachineVerdict,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WebhookUnreadable,
 )
 from offhook.telephony.providers import twilio
@@ -168,7 +168,7 @@ class TestWebhooks:
     webhooks = twilio.TwilioWebhooks()
 
     @pytest.mark.parametrize(
-        ("fields", "news"),
+        ("fields", "report"),
         [
             ({"CallStatus": "initiated"}, StatusUpdate("initiated", "CA1")),
             ({"CallStatus": "ringing"}, StatusUpdate("ringing", "CA1")),
@@ -189,29 +189,29 @@ class TestWebhooks:
             ({"AnsweredBy": "unknown"}, None),
         ],
     )
-    def test_news_of_a_call(self, fields: dict[str, str], news: object) -> None:
-        assert self.webhooks.parse_status("status-callback", form(STATUS_URL, {"CallSid": "CA1", **fields})) == news
+    def test_reports_of_a_call(self, fields: dict[str, str], report: object) -> None:
+        assert self.webhooks.parse_status("status-callback", form(STATUS_URL, {"CallSid": "CA1", **fields})) == report
 
     def test_without_a_call_they_are_unreadable(self) -> None:
         with pytest.raises(WebhookUnreadable):
             self.webhooks.parse_status("status-callback", form(STATUS_URL, {"CallStatus": "ringing"}))
 
     @pytest.mark.parametrize(
-        ("status", "news"),
+        ("status", "report"),
         [
-            ("in-progress", TransferNews("answered", "CA1")),
-            ("busy", TransferNews("failed", "CA1", "busy")),
-            ("no-answer", TransferNews("failed", "CA1", "no_answer")),
-            ("failed", TransferNews("failed", "CA1", "call_failed")),
-            ("completed", TransferNews("ended", "CA1")),
+            ("in-progress", TransferUpdate("answered", "CA1")),
+            ("busy", TransferUpdate("failed", "CA1", "busy")),
+            ("no-answer", TransferUpdate("failed", "CA1", "no_answer")),
+            ("failed", TransferUpdate("failed", "CA1", "call_failed")),
+            ("completed", TransferUpdate("ended", "CA1")),
             ("ringing", None),
         ],
     )
-    async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
+    async def test_reports_of_a_transfer(self, status: str, report: TransferUpdate | None) -> None:
         async with rest("twilio", Reply()) as (http, _):
             statuses = twilio.build_carrier(http).webhooks.statuses
         assert statuses is not None
-        assert statuses.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == news
+        assert statuses.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == report
 
     def test_an_inbound_call(self) -> None:
         webhook = form("https://x/inbound/run", INBOUND)

@@ -84,7 +84,7 @@ class TestIncoming:
         assert wire.decode('{"event":"dtmf","dtmf":{"track":"inbound_track","digit":"#"}}') == DigitPressed("#")
         assert wire.decode('{"event":"stop","stop":{"callSid":"CA1"}}') == MediaStopped()
 
-    def test_news_of_tomorrow_is_ignored(self, wire: TwilioWire) -> None:
+    def test_a_report_of_tomorrow_is_ignored(self, wire: TwilioWire) -> None:
         assert wire.decode('{"event":"weather","weather":{}}') is None
 
 

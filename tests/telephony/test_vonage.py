@@ -22,8 +22,8 @@ from offhook.telephony.ports import (
     MediaStarted,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
     WireError,
 )
 from offhook.telephony.providers import vonage
@@ -134,7 +134,7 @@ class TestWebhooks:
     webhooks = VonageWebhooks()
 
     @pytest.mark.parametrize(
-        ("fields", "news"),
+        ("fields", "report"),
         [
             ({"status": "started"}, StatusUpdate("initiated", "u1")),
             ({"status": "ringing"}, StatusUpdate("ringing", "u1")),
@@ -161,25 +161,25 @@ class TestWebhooks:
             ({"status": "human", "call_uuid": "u1"}, MachineVerdict(False, True, "u1")),
         ],
     )
-    def test_news_of_a_call(self, fields: dict[str, Any], news: object) -> None:
-        assert self.webhooks.parse_status("events", posted("https://x", {"uuid": "u1", **fields})) == news
+    def test_reports_of_a_call(self, fields: dict[str, Any], report: object) -> None:
+        assert self.webhooks.parse_status("events", posted("https://x", {"uuid": "u1", **fields})) == report
 
     @pytest.mark.parametrize(
-        ("status", "news"),
+        ("status", "report"),
         [
-            ("answered", TransferNews("answered", "u1")),
-            ("busy", TransferNews("failed", "u1", "busy")),
-            ("unanswered", TransferNews("failed", "u1", "no_answer")),
-            ("failed", TransferNews("failed", "u1", "call_failed")),
-            ("completed", TransferNews("ended", "u1")),
+            ("answered", TransferUpdate("answered", "u1")),
+            ("busy", TransferUpdate("failed", "u1", "busy")),
+            ("unanswered", TransferUpdate("failed", "u1", "no_answer")),
+            ("failed", TransferUpdate("failed", "u1", "call_failed")),
+            ("completed", TransferUpdate("ended", "u1")),
             ("ringing", None),
             ("disconnected", None),
         ],
     )
-    async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
+    async def test_reports_of_a_transfer(self, status: str, report: TransferUpdate | None) -> None:
         async with rest("vonage", Reply()) as (http, _):
             statuses = parts(http).webhooks.statuses
-        assert statuses.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == news
+        assert statuses.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == report
 
     def test_an_inbound_call(self) -> None:
         token = jwt.encode({"api_key": "a1", "application_id": "app1"}, "s" * 32, "HS256")

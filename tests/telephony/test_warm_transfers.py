@@ -28,7 +28,7 @@ class Transfer:
     order: TransferOrder
     waiting: "asyncio.Task[CallHandover]"
 
-    async def news(self, kind: str, **more: str) -> Response:
+    async def send_report(self, kind: str, **more: str) -> Response:
         path = f"/transfer-result/{self.order.transfer_id}"
         return await self.account.says(path, {"kind": kind, "destination_id": "DEST", **more})
 
@@ -62,8 +62,8 @@ async def test_answered_seated_and_joined(desk: Desk) -> None:
     assert order.result_url == f"http://testserver/api/v1/telephony/transfer-result/{order.transfer_id}"
     room = await desk.account.says(f"/transfer-answer/{order.transfer_id}", {})
     assert room.json() == {"room": order.transfer_id}
-    assert (await transfer.news("answered")).json() == {"status": "ok"}
-    assert (await transfer.news("answered")).json() == {"status": "duplicate"}
+    assert (await transfer.send_report("answered")).json() == {"status": "ok"}
+    assert (await transfer.send_report("answered")).json() == {"status": "duplicate"}
     handover = await transfer.waiting
     assert [one["leg"].destination_id for one in carrier.asked_for("seat")] == [f"DEST-{order.transfer_id[:6]}"]
     assert carrier.asked_for("join") == []
@@ -71,9 +71,9 @@ async def test_answered_seated_and_joined(desk: Desk) -> None:
     (joined,) = carrier.asked_for("join")
     assert joined["leg"].conference_id == f"CONF-DEST-{order.transfer_id[:6]}"
     # section 6: a hang-up after the answer ends the caller's leg, so that no empty bridge is left
-    assert (await transfer.news("ended")).json() == {"status": "ok"}
+    assert (await transfer.send_report("ended")).json() == {"status": "ok"}
     assert carrier.hung_up == ["FC1"]
-    assert (await transfer.news("ended")).json() == {"status": "duplicate"}
+    assert (await transfer.send_report("ended")).json() == {"status": "duplicate"}
     assert carrier.hung_up == ["FC1"]
 
 
@@ -81,11 +81,11 @@ async def test_answered_seated_and_joined(desk: Desk) -> None:
 async def test_not_answered(desk: Desk, kind: str, reason: str) -> None:
     transfer = await desk.ring()
     more = {"reason": reason} if kind == "failed" else {}
-    assert (await transfer.news(kind, **more)).json() == {"status": "ok"}
+    assert (await transfer.send_report(kind, **more)).json() == {"status": "ok"}
     with pytest.raises(TransferRefused) as refused:
         await transfer.waiting
     assert refused.value.reason == reason
-    late = await transfer.news("answered")
+    late = await transfer.send_report("answered")
     assert late.json() == {"status": "ignored"}
     assert desk.account.carrier.asked_for("seat") == []
     assert "FC1" not in desk.account.carrier.hung_up, "the caller stays with the agent"
@@ -93,9 +93,9 @@ async def test_not_answered(desk: Desk, kind: str, reason: str) -> None:
 
 async def test_a_destination_that_hangs_up_before_the_caller_comes(desk: Desk) -> None:
     transfer = await desk.ring()
-    await transfer.news("answered")
+    await transfer.send_report("answered")
     handover = await transfer.waiting
-    await transfer.news("ended")
+    await transfer.send_report("ended")
     assert desk.account.carrier.hung_up == ["FC1"]
     with pytest.raises(HandoverFailed):
         await handover.connect_caller()
@@ -109,14 +109,14 @@ async def test_a_caller_who_hangs_up_while_it_rings(desk: Desk) -> None:
         await transfer.waiting
     leg = f"DEST-{transfer.order.transfer_id[:6]}"
     assert desk.account.carrier.hung_up == [leg]
-    assert (await transfer.news("answered")).json() == {"status": "ignored"}
+    assert (await transfer.send_report("answered")).json() == {"status": "ignored"}
     assert desk.account.carrier.hung_up == [leg, leg], "nobody would ever join it"
 
 
 async def test_the_room_that_the_carrier_does_not_make(desk: Desk) -> None:
     desk.account.carrier.refuses["seat"] = CarrierFailed("conference", "No room.", retryable=False)
     transfer = await desk.ring()
-    assert (await transfer.news("answered")).json() == {"status": "ok"}
+    assert (await transfer.send_report("answered")).json() == {"status": "ok"}
     with pytest.raises(TransferRefused) as refused:
         await transfer.waiting
     assert refused.value.reason == "call_failed"
@@ -152,7 +152,7 @@ class TestInAnotherProcess:
 
     async def test_the_callback_wakes_the_one_that_waits(self, account: Account, other: Root) -> None:
         transfer = await Desk(account, other).ring()
-        await transfer.news("answered")
+        await transfer.send_report("answered")
         handover = await asyncio.wait_for(transfer.waiting, 60)
         await handover.release_destination()
         assert account.carrier.hung_up == [f"DEST-{transfer.order.transfer_id[:6]}"]

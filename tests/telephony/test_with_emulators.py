@@ -35,8 +35,8 @@ from offhook_lab.carriers.core.chaos import RestFault
 from tests.telephony.emulator_desk import AGENT, EACH, EMULATORS, OURS, THEIRS, Desk, connecting, run
 
 
-def statuses(news: list[Any]) -> list[str]:
-    return [one.status for one in news if isinstance(one, StatusUpdate)]
+def statuses(reports: list[Any]) -> list[str]:
+    return [one.status for one in reports if isinstance(one, StatusUpdate)]
 
 
 @EACH
@@ -66,7 +66,7 @@ def test_an_outbound_call_until_we_hang_up(name: str) -> None:
         if name != "vobiz":  # whose table of events has no keys
             assert DigitPressed("5") in desk.heard
         assert 0.8 < call.phone.heard_speech_s < 1.2
-        found = statuses(desk.news(call))
+        found = statuses(desk.reports(call))
         assert found[-1] == "completed"
 
     run(name, test)
@@ -84,7 +84,7 @@ def test_a_call_that_nobody_takes(name: str, plan: Any, status: str) -> None:
         call = await desk.dial()
         await desk.carrier.wait_settled()
 
-        assert statuses(desk.news(call))[-1] == status
+        assert statuses(desk.reports(call))[-1] == status
 
     run(name, test)
 
@@ -96,7 +96,7 @@ def test_a_machine_answers(name: str) -> None:
         call = await desk.dial(has_machine_detection=True)
         await desk.carrier.wait_settled()
 
-        verdicts = [one for one in desk.news(call) if isinstance(one, MachineVerdict)]
+        verdicts = [one for one in desk.reports(call) if isinstance(one, MachineVerdict)]
         answered = [sent for sent in desk.carrier.callbacks_of("answer") if sent.url == desk.links.answer_url]
         for sent in answered:
             told = desk.spec.webhooks.statuses.parse_status("answer", desk.webhook(sent))
@@ -242,9 +242,9 @@ def test_a_warm_transfer(name: str) -> None:
         kinds = []
         for sent in desk.carrier.callbacks:
             if "/transfer-result/t1" in sent.url or sent.url == room:
-                news = desk.spec.webhooks.statuses.parse_transfer(desk.webhook(sent))
-                if news is not None and news.destination_id == destination_id:
-                    kinds.append(news.kind)
+                report = desk.spec.webhooks.statuses.parse_transfer(desk.webhook(sent))
+                if report is not None and report.destination_id == destination_id:
+                    kinds.append(report.kind)
         assert kinds[0] == "answered"
         assert kinds[-1] == "ended"
         assert call.errors == []
@@ -332,7 +332,7 @@ def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
         call = await desk.dial()
         await desk.carrier.wait_settled()
-        bills = [bill for one in desk.news(call) if (bill := getattr(one, "bill", None)) is not None]
+        bills = [bill for one in desk.reports(call) if (bill := getattr(one, "bill", None)) is not None]
         records = [sent for sent in desk.carrier.callbacks if sent.url.endswith("/cdr")]
         bills += [desk.spec.webhooks.statuses.parse_status("cdr", desk.webhook(sent)).bill for sent in records]
         currency = {"vobiz": "INR", "vonage": "EUR"}.get(name, "USD")

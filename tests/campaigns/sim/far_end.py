@@ -65,7 +65,7 @@ class Limits:
 
 
 class FarEnd:
-    """``callback`` delivers news to the platform, ``media`` connects an answered call to it."""
+    """``callback`` delivers reports to the platform, ``media`` connects an answered call to it."""
 
     def __init__(self, kernel: Kernel, wall: Callable[[], datetime], violations: list[str]) -> None:
         self.kernel = kernel

@@ -364,4 +364,4 @@ class TestPeculiarities:
             session.parse_message({"type": "input_audio_buffer.speech_stopped", "item_id": item, "audio_end_ms": 900})
         assert session.parse_message({"type": f"{kind}.completed", "item_id": "b", "transcript": "two"}) == ()
         both = session.parse_message({"type": f"{kind}.completed", "item_id": "a", "transcript": "one"})
-        assert [news.event.text for news in both] == ["one", "two"]  # type: ignore[union-attr]
+        assert [heard_one.event.text for heard_one in both] == ["one", "two"]  # type: ignore[union-attr]

@@ -16,15 +16,15 @@ log = structlog.get_logger(__name__)
 
 
 class PostgresListener:
-    """``on_news`` gets each payload of ``channel``. ``on_deaf`` is called after every connect: earlier
+    """``on_payload`` gets each payload of ``channel``. ``on_deaf`` is called after every connect: earlier
     notifications were missed, so each reader checks once."""
 
     def __init__(
-        self, db: Database, channel: str, on_news: Callable[[str], None], on_deaf: Callable[[], None], *, name: str
+        self, db: Database, channel: str, on_payload: Callable[[str], None], on_deaf: Callable[[], None], *, name: str
     ) -> None:
         self._db = db
         self._channel = channel
-        self._on_news = on_news
+        self._on_payload = on_payload
         self._on_deaf = on_deaf
         self._name = name
         self._task: asyncio.Task[None] | None = None
@@ -70,4 +70,4 @@ class PostgresListener:
             connection.terminate()
 
     def _on_notify(self, _connection: Any, _pid: int, _channel: str, payload: Any) -> None:
-        self._on_news(str(payload))
+        self._on_payload(str(payload))

@@ -21,8 +21,8 @@ from offhook.telephony.ports.calls import (
     StatusUpdate,
     TransferLeg,
     TransferLegs,
-    TransferNews,
     TransferOrder,
+    TransferUpdate,
 )
 from offhook.telephony.ports.carriers import (
     AccountCapabilities,
@@ -57,7 +57,7 @@ from offhook.telephony.ports.numbers import (
 from offhook.telephony.ports.webhooks import (
     CallAnswerer,
     CarrierDocument,
-    CarrierNews,
+    CarrierReport,
     FollowUp,
     InboundCall,
     InboundParser,
@@ -85,8 +85,8 @@ __all__ = [
     "CarrierCallBill",
     "CarrierDocument",
     "CarrierFailed",
-    "CarrierNews",
     "CarrierRegistry",
+    "CarrierReport",
     "CarrierSpec",
     "CarrierWebhook",
     "ClosesAtEnd",
@@ -115,8 +115,8 @@ __all__ = [
     "StatusUpdate",
     "TransferLeg",
     "TransferLegs",
-    "TransferNews",
     "TransferOrder",
+    "TransferUpdate",
     "WebhookCapabilities",
     "WebhookProof",
     "WebhookUnreadable",

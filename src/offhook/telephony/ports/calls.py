@@ -224,7 +224,7 @@ class CarrierWebhook:
 
 
 @dataclass(frozen=True, slots=True)
-class TransferNews:
+class TransferUpdate:
     """An event of a transfer. ``kind`` is answered, failed (``reason`` is busy, no_answer or call_failed) or ended
     (after the answer, or before it if the call was never answered: the platform knows which)."""
 

@@ -9,7 +9,7 @@ from offhook.telephony.ports.calls import (
     CarrierAccount,
     CarrierWebhook,
     StatusUpdate,
-    TransferNews,
+    TransferUpdate,
 )
 
 
@@ -39,16 +39,16 @@ class MachineVerdict:
     call_id: str | None = None
 
 
-CarrierNews = StatusUpdate | MachineVerdict | CallBilled
+CarrierReport = StatusUpdate | MachineVerdict | CallBilled
 
 
 class StatusParser(Protocol):
-    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
         """Parses a status callback. ``kind`` is its path segment (``status-callback``, ``events``,
         ``hangup-callback`` …). Returns None when it changes nothing. Raises WebhookUnreadable."""
         ...
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         """Parses an event of a transfer's second leg, whose signature is already verified; None for one that changes
         nothing. Raises WebhookUnreadable."""
         ...

@@ -29,7 +29,7 @@ from offhook.telephony.ports import (
     CarrierWebhook,
     StatusParser,
     TransferLegs,
-    TransferNews,
+    TransferUpdate,
     WebhookProof,
     WebhookUnreadable,
 )
@@ -168,7 +168,7 @@ class TransferResults:
         legs: TransferLegs,
         account: CarrierAccount,
         row: PendingTransfer,
-        report: TransferNews,
+        report: TransferUpdate,
     ) -> CallbackResult:
         transfer_id = row.transfer_id
         async with self._db.transaction() as session:
@@ -210,7 +210,7 @@ class TransferResults:
         return has_failed
 
     async def _on_leg_ended(
-        self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, report: TransferNews
+        self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, report: TransferUpdate
     ) -> CallbackResult:
         """Handles the end of the destination's leg. Before the answer the agent continues; after it the caller's leg
         ends too, so that no empty bridge remains."""

@@ -25,8 +25,8 @@ from offhook.telephony.events import CallEnded, OutcomeCorrected
 from offhook.telephony.ports import (
     CallBilled,
     CarrierAccount,
-    CarrierNews,
     CarrierRegistry,
+    CarrierReport,
     CarrierSpec,
     CarrierWebhook,
     MachineVerdict,
@@ -163,7 +163,7 @@ class CarrierCallbacks:
             raise CarrierUnknown
         return spec
 
-    def _parse_report(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+    def _parse_report(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
         if spec.webhooks.statuses is None:
             return None
         try:
@@ -179,7 +179,7 @@ class CarrierCallbacks:
         spec: CarrierSpec,
         account: CarrierAccount,
         run: Run,
-        report: CarrierNews | None,
+        report: CarrierReport | None,
         webhook: CarrierWebhook,
         proof: WebhookProof,
     ) -> CallbackResult:
@@ -201,7 +201,7 @@ class CarrierCallbacks:
         return answer
 
     async def _apply_report(
-        self, session: AsyncSession, run: Run, report: CarrierNews
+        self, session: AsyncSession, run: Run, report: CarrierReport
     ) -> tuple[CallbackResult, object | None]:
         """Applies an event. Returns the outcome and the events to publish after the commit."""
         if isinstance(report, MachineVerdict):
@@ -240,7 +240,7 @@ class CarrierCallbacks:
         return OK
 
 
-async def note_leg_bill(session: AsyncSession, run: Run, report: CarrierNews | None) -> CallbackResult:
+async def note_leg_bill(session: AsyncSession, run: Run, report: CarrierReport | None) -> CallbackResult:
     """Adds the bill of another leg to the run, and nothing else of it."""
     if report is None or isinstance(report, MachineVerdict) or report.bill is None or report.call_id is None:
         return IGNORED

@@ -267,11 +267,11 @@ class TelnyxEmulator(CarrierEmulator):
         if call.answered.is_set():
             self._begin_stream(call, stream)
         await stream.over.wait()
-        news = {"stream_id": stream.id, "stream_url": stream.url}
+        details = {"stream_id": stream.id, "stream_url": stream.url}
         if stream.failure:
-            self.send_event(call, "streaming.failed", failure_reason="connection_failed", **news)
+            self.send_event(call, "streaming.failed", failure_reason="connection_failed", **details)
         elif stream.frames_sent or "begun" in call.extra:
-            self.send_event(call, "streaming.stopped", **news)
+            self.send_event(call, "streaming.stopped", **details)
         # the call itself continues: it ends by command, or when the phone hangs up
         if call.peer is stream:
             call.connect_to(None)

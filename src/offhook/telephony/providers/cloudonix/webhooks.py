@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from offhook.runs.finishing import carrier_charges
 from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
-from offhook.telephony.ports import CarrierWebhook, InboundCall, StatusUpdate, TransferNews, WebhookUnreadable
+from offhook.telephony.ports import CarrierWebhook, InboundCall, StatusUpdate, TransferUpdate, WebhookUnreadable
 
 STATUSES: Final = {
     "new": "initiated",
@@ -66,20 +66,20 @@ class CloudonixWebhooks:
         bill = carrier_charges.parse_carrier_bill(connected_s) if status == "completed" else None
         return StatusUpdate(status, call_id=session_of(fields), end_reason=reason, bill=bill)
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         """Parses events of the destination's session and its entry into the room."""
         fields = fields_of(webhook)
         if fields.get("StatusCallbackEvent") == "participant-join":
-            return TransferNews("answered", session_of(fields))
+            return TransferUpdate("answered", session_of(fields))
         status = STATUSES.get(str(fields.get("status") or fields.get("CallStatus") or "").lower())
         if status is None or status in {"initiated", "ringing"}:
             return None
         call_id = session_of(fields)
         if status == "in_progress":
-            return TransferNews("answered", call_id)
+            return TransferUpdate("answered", call_id)
         if status in _TRANSFER_FAILED:
-            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-        return TransferNews("ended", call_id)
+            return TransferUpdate("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferUpdate("ended", call_id)
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if any(name.startswith("x-cx-") for name in webhook.headers):

@@ -6,12 +6,12 @@ from offhook.runs.finishing import carrier_charges
 from offhook.telephony.carrier_kit.forms import json_object, parse_e164
 from offhook.telephony.ports import (
     CallBilled,
-    CarrierNews,
+    CarrierReport,
     CarrierWebhook,
     InboundCall,
     MachineVerdict,
     StatusUpdate,
-    TransferNews,
+    TransferUpdate,
     WebhookUnreadable,
 )
 
@@ -52,7 +52,7 @@ def call_id_of(payload: dict[str, Any]) -> str:
 class TelnyxWebhooks:
     """Implements ``StatusParser`` and ``InboundParser``."""
 
-    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
         event, payload = read_event(webhook)
         if not event.startswith("call."):
             return None
@@ -75,16 +75,16 @@ class TelnyxWebhooks:
             return _parse_verdict(payload.get("result"), call_id)
         return None
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         event, payload = read_event(webhook)
         if event == "call.answered":
-            return TransferNews("answered", call_id_of(payload))
+            return TransferUpdate("answered", call_id_of(payload))
         if event != "call.hangup":
             return None
         cause, call_id = str(payload.get("hangup_cause", "")), call_id_of(payload)
         if cause in _OVER:
-            return TransferNews("ended", call_id)
-        return TransferNews("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
+            return TransferUpdate("ended", call_id)
+        return TransferUpdate("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "telnyx-signature-ed25519" in webhook.headers:

@@ -9,7 +9,7 @@ from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
     StatusUpdate,
-    TransferNews,
+    TransferUpdate,
     WebhookUnreadable,
 )
 
@@ -49,15 +49,15 @@ class TwilioWebhooks:
             bill=carrier_charges.parse_carrier_bill(fields.get("CallDuration")),
         )
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         """Parses events of the destination's leg. One that completes without an answer is reported as busy and so on."""
         fields = form_fields(webhook)
         status, call_id = fields.get("CallStatus", ""), _call_id(fields)
         if status in {"in-progress", "answered"}:
-            return TransferNews("answered", call_id)
+            return TransferUpdate("answered", call_id)
         if status in _TRANSFER_FAILED:
-            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-        return TransferNews("ended", call_id) if status == "completed" else None
+            return TransferUpdate("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferUpdate("ended", call_id) if status == "completed" else None
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "x-twilio-signature" in webhook.headers:

@@ -10,7 +10,7 @@ from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
     StatusUpdate,
-    TransferNews,
+    TransferUpdate,
     WebhookUnreadable,
 )
 from offhook.telephony.providers.vonage.signature import token_of, unproven_claims
@@ -60,17 +60,17 @@ class VonageWebhooks:
             bill=bill if status == "completed" else None,
         )
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         fields = any_fields(webhook)
         status = status_of(fields)
         if status is None:
             return None
         call_id = _call_id(fields, "uuid")
         if status == "in_progress":
-            return TransferNews("answered", call_id)
+            return TransferUpdate("answered", call_id)
         if status in _TRANSFER_FAILED:
-            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-        return TransferNews("ended", call_id) if status == "completed" else None
+            return TransferUpdate("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferUpdate("ended", call_id) if status == "completed" else None
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         token = token_of(webhook)

@@ -6,12 +6,12 @@ from offhook.runs.finishing import carrier_charges
 from offhook.runs.states import FINAL_STATES
 from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
 from offhook.telephony.ports import (
-    CarrierNews,
+    CarrierReport,
     CarrierWebhook,
     InboundCall,
     MachineVerdict,
     StatusUpdate,
-    TransferNews,
+    TransferUpdate,
     WebhookUnreadable,
 )
 
@@ -44,7 +44,7 @@ class PlivoDialectWebhooks:
         self._header = f"x-{carrier}-signature"
         self._carrier = carrier
 
-    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
         """Parses a status callback. ``answer`` is the request for the document; after a blocking detection it
         carries the verdict."""
         fields = any_fields(webhook)
@@ -65,16 +65,16 @@ class PlivoDialectWebhooks:
             bill=bill if is_over else None,
         )
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferUpdate | None:
         """Parses events of the destination's leg: answered when its document is fetched, ended when it is hung up."""
         fields = any_fields(webhook)
         call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
         status = status_of(fields, is_over=is_over)
         if status == "in_progress":
-            return TransferNews("answered", call_id)
+            return TransferUpdate("answered", call_id)
         if status in _TRANSFER_FAILED:
-            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-        return TransferNews("ended", call_id) if status == "completed" else None
+            return TransferUpdate("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferUpdate("ended", call_id) if status == "completed" else None
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         return any(name.startswith(self._header) for name in webhook.headers) or (
