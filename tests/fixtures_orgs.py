@@ -69,3 +69,16 @@ async def org(make_org: MakeOrg) -> OrgFixture:
 async def other_org(make_org: MakeOrg) -> OrgFixture:
     """Someone else's organization: its rows are never seen by ``org``."""
     return await make_org("Globex")
+
+
+async def borrow_session(root: Root, org: OrgFixture, superuser_id: int) -> dict[str, str]:
+    """The headers of a session that ``superuser_id`` has in the name of the organization's owner."""
+    async with root.db.transaction() as session:
+        token = await service.start_session(
+            session,
+            organization_id=org.id,
+            user_id=org.user_ids["owner"],
+            now=root.clock.now(),
+            impersonator_id=superuser_id,
+        )
+    return {"Authorization": f"Bearer {token}"}

@@ -11,7 +11,7 @@ from offhook.orgs import service
 from offhook.orgs.access_rules import QUESTIONS
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS
 from offhook.root import Root
-from tests.fixtures_orgs import OrgFixture
+from tests.fixtures_orgs import OrgFixture, borrow_session
 
 Headers = dict[str, str]
 # What lives on after the session, or speaks for the customer.
@@ -30,14 +30,7 @@ async def borrowed(root: Root, org: OrgFixture, other_org: OrgFixture) -> Header
     """A session of the other organization's owner in the name of this one's."""
     async with root.db.transaction() as session:
         await service.grant_superuser(session, other_org.email("owner"))
-        token = await service.start_session(
-            session,
-            organization_id=org.id,
-            user_id=org.user_ids["owner"],
-            now=root.clock.now(),
-            impersonator_id=other_org.user_ids["owner"],
-        )
-    return {"Authorization": f"Bearer {token}"}
+    return await borrow_session(root, org, other_org.user_ids["owner"])
 
 
 def changing(app: FastAPI) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from tests.campaigns.desk import Desk
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.clock import ShiftedClock
 from tests.fakes.scripted import says
-from tests.fixtures_orgs import OrgFixture
+from tests.fixtures_orgs import OrgFixture, borrow_session
 from tests.runs.conftest import make_run, make_workflow, run, workflow_id
 
 __all__ = ["desk", "make_campaign", "make_run", "make_workflow", "run", "workflow_id"]
@@ -167,14 +167,7 @@ async def test_a_borrowed_session_leaves_everything_it_reads(
 ) -> None:
     async with root.db.transaction() as session:
         await service.grant_superuser(session, other_org.email("owner"))
-        token = await service.start_session(
-            session,
-            organization_id=org.id,
-            user_id=org.user_ids["owner"],
-            now=root.clock.now(),
-            impersonator_id=other_org.user_ids["owner"],
-        )
-    borrowed = {"Authorization": f"Bearer {token}"}
+    borrowed = await borrow_session(root, org, other_org.user_ids["owner"])
     for path in (paths["run.read"], "/workflow/fetch", "/organizations/telephony-configs"):
         assert (await client.get(path, headers=borrowed)).status_code == 200
     entries = [entry for entry in await log() if entry["impersonator_id"] == other_org.user_ids["owner"]]

@@ -7,7 +7,7 @@ from httpx2 import AsyncClient
 
 from offhook.orgs import service
 from offhook.root import Root
-from tests.fixtures_orgs import OrgFixture
+from tests.fixtures_orgs import OrgFixture, borrow_session
 from tests.orgs.accounts import PASSWORD, make_account, sign_in
 
 
@@ -34,15 +34,7 @@ async def test_people_only(
     client: AsyncClient, root: Root, org: OrgFixture, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     assert (await client.request(method, path, json=body)).status_code == 401
-    async with root.db.transaction() as session:
-        borrowed = await service.start_session(
-            session,
-            organization_id=org.id,
-            user_id=org.user_ids["owner"],
-            now=root.clock.now(),
-            impersonator_id=org.user_ids["admin"],
-        )
-    for headers in (org.key_headers, bearer(borrowed)):
+    for headers in (org.key_headers, await borrow_session(root, org, org.user_ids["admin"])):
         answer = await client.request(method, path, json=body, headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "person_required")
 
