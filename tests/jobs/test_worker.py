@@ -16,7 +16,7 @@ from sqlalchemy import text
 from offhook import jobs
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.shares import OrganizationShares
-from offhook.jobs.worker import ListeningDriver, run_worker
+from offhook.jobs.worker import ListeningDriver, open_job_pool, run_worker
 from offhook.kit.database.database import Database
 
 # A worker in a process of its own, whose job tells us that it began and then takes a minute.
@@ -24,7 +24,7 @@ SLOW_WORKER = """
 import asyncio, sys
 from datetime import timedelta
 from offhook.jobs.registry import JobRegistry
-from offhook.jobs.worker import ListeningDriver, run_worker
+from offhook.jobs.worker import ListeningDriver, open_job_pool, run_worker
 from offhook.kit.database.database import Database
 
 async def slow(payload):
@@ -145,6 +145,14 @@ async def test_a_worker_outlives_a_lost_connection(db: Database) -> None:
         await seen.wait()
         stop.set()
         await worker
+
+
+async def test_a_pool_closes_though_a_connection_was_never_given_back(db: Database) -> None:
+    async with asyncio.timeout(60):
+        async with open_job_pool(db, max_size=2, close_timeout_s=0.1) as pool:
+            lost = await pool.acquire()
+    with pytest.raises(asyncpg.InterfaceError):
+        await lost.fetchval("SELECT 1")
 
 
 async def test_the_first_probe_waits_until_the_worker_listens(database_url: str) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import asyncpg
@@ -39,6 +40,7 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 # Interval of the search for lost jobs; NOTIFY wakes the worker at once for a new job.
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
 DRAIN_TIMEOUT_S = 20.0
+POOL_CLOSE_TIMEOUT_S = 5.0
 # In a payload: how often the job found no place.
 PUT_OFF = "put_off"
 
@@ -73,7 +75,7 @@ async def run_worker(
 
 async def run_until_empty(db: Database, registry: JobRegistry) -> None:
     """Runs everything that waits, including retries, then returns; for tests and commands."""
-    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
+    async with open_job_pool(db, max_size=4) as pool:
         manager = _build_queue_manager(pool, db, registry, registry.handlers)
         await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH_SIZE)
 
@@ -83,7 +85,7 @@ async def _run_until(
 ) -> None:
     lanes = sorted({registry.lanes[name] for name in registry.handlers})
     # a connection that listens for each lane, and two for their statements
-    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=2 + len(lanes)) as pool:
+    async with open_job_pool(db, max_size=2 + len(lanes)) as pool:
         managers = [
             _build_queue_manager(
                 pool, db, registry, [name for name in registry.handlers if registry.lanes[name] == lane]
@@ -182,8 +184,26 @@ def _make_entrypoint(name: str, db: Database, registry: JobRegistry) -> Callable
     return run_job
 
 
-def _asyncpg_url(url: str) -> str:
-    return url.replace("postgresql+asyncpg://", "postgresql://", 1)
+@asynccontextmanager
+async def open_job_pool(
+    db: Database, *, max_size: int, close_timeout_s: float = POOL_CLOSE_TIMEOUT_S
+) -> AsyncIterator[asyncpg.Pool]:
+    """A pool that closes within ``close_timeout_s``, whatever state its connections are in.
+
+    A connection that the server ends at the moment it changes hands is never given back, and asyncpg's ``close`` waits
+    for it without a limit: the worker stood still until it was restarted.
+    """
+    pool = await asyncpg.create_pool(
+        db.url.replace("postgresql+asyncpg://", "postgresql://", 1), min_size=2, max_size=max_size
+    )
+    try:
+        yield pool
+    finally:
+        try:
+            await asyncio.wait_for(pool.close(), close_timeout_s)
+        except (TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            log.warning("job_pool_terminated", error=f"{type(error).__name__}: {error}")
+            pool.terminate()
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
