@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 import structlog
 from fastapi import FastAPI
@@ -33,6 +34,9 @@ _PREFIX = "offhook-tests-"
 def pytest_configure() -> None:
     # Nothing that is imported or collected goes again.
     gc.disable()
+    # How long an example takes is the machine's business: other processes run beside the tests.
+    hypothesis.settings.register_profile("no deadline", deadline=None)
+    hypothesis.settings.load_profile("no deadline")
     # As in production: structlog's own default shows the values of variables, which takes half a second an exception.
     structlog.configure(
         processors=[

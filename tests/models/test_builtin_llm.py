@@ -372,7 +372,7 @@ class TestExtraction:
 
 
 class TestWhateverComes:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(
         said=st.lists(st.text(max_size=60), max_size=4),
         label=st.text(max_size=30),

@@ -28,7 +28,6 @@ _definitions = st.fixed_dictionaries(
 
 
 @settings(
-    deadline=None,
     max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
