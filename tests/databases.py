@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from offhook.kit.database.database import create_engine
+from offhook.kit.database.engine import create_engine
 
 IN_MEMORY = Path("/dev/shm")
 TEMPLATE = "offhook"

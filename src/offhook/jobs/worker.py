@@ -26,6 +26,8 @@ from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
 from offhook.jobs.shares import delay_after
 from offhook.kit.database.database import Database
+from offhook.kit.database.engine import CONNECT_TIMEOUT_S
+from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +43,8 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
 DRAIN_TIMEOUT_S = 20.0
 POOL_CLOSE_TIMEOUT_S = 5.0
+# The queue's own statements are short.
+STATEMENT_TIMEOUT_S = 10.0
 # In a payload: how often the job found no place.
 PUT_OFF = "put_off"
 
@@ -194,7 +198,12 @@ async def open_job_pool(
     for it without a limit: the worker stood still until it was restarted.
     """
     pool = await asyncpg.create_pool(
-        db.url.replace("postgresql+asyncpg://", "postgresql://", 1), min_size=2, max_size=max_size
+        db.url.replace("postgresql+asyncpg://", "postgresql://", 1),
+        min_size=2,
+        max_size=max_size,
+        timeout=CONNECT_TIMEOUT_S,
+        command_timeout=STATEMENT_TIMEOUT_S,
+        init=_prepare_connection,
     )
     try:
         yield pool
@@ -204,6 +213,10 @@ async def open_job_pool(
         except (TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             log.warning("job_pool_terminated", error=f"{type(error).__name__}: {error}")
             pool.terminate()
+
+
+async def _prepare_connection(connection: asyncpg.Connection) -> None:
+    keep_socket_alive(connection)
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:

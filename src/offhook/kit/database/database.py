@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import Depends
-from pydantic_core import from_json
 from sqlalchemy import DateTime, MetaData, event, text
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.orm import DeclarativeBase
 from starlette.requests import HTTPConnection
 
+from offhook.kit.database.engine import STATEMENT_TIMEOUT_S, create_engine, distrust_connections
 from offhook.kit.json_values import JsonObject, JsonValue
 
 NAMING_CONVENTION = {
@@ -47,48 +47,75 @@ BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
 _BEFORE_COMMIT = "offhook_before_commit"
 
 
-def create_engine(url: str, *, pool_size: int = 10) -> AsyncEngine:
-    """An engine for ``postgresql+asyncpg://…``; it connects when it is first used, and again after it was disposed of."""
-    return create_async_engine(
-        url,
-        pool_size=pool_size,
-        max_overflow=10,
-        pool_pre_ping=False,
-        pool_recycle=1800,
-        # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
-        json_deserializer=from_json,
-        # Errors are logged; values are people's data and secrets.
-        hide_parameters=True,
-    )
+class DatabaseSilent(TimeoutError):
+    """The database did not answer within the limit of a statement. The connection is replaced; try again."""
 
 
 class Database:
-    """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``; ``engine`` replaces a new one for it."""
+    """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``; ``engine`` replaces a new one for it.
 
-    def __init__(self, url: str, *, pool_size: int = 10, engine: AsyncEngine | None = None) -> None:
+    A statement that takes longer than ``statement_timeout_s`` raises DatabaseSilent, and its connection is given up.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = 10,
+        engine: AsyncEngine | None = None,
+        statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
+    ) -> None:
         self.url = url
-        self.engine: AsyncEngine = engine or create_engine(url, pool_size=pool_size)
+        self.engine: AsyncEngine = engine or create_engine(
+            url, pool_size=pool_size, statement_timeout_s=statement_timeout_s
+        )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
         """Opens a transaction: committed when the block ends, rolled back when it raises."""
-        async with self._sessions() as session, session.begin():
+        async with self._sessions() as session, self._give_up_when_silent(session), session.begin():
             yield session
 
     @asynccontextmanager
     async def snapshot_transaction(self) -> AsyncIterator[AsyncSession]:
         """Opens a transaction whose statements all see the same snapshot, for counts that must add up."""
-        async with self._sessions() as session, session.begin():
+        async with self._sessions() as session, self._give_up_when_silent(session), session.begin():
             await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
 
     async def run_outside_transaction(self, *statements: str) -> None:
-        """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``)."""
-        async with self.engine.connect() as connection:
+        """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``).
+
+        They take as long as they need.
+        """
+        async with self.without_time_limit() as unlimited, unlimited.engine.connect() as connection:
             outside = await connection.execution_options(isolation_level="AUTOCOMMIT")
             for statement in statements:
                 await outside.execute(text(statement))
+
+    @asynccontextmanager
+    async def without_time_limit(self) -> AsyncIterator["Database"]:
+        """The same database with connections of its own whose statements have no limit: migrations, index builds."""
+        unlimited = Database(self.url, pool_size=1, statement_timeout_s=None)
+        try:
+            yield unlimited
+        finally:
+            await unlimited.dispose()
+
+    def distrust_connections(self) -> None:
+        """Replaces all pooled connections before their next use, after one of them was silent for too long."""
+        distrust_connections(self.engine)
+
+    @asynccontextmanager
+    async def _give_up_when_silent(self, session: AsyncSession) -> AsyncIterator[None]:
+        try:
+            yield
+        except TimeoutError as error:
+            # Not a rollback: it would wait on the same connection.
+            self.distrust_connections()
+            await session.invalidate()
+            raise DatabaseSilent from error
 
     async def dispose(self) -> None:
         await self.engine.dispose()

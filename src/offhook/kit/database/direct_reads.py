@@ -6,9 +6,12 @@ from typing import Any, Final
 
 import asyncpg
 
+from offhook.kit.database.engine import CONNECT_TIMEOUT_S
+from offhook.kit.database.tcp_keepalive import keep_socket_alive
+
 _CONNECTIONS: Final = 4
-_CONNECT_TIMEOUT_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
+READ_TIMEOUT_S: Final = 5.0
 # A proxy or firewall between us and the server may silently drop an idle connection.
 _MAX_IDLE_S: Final = 600.0
 # Errors of a connection to a lost or restarted server; the read is repeated once, on another connection. Internal: the
@@ -23,9 +26,10 @@ class DirectReadPool:
     Reads leave no state behind in a connection, so here one is taken from a list and put back.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, timeout_s: float = READ_TIMEOUT_S) -> None:
         self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
         self._idle: list[tuple[asyncpg.Connection, float]] = []
+        self._timeout_s = timeout_s
         self._is_closed = False
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
@@ -72,4 +76,6 @@ class DirectReadPool:
             if since > oldest and not connection.is_closed():
                 return connection
             connection.terminate()
-        return await asyncpg.connect(self._url, timeout=_CONNECT_TIMEOUT_S)
+        connection = await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT_S, command_timeout=self._timeout_s)
+        keep_socket_alive(connection)
+        return connection

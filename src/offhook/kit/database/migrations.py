@@ -68,12 +68,12 @@ async def upgrade_database(db: Database, say: Callable[[str], None]) -> list[str
     A second process waits for the first and then has nothing to do. Raises :class:`MigrationError` when the
     database is newer than this code.
     """
-    async with db.transaction() as lock:
+    async with db.without_time_limit() as unlimited, unlimited.transaction() as lock:
         await lock.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         missing = _missing_revisions(await current_revision(db))
         for revision, name in missing:
             say(f"Applying migration {revision}: {name}.")
-            async with db.engine.connect() as connection:
+            async with unlimited.engine.connect() as connection:
                 await connection.run_sync(_apply_revision, revision)
         return [revision for revision, _ in missing]
 

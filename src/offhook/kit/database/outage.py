@@ -14,6 +14,9 @@ log = structlog.get_logger(__name__)
 # Errors that connecting, sending or committing may raise.
 DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 
+# An attempt without an answer after this long is canceled and begun again, on another connection.
+ATTEMPT_TIMEOUT_S: Final = 15.0
+
 
 def is_permanent_error(error: Exception) -> bool:
     """Returns whether the statement itself was wrong, so that a retry does not help; the driver detects some itself."""
@@ -29,7 +32,8 @@ async def retry_until_database_returns(work: Callable[[], Awaitable[T]], *, time
     deadline, pause_s = loop.time() + timeout_s, 0.2
     while True:
         try:
-            return await work()
+            async with asyncio.timeout(ATTEMPT_TIMEOUT_S):
+                return await work()
         except DATABASE_ERRORS as error:
             if is_permanent_error(error) or loop.time() + pause_s > deadline:
                 raise

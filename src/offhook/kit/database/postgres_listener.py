@@ -9,9 +9,14 @@ import asyncpg
 import structlog
 
 from offhook.kit.database.database import Database
+from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.outage import DATABASE_ERRORS
+from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 _RECONNECT_S: Final = 1.0
+# LISTEN sends nothing by itself: only a question shows that the server, or what is between, still knows the connection.
+PROBE_INTERVAL_S: Final = 10.0
+PROBE_TIMEOUT_S: Final = 5.0
 log = structlog.get_logger(__name__)
 
 
@@ -20,13 +25,23 @@ class PostgresListener:
     notifications were missed, so each reader checks once."""
 
     def __init__(
-        self, db: Database, channel: str, on_payload: Callable[[str], None], on_deaf: Callable[[], None], *, name: str
+        self,
+        db: Database,
+        channel: str,
+        on_payload: Callable[[str], None],
+        on_deaf: Callable[[], None],
+        *,
+        name: str,
+        probe_interval_s: float = PROBE_INTERVAL_S,
+        probe_timeout_s: float = PROBE_TIMEOUT_S,
     ) -> None:
         self._db = db
         self._channel = channel
         self._on_payload = on_payload
         self._on_deaf = on_deaf
         self._name = name
+        self._probe_interval_s = probe_interval_s
+        self._probe_timeout_s = probe_timeout_s
         self._task: asyncio.Task[None] | None = None
         self._is_listening = asyncio.Event()
 
@@ -58,16 +73,28 @@ class PostgresListener:
 
     async def _listen_until_lost(self) -> None:
         _, parameters = self._db.engine.dialect.create_connect_args(self._db.engine.url)
-        connection = await asyncpg.connect(**parameters)
+        connection = await asyncpg.connect(
+            **parameters, timeout=CONNECT_TIMEOUT_S, command_timeout=self._probe_timeout_s
+        )
+        keep_socket_alive(connection)
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
             await connection.add_listener(self._channel, self._on_notify)
             self._is_listening.set()
             self._on_deaf()
-            await lost.wait()
+            await self._probe_until_lost(connection, lost)
         finally:
             connection.terminate()
+
+    async def _probe_until_lost(self, connection: asyncpg.Connection, lost: asyncio.Event) -> None:
+        """Returns when the server ended the connection; raises TimeoutError when it no longer answers."""
+        while not lost.is_set():
+            try:
+                async with asyncio.timeout(self._probe_interval_s):
+                    await lost.wait()
+            except TimeoutError:
+                await connection.execute("SELECT 1")
 
     def _on_notify(self, _connection: Any, _pid: int, _channel: str, payload: Any) -> None:
         self._on_payload(str(payload))

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketState
 
 from offhook.errors import DomainError
+from offhook.kit.database.database import DatabaseSilent
 from offhook.kit.http.edge import add_headers, name_route
 
 log = structlog.get_logger(__name__)
@@ -44,6 +45,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(DBAPIError, _database_error)
     app.add_exception_handler(PoolTimeout, _database_unreachable)
+    app.add_exception_handler(DatabaseSilent, _database_unreachable)
     app.add_exception_handler(ConnectionError, _database_unreachable)
     app.add_exception_handler(ClientDisconnect, _client_disconnected)
     app.add_exception_handler(Exception, _unexpected_error)

@@ -336,12 +336,20 @@ class LiveCallRegistry:
             self._lease_task.cancel()
 
     async def _renew_loop(self) -> None:
+        beat_s = self._settings.run_lease_s / 3
+        pause_s = beat_s
         while self._calls or self._ringing:
-            await asyncio.sleep(self._settings.run_lease_s / 3)
+            await asyncio.sleep(pause_s)
+            pause_s = beat_s
             try:
-                await self.renew_leases()
+                async with asyncio.timeout(beat_s):
+                    await self.renew_leases()
             except DATABASE_ERRORS as error:
                 log.warning("leases_not_renewed", error=type(error).__name__)
+                if isinstance(error, TimeoutError):
+                    # The beat that was lost is made up for at once, before the lease ends.
+                    self._db.distrust_connections()
+                    pause_s = 0.0
 
     async def renew_leases(self) -> None:
         """Renews all leases with one statement. A call that lost its lease (it was presumed dead) is ended."""

@@ -20,6 +20,8 @@ from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was unavailable for so long that the buffer filled up
 _BATCH: Final = 2000
+# A batch without an answer after this long is written again, on another connection.
+WRITE_TIMEOUT_S: Final = 8.0
 log = structlog.get_logger(__name__)
 
 OnLive = Callable[[int, VoiceEvent], None]
@@ -61,12 +63,19 @@ class EventWriter:
     """One per process. Keeps unwritten events in order, up to ``max_events``, and counts those it drops beyond that."""
 
     def __init__(
-        self, db: Database, on_live: OnLive | None = None, *, interval_s: float = 0.5, max_events: int = 100_000
+        self,
+        db: Database,
+        on_live: OnLive | None = None,
+        *,
+        interval_s: float = 0.5,
+        max_events: int = 100_000,
+        write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         self._db = db
         self._on_live = on_live
         self._interval_s = interval_s
         self._max_events = max_events
+        self._write_timeout_s = write_timeout_s
         self._waiting: deque[NewEvent] = deque()
         self._dropped: Counter[int] = Counter()
         self._taken = 0
@@ -118,9 +127,12 @@ class EventWriter:
             if not batch:
                 return True
             try:
-                await self._write_batch(batch)
+                async with asyncio.timeout(self._write_timeout_s):
+                    await self._write_batch(batch)
             except DATABASE_ERRORS as error:
                 self._is_uncertain = True
+                if isinstance(error, TimeoutError):
+                    self._db.distrust_connections()
                 log.warning("events_not_written", count=len(self._waiting), error=type(error).__name__)
                 return False
             self._is_uncertain = False

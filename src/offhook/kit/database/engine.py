@@ -1,0 +1,74 @@
+"""SQLAlchemy's engine with limits: no statement, connection or idle socket keeps its caller waiting without an end."""
+
+import time
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from pydantic_core import from_json
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from offhook.kit.database.tcp_keepalive import keep_socket_alive
+
+# The longest statement of a request or a job; migrations and index builds have no limit.
+STATEMENT_TIMEOUT_S: Final = 60.0
+CONNECT_TIMEOUT_S: Final = 10.0
+# Shown by pg_stat_activity.
+APPLICATION_NAME: Final = "offhook"
+_OPENED_AT: Final = "offhook_opened_at"
+
+
+class _ConnectionGuard:
+    """Replaces the pooled connections of one engine that were opened before its connections were last distrusted."""
+
+    def __init__(self) -> None:
+        self.distrusted_at = 0.0
+
+    def prepare_connection(self, adapted: Any, record: Any) -> None:
+        record.info[_OPENED_AT] = time.monotonic()
+        keep_socket_alive(adapted.driver_connection)
+
+    def refuse_distrusted(self, _adapted: Any, record: Any, _proxy: Any) -> None:
+        if record.info[_OPENED_AT] < self.distrusted_at:
+            raise DisconnectionError
+
+
+_guards: WeakKeyDictionary[Engine, _ConnectionGuard] = WeakKeyDictionary()
+
+
+def create_engine(
+    url: str, *, pool_size: int = 10, statement_timeout_s: float | None = STATEMENT_TIMEOUT_S
+) -> AsyncEngine:
+    """An engine for ``postgresql+asyncpg://…``; it connects when it is first used, and again after it was disposed of.
+
+    A statement that takes longer than ``statement_timeout_s`` raises TimeoutError; None is for migrations.
+    """
+    engine = create_async_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=10,
+        pool_pre_ping=False,
+        pool_recycle=1800,
+        # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
+        json_deserializer=from_json,
+        # Errors are logged; values are people's data and secrets.
+        hide_parameters=True,
+        connect_args={
+            "timeout": CONNECT_TIMEOUT_S,
+            "command_timeout": statement_timeout_s,
+            "server_settings": {"application_name": APPLICATION_NAME},
+        },
+    )
+    guard = _guards[engine.sync_engine] = _ConnectionGuard()
+    event.listen(engine.sync_engine, "connect", guard.prepare_connection)
+    event.listen(engine.sync_engine, "checkout", guard.refuse_distrusted)
+    return engine
+
+
+def distrust_connections(engine: AsyncEngine) -> None:
+    """Has every pooled connection that is open now replaced before its next use.
+
+    What silences one connection (a fail-over, a NAT or proxy that forgot them) mostly silences all of them.
+    """
+    _guards[engine.sync_engine].distrusted_at = time.monotonic()

@@ -1,0 +1,104 @@
+"""Connections to the database that fall silent: every wait for them ends, and what comes after works again."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from offhook.kit.database.database import Database, DatabaseSilent
+from offhook.kit.database.direct_reads import DirectReadPool
+from offhook.kit.database.postgres_listener import PostgresListener
+from tests.fakes.database import SilentProxy
+
+
+@pytest.fixture
+async def line(database_url: str) -> AsyncIterator[SilentProxy]:
+    async with SilentProxy(database_url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def far_db(line: SilentProxy) -> AsyncIterator[Database]:
+    database = Database(line.url, statement_timeout_s=0.3)
+    yield database
+    await database.dispose()
+
+
+async def test_the_kernel_watches_connections_too(line: SilentProxy, far_db: Database) -> None:
+    async with far_db.engine.connect() as connection:
+        raw = await connection.get_raw_connection()
+        driver: Any = raw.driver_connection
+        sock = driver._transport.get_extra_info("socket")
+        assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 20_000
+
+
+async def read_one(db: Database) -> int:
+    async with db.transaction() as session:
+        return int((await session.execute(text("SELECT 1"))).scalar_one())
+
+
+async def test_a_silent_connection_costs_one_transaction(line: SilentProxy, far_db: Database) -> None:
+    await asyncio.gather(*(read_one(far_db) for _ in range(4)))
+    line.fall_silent()
+
+    async with asyncio.timeout(60):
+        with pytest.raises(DatabaseSilent):
+            await read_one(far_db)
+        # The others of the pool are as silent, and are not tried.
+        assert await asyncio.gather(*(read_one(far_db) for _ in range(4))) == [1, 1, 1, 1]
+
+
+async def test_a_canceled_wait_leaves_a_working_pool(line: SilentProxy, far_db: Database) -> None:
+    await read_one(far_db)
+    line.fall_silent()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await read_one(far_db)
+    far_db.distrust_connections()
+    async with asyncio.timeout(60):
+        assert await read_one(far_db) == 1
+
+
+async def test_a_statement_that_takes_too_long_is_ended(far_db: Database) -> None:
+    async with asyncio.timeout(60):
+        with pytest.raises(DatabaseSilent):
+            async with far_db.transaction() as session:
+                await session.execute(text("SELECT pg_sleep(30)"))
+        async with far_db.without_time_limit() as unlimited, unlimited.transaction() as session:
+            await session.execute(text("SELECT pg_sleep(0.5)"))
+
+
+async def test_a_direct_read_is_repeated_on_another_connection(line: SilentProxy) -> None:
+    reads = DirectReadPool(line.url, timeout_s=0.3)
+    await reads.fetch_row("SELECT 1")
+    line.fall_silent()
+
+    async with asyncio.timeout(60):
+        row = await reads.fetch_row("SELECT 2 AS n")
+    assert row is not None
+    assert row["n"] == 2
+    await reads.close()
+
+
+async def test_a_deaf_listener_hears_again(line: SilentProxy, far_db: Database, db: Database) -> None:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    listener = PostgresListener(
+        far_db, "some_channel", heard.put_nowait, lambda: None, name="test", probe_interval_s=0.1, probe_timeout_s=0.3
+    )
+    listener.start()
+    await listener.wait_until_ready(60)
+    line.fall_silent()
+
+    began = monotonic()
+    while heard.empty() and monotonic() - began < 60:
+        async with db.transaction() as session:
+            await session.execute(text("SELECT pg_notify('some_channel', 'hello')"))
+        await asyncio.sleep(0.1)
+    assert heard.get_nowait() == "hello"
+    await listener.close()
