@@ -38,6 +38,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
-    """Serves until a signal arrives; the domains end their calls before connections are cut."""
+    """Serves until a signal arrives and its calls are over; a second signal ends them in order before connections are cut."""
     config = server_config(create_app(root), root.settings)
-    await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop_domains, root)).serve(sockets=[listening])
+    server = HttpServer(config, on_ready=on_ready, drain=root.drain, before_shutdown=partial(stop_domains, root))
+    await server.serve(sockets=[listening])

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from fastapi import APIRouter
 from sqlalchemy import Engine
@@ -22,6 +22,8 @@ Hook = Callable[[], Awaitable[object]]
 
 # A session knows only its engine; the installation's configuration is in the settings.
 _settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
+# Of processes that take no new calls.
+_draining: WeakSet[Engine] = WeakSet()
 
 
 @dataclass
@@ -29,7 +31,10 @@ class Root:
     """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type.
 
     ``on_start`` runs in the API process before it takes connections, ``on_work`` in a job process before it takes jobs;
-    ``on_stop`` runs in every process, last added first, while the database is still there.
+    ``on_drain`` runs in the API process after its first signal to stop, while it still answers; ``on_stop`` runs in
+    every process, last added first, while the database is still there.
+
+    ``process_checks`` are parts of this process that must be alive for it to be ready.
     """
 
     settings: Settings
@@ -42,7 +47,20 @@ class Root:
     services: dict[type[Any], Any] = field(default_factory=dict)
     on_start: list[Hook] = field(default_factory=list)
     on_work: list[Hook] = field(default_factory=list)
+    on_drain: list[Hook] = field(default_factory=list)
     on_stop: list[Hook] = field(default_factory=list)
+    process_checks: dict[str, Callable[[], bool]] = field(default_factory=dict)
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether this process lets its calls end and takes no new ones."""
+        return self.db.engine.sync_engine in _draining
+
+    async def drain(self) -> None:
+        """Takes no new calls from now on, and returns when those of this process are over."""
+        _draining.add(self.db.engine.sync_engine)
+        for hook in self.on_drain:
+            await hook()
 
     def provide(self, kind: type[T], service: T) -> None:
         self.services[kind] = service
@@ -73,8 +91,14 @@ def use_service(kind: type[T]) -> Any:
 
 
 def remember_settings(root: Root) -> None:
-    """Stores this process's settings for its sessions."""
+    """Stores this process's settings for its sessions; it takes calls from now on."""
     _settings[root.db.engine.sync_engine] = root.settings
+    _draining.discard(root.db.engine.sync_engine)
+
+
+def is_draining(session: AsyncSession) -> bool:
+    """Returns whether this session's process takes no new calls because it is about to stop."""
+    return session.get_bind().engine in _draining
 
 
 def settings_of(session: AsyncSession) -> Settings:

@@ -99,6 +99,8 @@ class Settings(BaseSettings):
     # to leave places to others (a half: it holds fewer than stay free). A limit of an organization's own is its weight.
     telephone_call_reserve: float = Field(default=0.25, ge=0, lt=1)
     org_call_share: float = Field(default=0.5, gt=0, le=1)
+    # How long calls may go on after the first signal to stop; then they end with an apology.
+    drain_s: float = Field(default=900.0, ge=0)
     run_lease_s: float = Field(default=10.0, ge=2)
     # Campaigns: the wait for a carrier that is silent about a dial (longer than phones ring), and the safety tick.
     campaign_patience_s: float = Field(default=120.0, ge=1)

@@ -191,10 +191,9 @@ async def serving(root: Root) -> AsyncIterator[str]:
     with lend_application(root) as app:
         config = server_config(app, root.settings)
 
-        async def before_shutdown() -> None:
-            return None
+        async def nothing() -> None: ...
 
-        server = ProductServer(config, on_ready=lambda: None, before_shutdown=before_shutdown)
+        server = ProductServer(config, on_ready=lambda: None, drain=nothing, before_shutdown=nothing)
         async with servers.serving(server) as address:
             yield f"http://{address}"
 

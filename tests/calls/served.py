@@ -81,6 +81,11 @@ class Served(AbstractAsyncContextManager["Served"]):
                 except httpx2.TransportError:
                     await asyncio.sleep(0.05)
 
+    async def stop(self) -> None:
+        """Asks the server to stop, as a deploy does, and waits until it has."""
+        await self.http.aclose()
+        await self._end(signal.SIGTERM)
+
     async def kill(self) -> None:
         """kill -9 of the server's process."""
         await self.http.aclose()

@@ -115,6 +115,23 @@ class TestACallerFromAFile:
         assert seconds == pytest.approx(run["duration"], abs=1.0)
 
 
+class TestAServerThatIsAskedToStop:
+    @pytest.mark.slow
+    async def test_lets_its_call_come_to_its_end(self, tmp_path: Path) -> None:
+        async with Served(tmp_path / "data") as served:
+            agent = await served.demo_agent("order")
+            run_id = await served.dial(agent, "+12015550123")
+            async with asyncio.timeout(30):
+                while not (await served.run(agent, run_id))["transcript"]:
+                    await asyncio.sleep(0.2)
+            await served.stop()
+
+            await served.start()
+            run = await served.run(agent, run_id)
+            assert (run["status"], run["end_reason"]) == ("completed", "agent_ended")
+            assert "bye" in run["transcript"][-1]["text"].lower()
+
+
 class TestAServerThatIsKilled:
     async def test_in_the_middle_of_a_call(self, tmp_path: Path) -> None:
         environment = {"OFFHOOK_RUN_LEASE_S": "2", "OFFHOOK_SWEEP_INTERVAL_S": "0.5"}

@@ -39,7 +39,9 @@ def test_the_first_start_says_what_it_does_and_where_it_is(first: Server) -> Non
     assert "Applying migration 0001: initial schema." in server.output()
     assert f"Offhook is ready at {server.url}\n" in server.output()
     assert server.get("/health").status_code == 200
-    assert server.get("/ready").json()["checks"] == {"database": "ok", "migrations": "ok", "jobs": "ok"}
+    ready = server.get("/ready").json()
+    assert ready["checks"] == {"accepting": "ok", "leases": "ok", "events": "ok"}
+    assert ready["dependencies"] == {"database": "ok", "migrations": "ok", "jobs": "ok"}
 
     signed_in = server.post("/api/v1/auth/link", {"token": server.sign_in_token()})
     assert signed_in.status_code == 200
@@ -100,7 +102,7 @@ def test_a_database_that_dies_is_started_again(installed: Offhook) -> None:
     os.kill(int((installed.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
     deadline = time.monotonic() + 60
     # Not whether all is ready: without a worker, jobs that wait are none of the database's.
-    while "database_unreachable" not in server.output() or server.get("/ready").json()["checks"]["database"] != "ok":
+    while "database_unreachable" not in server.output() or server.get("/ready").json()["dependencies"]["database"] != "ok":
         assert time.monotonic() < deadline, server.output()
         time.sleep(0.05)
 

@@ -1,6 +1,7 @@
 """A small application behind the HTTP shell, for the tests of the shell."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +32,8 @@ class Root:
     def __init__(self, db: Database, settings: Settings) -> None:
         self.db = db
         self.settings = settings
+        self.is_draining = False
+        self.process_checks: dict[str, Callable[[], bool]] = {}
 
     def get(self, kind: type[Any]) -> Any:
         return {Clock: SetClock()}[kind]

@@ -14,7 +14,9 @@ from tests.kit.http_things import build
 
 
 class TestHealth:
-    async def test_ready_says_what_is_missing(self, db: Database, settings: Settings, ui: Path) -> None:
+    async def test_what_all_processes_share_is_reported_and_takes_none_away(
+        self, db: Database, settings: Settings, ui: Path
+    ) -> None:
         async def jobs(_: Database) -> bool:
             return False
 
@@ -24,10 +26,26 @@ class TestHealth:
         app = build(db, settings, ui, {"jobs": jobs, "slow": slow})
         async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
             response = await client.get("/ready")
-        assert response.status_code == 503
-        assert response.json()["code"] == "not_ready"
-        assert {name for name, state in response.json()["checks"].items() if state == "missing"} >= {"jobs", "slow"}
-        assert response.json()["checks"]["database"] == "ok"
+            metrics = (await client.get("/metrics")).text
+        assert response.status_code == 200
+        dependencies = response.json()["dependencies"]
+        assert {name for name, state in dependencies.items() if state == "missing"} >= {"jobs", "slow"}
+        assert dependencies["database"] == "ok"
+        assert 'offhook_dependency_up{dependency="jobs"} 0.0' in metrics
+        assert 'offhook_dependency_up{dependency="database"} 1.0' in metrics
+
+    @pytest.mark.parametrize("part", ["accepting", "leases"])
+    async def test_a_process_that_cannot_take_work_is_not_ready(
+        self, db: Database, settings: Settings, ui: Path, part: str
+    ) -> None:
+        app = build(db, settings, ui)
+        app.state.root.is_draining = part == "accepting"
+        app.state.root.process_checks = {"leases": lambda: part != "leases"}
+        async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
+            response = await client.get("/ready")
+        assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+        assert [name for name, state in response.json()["checks"].items() if state == "missing"] == [part]
+        assert response.headers["retry-after"] == "1"
 
     async def test_who_ask_at_once_share_the_checks(self, db: Database, settings: Settings, ui: Path) -> None:
         runs, go_on = 0, asyncio.Event()
@@ -46,7 +64,7 @@ class TestHealth:
             gone.cancel()
             go_on.set()
             answers = await asyncio.gather(*asked)
-            assert {answer.json()["checks"]["jobs"] for answer in answers} == {"ok"}
+            assert {answer.json()["dependencies"]["jobs"] for answer in answers} == {"ok"}
             assert runs == 1
             await client.get("/ready")
         assert runs == 2

@@ -117,7 +117,7 @@ async def slow_line(limits: ConnectionLimits = SHORT) -> AsyncIterator[Line]:
     async def nothing() -> None: ...
 
     config = server_config(build_app(), Settings(), limits)
-    async with serving(ProductServer(config, on_ready=lambda: None, before_shutdown=nothing)) as address:
+    async with serving(ProductServer(config, on_ready=lambda: None, drain=nothing, before_shutdown=nothing)) as address:
         line = Line(address)
         yield line
         line.close()

@@ -15,6 +15,7 @@ from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_SAID, VoiceEvent
 from offhook.voice.ports import CallResult
 from tests.runs.conftest import MakeRun
+from tests.runs.test_sweeper import make_sweeper
 
 CALLED = "+12015550101"
 
@@ -141,6 +142,6 @@ async def test_it_holds_although_the_worker_died(root: Root, make_run: MakeRun) 
     root.get(RunServices).writer.create_sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
     assert await root.get(RunServices).writer.flush()
 
-    await root.get(RunServices).sweeper.sweep(trusting=True)
+    await make_sweeper(root, root.clock, grace_s=0).sweep()
 
     assert [entry.phone_number for entry in await listed(root, run)] == [CALLED]

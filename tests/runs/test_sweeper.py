@@ -9,6 +9,7 @@ from sqlalchemy import TextClause, select, text, update
 
 from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
+from offhook.kit.clock import Clock
 from offhook.root import Root
 from offhook.runs import RunFinished, service
 from offhook.runs.live import lease_queries
@@ -28,7 +29,8 @@ LEASE_S = 10.0
 GRACE_S = 3.0
 
 
-def make_sweeper(root: Root, clock: SetClock) -> RunSweeper:
+def make_sweeper(root: Root, clock: Clock, grace_s: float = GRACE_S) -> RunSweeper:
+    """``grace_s`` of 0 gives up a run at the first look at its expired lease."""
     return RunSweeper(
         db=root.db,
         storage=root.storage,
@@ -36,7 +38,7 @@ def make_sweeper(root: Root, clock: SetClock) -> RunSweeper:
         events=root.events,
         clock=clock,
         lease_s=LEASE_S,
-        grace_s=GRACE_S,
+        grace_s=grace_s,
     )
 
 
@@ -177,18 +179,19 @@ async def test_after_an_outage_the_workers_have_time_to_renew(
     assert await sweep_for(sweeper, clock, 8) == []
 
 
-async def test_a_server_that_starts_believes_at_first_sight(
-    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
-) -> None:
+async def test_a_server_that_starts_gives_the_others_time_too(root: Root, carried: Run, clock: SetClock) -> None:
     clock.advance(LEASE_S + 1)
-    assert await sweeper.sweep(trusting=True) == [carried.id]
+    started = make_sweeper(root, clock)
+    assert await started.sweep() == []
+    assert await renew(root, carried, clock) == {carried.id}
+    assert await sweep_for(started, clock, LEASE_S - 1) == []
 
 
 async def test_a_worker_that_wakes_up_late_is_told_that_its_run_is_gone(
     root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     clock.advance(LEASE_S + 1)
-    await sweeper.sweep(trusting=True)
+    await make_sweeper(root, clock, grace_s=0).sweep()
     assert await renew(root, carried, clock) == set()
 
 
@@ -207,7 +210,7 @@ async def test_the_recording_of_a_killed_process_is_repaired(
         await session.execute(update(Run).where(Run.id == carried.id).values(recording_key=key))
     written = len(channels(path)[1])
     clock.advance(LEASE_S + 1)
-    await sweeper.sweep(trusting=True)
+    await make_sweeper(root, clock, grace_s=0).sweep()
     assert len(channels(path)[1]) == written + 1000
 
 
@@ -220,7 +223,7 @@ async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
         )
     assert (await reload(root, carried)).outcome is None, "the live call says how it went"
     clock.advance(LEASE_S + 1)
-    await sweeper.sweep(trusting=True)
+    await make_sweeper(root, clock, grace_s=0).sweep()
     run = await reload(root, carried)
     assert (run.status, run.outcome, run.end_reason, run.lease_until) == ("completed", "answered", None, None)
     assert float(run.duration or 0) == pytest.approx(5, abs=0.01)
@@ -253,9 +256,9 @@ async def test_an_abandoned_chat_is_completed(
             .values(status="in_progress", answered_at=clock.now(), lease_until=clock.now() + timedelta(hours=1))
         )
     clock.advance(3500)
-    assert await sweeper.sweep(trusting=True) == []
+    assert await make_sweeper(root, clock, grace_s=0).sweep() == []
     clock.advance(200)
-    assert await sweeper.sweep(trusting=True) == [chat.id]
+    assert await make_sweeper(root, clock, grace_s=0).sweep() == [chat.id]
     ended = await reload(root, chat)
     assert (ended.status, ended.outcome, ended.end_reason) == ("completed", "answered", "idle")
 
@@ -264,7 +267,7 @@ async def test_a_swept_run_says_so_in_its_events(
     root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     clock.advance(LEASE_S + 1)
-    await sweeper.sweep(trusting=True)
+    await make_sweeper(root, clock, grace_s=0).sweep()
     async with root.db.transaction() as session:
         events = await event_queries.read_events(session, carried.organization_id, carried.id)
     assert [(event["type"], event["data"]) for event in events] == [("run_swept", {"end_reason": "worker_lost"})]

@@ -15,6 +15,7 @@ from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import takes
 from tests.fakes.voice import KeptLeg
 from tests.runs.conftest import MakeRun, make_run, make_workflow, workflow_id
+from tests.runs.test_sweeper import make_sweeper
 
 __all__ = ["make_run", "make_workflow", "workflow_id"]
 
@@ -69,5 +70,5 @@ async def test_a_dead_worker(root: Root, make_run: MakeRun) -> None:
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
         await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
-    await root.get(RunServices).sweeper.sweep(trusting=True)
+    await make_sweeper(root, root.clock, grace_s=0).sweep()
     assert [kind for kind, _ in await told(root, run)] == ["run.failed"]

@@ -17,6 +17,7 @@ from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import OwnedDatabase, owned_database
 from offhook.kit.database import migrations
+from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import bind_socket
@@ -66,10 +67,13 @@ def _run_server(settings: Settings, *, with_worker: bool) -> None:
 
 
 async def _run_processes(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
-    root = build_root(settings, database.url)
+    clock = DatabaseClock()
+    root = build_root(settings, database.url, clock=clock)
     beside = TaskTracker()
     try:
         await migrations.upgrade_database(root.db, typer.echo)
+        await clock.synchronize(root.db)
+        beside.start(clock.stay_synchronized(root.db), name="clock")
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
             demos = await ensure_demo(session, first.organization_id, created_by=None)

@@ -10,7 +10,9 @@ from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database
 from offhook.kit.database import migrations
+from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.processes.descriptors import raise_descriptor_limit
+from offhook.kit.tasks import TaskTracker
 from offhook.settings import Settings
 
 
@@ -26,9 +28,14 @@ def register(app: typer.Typer) -> None:
 
 
 async def _run_worker(settings: Settings, url: str) -> None:
-    root = build_root(settings, url)
+    clock = DatabaseClock()
+    root = build_root(settings, url, clock=clock)
+    beside = TaskTracker()
     try:
         await migrations.upgrade_database(root.db, typer.echo)
+        await clock.synchronize(root.db)
+        beside.start(clock.stay_synchronized(root.db), name="clock")
         await process.run_job_process(root)
     finally:
+        await beside.close()
         await root.db.dispose()

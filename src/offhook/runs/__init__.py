@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.shares import OrganizationShares
 from offhook.kit.crypto import Keyring
+from offhook.kit.http.metrics import LIVE_CALLS
 from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
 from offhook.models.prices import BillingPolicy
@@ -21,9 +22,10 @@ from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import run_count_queries, usage_endpoints
 from offhook.runs.lists.usage_list import UsageReports
 from offhook.runs.live.agent_factory import AgentFactory
-from offhook.runs.live.calls import LiveCall, LiveCallRegistry
+from offhook.runs.live.calls import LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.live.live_call import LiveCall
 from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
@@ -78,10 +80,12 @@ def register(root: Root) -> None:
 
     fold_counts = partial(run_count_queries.fold_count_changes, root.db)
     root.jobs.add("run.fold_counts", fold_counts, every_s=run_count_queries.FOLD_INTERVAL_S)
-    root.on_start.append(partial(sweeper.sweep, trusting=True))
     root.on_start.append(live.spool.start)
     root.on_work.append(live.spool.start)
+    root.on_drain.append(live.drain)
     root.on_stop += [services.streams.close, live.stop_all]
+    root.process_checks |= {"leases": live.is_renewing, "events": services.writer.is_writing}
+    LIVE_CALLS.set_function(lambda: live.active_calls)
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
     root.api.include_router(strip_endpoints.router)

@@ -1,6 +1,6 @@
 """Errors of requests about runs."""
 
-from offhook.errors import Conflict, NotFound, TooManyRequests, Unauthorized, UnprocessableRequest
+from offhook.errors import Conflict, NotFound, NotReady, TooManyRequests, Unauthorized, UnprocessableRequest
 
 
 class RunNotFound(NotFound):
@@ -37,6 +37,12 @@ class ProcessIsFull(TooManyRequests):
     """The server is at capacity."""
 
     code = "process_full"
+
+
+class ServerDraining(NotReady):
+    """The server is about to stop and takes no new calls. Try again in a minute."""
+
+    code = "draining"
 
 
 class RunInProgress(Conflict):

@@ -11,9 +11,10 @@ from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
+from offhook.root import is_draining
 from offhook.runs import repository
 from offhook.runs.call_limits import take_call_slot
-from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
+from offhook.runs.errors import RunNotFound, ServerDraining, WorkflowHasNoStart
 from offhook.runs.finishing import finalization
 from offhook.runs.records import event_queries
 from offhook.runs.records import repository as records
@@ -56,8 +57,10 @@ async def create_run(
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
     that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit and DailySpendLimitReached (402) and
-    ConcurrentCallLimit (429). What the conversation may cost at first is set aside with it.
+    ConcurrentCallLimit (429), ServerDraining (503). What the conversation may cost at first is set aside with it.
     """
+    if is_draining(session):
+        raise ServerDraining
     version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart

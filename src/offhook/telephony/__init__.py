@@ -109,7 +109,7 @@ def _build_services(
     db, clock, hooks = root.db, root.clock, AccountHooks()
     proofs = ReplayGuard(db, clock)
     lost_calls = LostCallFinder(db, carriers, reports, accounts, clock)
-    outbound = OutboundCalls(db, carriers, reports, accounts, address, lost_calls)
+    outbound = OutboundCalls(db, carriers, reports, accounts, address, lost_calls, root.clock)
     callbacks = CarrierCallbacks(db, root.events, carriers, accounts, address, proofs)
     refusals = CallRefusals(db, carriers, accounts, proofs)
     numbers = AccountNumbers(db, carriers, accounts, address, hooks, clock)

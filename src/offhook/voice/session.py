@@ -134,6 +134,10 @@ class CallSession:
             self._duration_s = self._line.since_start()
             self._ended.set()
 
+    def end_with_apology(self, reason: str) -> None:
+        """Says the agent's apology and ends the call; what it is saying now is cut off."""
+        self._turns.end_with_phrase(self._config.phrases.apology, reason)
+
     def limit_time(self, left_s: float | None) -> None:
         """Lets the call end in ``left_s`` seconds, with a warning, because its money ends; None: not for now."""
         self._watchdog.limit_time(left_s)

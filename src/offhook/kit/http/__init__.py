@@ -1,6 +1,6 @@
 """The HTTP shell around every domain's routes: errors, limits, paths, health, metrics, OpenAPI and the web UI."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -33,14 +33,20 @@ class HttpRoot(Protocol):
     @property
     def db(self) -> Database: ...
 
+    @property
+    def is_draining(self) -> bool: ...
+
+    @property
+    def process_checks(self) -> Mapping[str, Callable[[], bool]]: ...
+
 
 def install_http(
     app: FastAPI, root: HttpRoot, *, checks: Mapping[str, ReadinessCheck] | None = None, ui_folder: Path = _BUILT_UI
 ) -> None:
     """Wraps the application, whose state has the root; call it once, before or after the routers are included.
 
-    ``checks`` are the checks of ``/ready`` besides the database and its migrations: a name and a coroutine function
-    that takes the database and returns whether all is well. Bodies are limited to 10 MB; a route that accepts more
+    ``checks`` are what ``/ready`` reports beside the database and its migrations: a name and a coroutine function that
+    takes the database and returns whether all is well. Bodies are limited to 10 MB; a route that accepts more
     sets ``max_body_size=``.
     """
     app.router.redirect_slashes = False

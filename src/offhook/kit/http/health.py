@@ -5,9 +5,10 @@ import ipaddress
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from typing import cast
 
 from fastapi import APIRouter, FastAPI, Request
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Gauge, generate_latest
 from pydantic import BaseModel, SecretStr
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,6 +22,7 @@ from offhook.settings import Settings
 
 ReadinessCheck = Callable[[Database], Awaitable[bool]]
 CHECK_TIMEOUT_S = 3.0
+DEPENDENCY_UP = Gauge("offhook_dependency_up", "What the process depends on: 1 when it answered last.", ("dependency",))
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto")
 
 
@@ -54,11 +56,13 @@ class _Readiness:
             with suppress(SQLAlchemyError, OSError, TimeoutError):
                 async with asyncio.timeout(CHECK_TIMEOUT_S):
                     results[name] = await check(db)
+            DEPENDENCY_UP.labels(name).set(results[name])
         return results
 
 
 def install_health(app: FastAPI, checks: Mapping[str, ReadinessCheck]) -> None:
-    """Serves the endpoints for load balancers and monitors: liveness, readiness by all ``checks``, and metrics."""
+    """Serves the endpoints for load balancers and monitors: liveness, readiness and metrics. ``checks`` are reported by
+    the second and the third."""
     app.state.readiness = _Readiness({"database": _database_answers, "migrations": migrations.is_current, **checks})
     router = APIRouter()
     router.add_api_route(
@@ -101,14 +105,23 @@ def _may_read_metrics(request: Request, token: SecretStr | None) -> bool:
 
 
 async def _ready(request: Request) -> Response:
-    readiness: _Readiness = request.app.state.readiness
-    results = await readiness.run_checks(request.app.state.root.db)
-    missing = [name for name, passed in results.items() if not passed]
-    report = {name: "ok" if passed else "missing" for name, passed in results.items()}
+    """Whether this process can take work. What all processes share does not count: a balancer that takes all of them out
+    for it would answer carriers itself, and nobody would hear that the system is not available."""
+    root, readiness = request.app.state.root, cast(_Readiness, request.app.state.readiness)
+    dependencies = await readiness.run_checks(root.db)
+    checks = {"accepting": not root.is_draining}
+    # Without a database these cannot be up to date in any process.
+    checks |= {name: check() or not dependencies["database"] for name, check in root.process_checks.items()}
+    report = {"checks": _describe(checks), "dependencies": _describe(dependencies)}
+    missing = [name for name, passed in checks.items() if not passed]
     if missing:
         detail = f"Not ready: {', '.join(missing)}."
-        return JSONResponse({"detail": detail, "code": "not_ready", "checks": report}, 503, {"Retry-After": "1"})
-    return JSONResponse({"status": "ready", "checks": report})
+        return JSONResponse({"detail": detail, "code": "not_ready", **report}, 503, {"Retry-After": "1"})
+    return JSONResponse({"status": "ready", **report})
+
+
+def _describe(results: Mapping[str, bool]) -> dict[str, str]:
+    return {name: "ok" if passed else "missing" for name, passed in results.items()}
 
 
 async def _database_answers(db: Database) -> bool:

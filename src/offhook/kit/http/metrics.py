@@ -9,5 +9,5 @@ LATENCY = Histogram(
     ("method", "route"),
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-# Set by the owner of the calls: ``LIVE_CALLS.set_function(lambda: live.active)``.
+# Its owner is the registry of live calls.
 LIVE_CALLS = Gauge("offhook_live_calls", "Calls that this process carries now.")

@@ -45,23 +45,27 @@ def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
 
 
 class HttpServer(uvicorn.Server):
-    """Reports when it is ready, and runs ``before_shutdown`` while its connections are still open."""
+    """Reports when it is ready. After the first signal it serves on until ``drain`` returns, and runs ``before_shutdown``
+    while its connections are still open."""
 
     def __init__(
         self,
         config: uvicorn.Config,
         *,
         on_ready: Callable[[], None],
+        drain: Callable[[], Awaitable[None]],
         before_shutdown: Callable[[], Awaitable[None]],
     ) -> None:
         super().__init__(config)
+        self._drain = drain
+        self._drain_task: asyncio.Task[None] | None = None
         self._on_ready = on_ready
         self._before_shutdown = before_shutdown
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handles signals: the first one shuts down cleanly, the second at once; uvicorn's own handler would end
-        the process before us."""
+        """Handles signals: the first one drains, the second shuts down cleanly, the third at once; uvicorn's own handler
+        would end the process before us."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._request_exit)
@@ -72,8 +76,17 @@ class HttpServer(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def _request_exit(self) -> None:
+        if self._drain_task is None:
+            self._drain_task = asyncio.get_running_loop().create_task(self._drain_and_exit(), name="drain")
+            return
         self.force_exit = self.should_exit
         self.should_exit = True
+
+    async def _drain_and_exit(self) -> None:
+        try:
+            await self._drain()
+        finally:
+            self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -83,6 +96,8 @@ class HttpServer(uvicorn.Server):
         self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._drain_task is not None:
+            self._drain_task.cancel()
         await self._before_shutdown()
         await super().shutdown(sockets=sockets)
 

@@ -23,13 +23,13 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
-from offhook.runs.finishing.costs import tariff_of
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.call_slots import CallSlots
 from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
+from offhook.runs.live.live_call import LiveCall
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.live.recording_spool import FOLDER as RECORDINGS_FOLDER
 from offhook.runs.live.recording_spool import RecordingSpool
@@ -47,67 +47,13 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.service import VersionToRun
 
 SHUTDOWN_TIMEOUT_S: Final = 12.0
+# Long enough for the sentence that ends a call.
+GOODBYE_TIMEOUT_S: Final = 10.0
+DRAIN_POLL_S: Final = 0.1
 # Storing a call's end is retried for this long while the database is unavailable; then the sweeper ends the run.
 END_STORE_TIMEOUT_S: Final = 300.0
 RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
 log = structlog.get_logger(__name__)
-
-
-class LiveCall:
-    """One connected call. The leg's owner feeds ``session`` and awaits :meth:`run` once."""
-
-    def __init__(
-        self,
-        *,
-        run: Run,
-        session: CallSession,
-        sink: RunEventSink,
-        recorder: WavRecorder | None,
-        calls: "LiveCallRegistry",
-    ) -> None:
-        self.run_id = run.id
-        self.organization_id = run.organization_id
-        self.tariff = tariff_of(run)
-        self.session = session
-        self.ended = asyncio.Event()
-        # true while the end is being stored, after which the lease is released
-        self.is_ending = False
-        self.finished: RunFinished | None = None
-        self._sink = sink
-        self._recorder = recorder
-        self._recording_key = run.recording_key
-        self._calls = calls
-
-    async def run(self) -> CallResult:
-        """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation."""
-        try:
-            result = await self.session.run()
-        except asyncio.CancelledError:
-            await asyncio.shield(self._finish_call(self._aborted_result("server_stopped", "answered")))
-            raise
-        except Exception:  # the media-socket edge: this run ends as failed and other calls continue
-            log.exception("call_crashed", run_id=self.run_id)
-            result = self._aborted_result("error", "failed")
-        await asyncio.shield(self._finish_call(result))
-        return result
-
-    def _aborted_result(self, reason: str, outcome: str) -> CallResult:
-        at_s = self._sink.tally.last_at_s
-        if not self._sink.has_ended:
-            self._sink.emit(VoiceEvent(CALL_ENDED, at_s, {"end_reason": reason, "outcome": outcome}))
-        return CallResult(outcome, reason, at_s)
-
-    async def _finish_call(self, result: CallResult) -> None:
-        self.is_ending = True
-        try:
-            if self._recorder is not None:
-                await self._recorder.close()
-                if self._recording_key is not None:
-                    self._calls.spool.keep_soon(self._recording_key)
-            self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
-        finally:
-            self._calls.forget(self)
-            self.ended.set()
 
 
 class LiveCallRegistry:
@@ -146,6 +92,7 @@ class LiveCallRegistry:
         self._connecting = 0
         self._vad_lock = asyncio.Lock()
         self._lease_task: asyncio.Task[None] | None = None
+        self._renewed_at: float | None = None
 
     @property
     def active_calls(self) -> int:
@@ -190,6 +137,9 @@ class LiveCallRegistry:
         finally:
             self._connecting -= 1
         self._ensure_lease_task()
+        log.info(
+            "call_began", run_id=run.id, organization_id=run.organization_id, channel=run.mode, node=self.worker_id
+        )
         await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return call
 
@@ -206,6 +156,7 @@ class LiveCallRegistry:
 
     def _ensure_lease_task(self) -> None:
         if self._lease_task is None or self._lease_task.done():
+            self._renewed_at = asyncio.get_running_loop().time()
             self._lease_task = asyncio.create_task(self._renew_loop(), name="run-leases")
         self._credit.ensure_running()
 
@@ -320,6 +271,30 @@ class LiveCallRegistry:
         self._calls.pop(call.run_id, None)
         self.slots.give_back(call.run_id)
 
+    async def drain(self) -> None:
+        """Lets calls end by themselves for the drain time of the settings, then ends the others with an apology."""
+        if self.active_calls:
+            log.info("calls_draining", count=self.active_calls, at_most_s=self._settings.drain_s)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.drain_s):
+                await self._wait_until_idle()
+                return
+        for call in self._calls.values():
+            call.session.end_with_apology("server_stopped")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_TIMEOUT_S):
+                await self._wait_until_idle()
+
+    async def _wait_until_idle(self) -> None:
+        while self.active_calls:
+            await asyncio.gather(asyncio.sleep(DRAIN_POLL_S), *(call.ended.wait() for call in self._calls.values()))
+
+    def is_renewing(self) -> bool:
+        """Returns False when the last renewal of leases is longer ago than a lease lasts."""
+        if not self._calls or self._renewed_at is None:
+            return True
+        return asyncio.get_running_loop().time() - self._renewed_at <= self._settings.run_lease_s
+
     async def stop_all(self) -> None:
         """Ends every call cleanly (``completed``, ``server_stopped``) and writes everything left."""
         calls = list(self._calls.values())
@@ -344,6 +319,7 @@ class LiveCallRegistry:
             try:
                 async with asyncio.timeout(beat_s):
                     await self.renew_leases()
+                self._renewed_at = asyncio.get_running_loop().time()
             except DATABASE_ERRORS as error:
                 log.warning("leases_not_renewed", error=type(error).__name__)
                 if isinstance(error, TimeoutError):

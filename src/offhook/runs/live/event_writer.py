@@ -89,6 +89,12 @@ class EventWriter:
         """Returns how many events exist only in memory."""
         return len(self._waiting)
 
+    def is_writing(self) -> bool:
+        """Returns False when an event has waited for longer than two attempts to write it may take."""
+        if not self._waiting:
+            return True
+        return datetime.now(UTC) - self._waiting[0].created_at <= timedelta(seconds=2 * self._write_timeout_s)
+
     def create_sink(self, run_id: int) -> RunEventSink:
         return RunEventSink(run_id, self, self._on_live)
 

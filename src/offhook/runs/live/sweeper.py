@@ -59,13 +59,13 @@ class RunSweeper:
         self._grace = timedelta(seconds=grace_s)
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
-    async def sweep(self, _: JsonObject | None = None, *, trusting: bool = False) -> list[int]:
-        """Handles the job ``run.sweep``: ends orphaned runs and returns their ids. ``trusting`` accepts an expired lease at first sight."""
+    async def sweep(self, _: JsonObject | None = None) -> list[int]:
+        """Handles the job ``run.sweep``: ends orphaned runs and returns their ids."""
         now = self._clock.now()
         async with self._db.transaction() as session:
             silent = await lease_queries.find_expired(session, now)
             lost = await lease_queries.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
-        due = silent if trusting else self._confirmed_expired(silent, now)
+        due = self._confirmed_expired(silent, now)
         ended = [run_id for run_id, lease in due if await self._end_silent(run_id, lease)]
         ended += [run_id for organization_id, run_id in lost if await self._end_lost(organization_id, run_id, now)]
         if ended:

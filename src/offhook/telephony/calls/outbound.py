@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import service as orgs
@@ -138,8 +139,10 @@ class OutboundCalls:
         accounts: CarrierAccounts,
         address: PublicAddress,
         lost: LostCallFinder,
+        clock: Clock,
     ) -> None:
         self.db = db
+        self._clock = clock
         self._carriers = carriers
         self._reports = reports
         self._accounts = accounts
@@ -301,7 +304,7 @@ class OutboundCalls:
         if phones is not None and phones.rings(account):
             # Set along with the run, so that a process which dies before the phone rings does not hold its slot for
             # minutes.
-            until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
+            until = self._clock.now() + timedelta(seconds=settings_of(session).run_lease_s)
             await lease_queries.lease_ringing_runs(session, [run.id], until=until)
         await self._lost.watch_dial(session, spec, run)
         token = await media_tokens.issue_token(session, run)

@@ -11,7 +11,8 @@ from offhook.kit.database.database import Database
 from offhook.kit.media_sockets.sockets import NORMAL, MessageReceiver, PushSocket
 from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import lease_queries
-from offhook.runs.live.calls import LiveCall, LiveCallRegistry
+from offhook.runs.live.calls import LiveCallRegistry
+from offhook.runs.live.live_call import LiveCall
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.leg import EventListener, MediaLeg

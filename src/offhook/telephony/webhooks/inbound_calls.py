@@ -14,6 +14,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.runs import Run
 from offhook.runs import service as runs
+from offhook.runs.errors import ServerDraining
 from offhook.runs.live import media_tokens
 from offhook.runs.records import carrier_call_queries
 from offhook.runs.states import LIVE_STATES
@@ -261,7 +262,7 @@ class InboundCalls:
                 },
             )
         except DomainError as error:
-            if error.status >= 500:
+            if error.status >= 500 and not isinstance(error, ServerDraining):
                 raise
             return await self._refuse_call(session, row, account, call, error.code, wanted)
         return await self._connect_run(session, account, run)

@@ -1,0 +1,97 @@
+"""One connected call, from its first sound to its stored end."""
+
+import asyncio
+from typing import Protocol
+
+import structlog
+
+from offhook.runs.events import RunFinished
+from offhook.runs.finishing.costs import tariff_of
+from offhook.runs.live.call_recording import WavRecorder
+from offhook.runs.live.event_writer import RunEventSink
+from offhook.runs.live.recording_spool import RecordingSpool
+from offhook.runs.tables import Run
+from offhook.voice.events import CALL_ENDED, VoiceEvent
+from offhook.voice.ports import CallResult
+from offhook.voice.session import CallSession
+
+log = structlog.get_logger(__name__)
+
+
+class CallOwner(Protocol):
+    """The process's calls, which store the end of each."""
+
+    worker_id: str
+    spool: RecordingSpool
+
+    async def store_end(
+        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
+    ) -> RunFinished | None: ...
+
+    def forget(self, call: "LiveCall") -> None: ...
+
+
+class LiveCall:
+    """One connected call. The leg's owner feeds ``session`` and awaits :meth:`run` once."""
+
+    def __init__(
+        self,
+        *,
+        run: Run,
+        session: CallSession,
+        sink: RunEventSink,
+        recorder: WavRecorder | None,
+        calls: CallOwner,
+    ) -> None:
+        self.run_id = run.id
+        self.organization_id = run.organization_id
+        self.tariff = tariff_of(run)
+        self.session = session
+        self.ended = asyncio.Event()
+        # true while the end is being stored, after which the lease is released
+        self.is_ending = False
+        self.finished: RunFinished | None = None
+        self._sink = sink
+        self._recorder = recorder
+        self._recording_key = run.recording_key
+        self._calls = calls
+
+    async def run(self) -> CallResult:
+        """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation."""
+        try:
+            result = await self.session.run()
+        except asyncio.CancelledError:
+            await asyncio.shield(self._finish_call(self._aborted_result("server_stopped", "answered")))
+            raise
+        except Exception:  # the media-socket edge: this run ends as failed and other calls continue
+            log.exception("call_crashed", run_id=self.run_id)
+            result = self._aborted_result("error", "failed")
+        await asyncio.shield(self._finish_call(result))
+        return result
+
+    def _aborted_result(self, reason: str, outcome: str) -> CallResult:
+        at_s = self._sink.tally.last_at_s
+        if not self._sink.has_ended:
+            self._sink.emit(VoiceEvent(CALL_ENDED, at_s, {"end_reason": reason, "outcome": outcome}))
+        return CallResult(outcome, reason, at_s)
+
+    async def _finish_call(self, result: CallResult) -> None:
+        self.is_ending = True
+        try:
+            if self._recorder is not None:
+                await self._recorder.close()
+                if self._recording_key is not None:
+                    self._calls.spool.keep_soon(self._recording_key)
+            self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
+            log.info(
+                "call_ended",
+                run_id=self.run_id,
+                organization_id=self.organization_id,
+                node=self._calls.worker_id,
+                outcome=result.outcome,
+                end_reason=result.end_reason,
+                seconds=round(result.duration_s, 1),
+            )
+        finally:
+            self._calls.forget(self)
+            self.ended.set()
