@@ -102,7 +102,9 @@ def test_a_database_that_dies_is_started_again(installed: Offhook) -> None:
     os.kill(int((installed.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
     deadline = time.monotonic() + 60
     # Not whether all is ready: without a worker, jobs that wait are none of the database's.
-    while "database_unreachable" not in server.output() or server.get("/ready").json()["dependencies"]["database"] != "ok":
+    while (
+        "database_unreachable" not in server.output() or server.get("/ready").json()["dependencies"]["database"] != "ok"
+    ):
         assert time.monotonic() < deadline, server.output()
         time.sleep(0.05)
 
