@@ -61,6 +61,11 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/sign_in/repository.py::delete_signup_request": ("2026-11-23", "a stranger has no organization"),
     "src/offhook/orgs/repository.py::delete_expired_keys": ("2026-11-22", "cleans up for the whole installation"),
     "src/offhook/orgs/audit_trail/repository.py::has_written": ("2026-11-22", "asks about the transaction alone"),
+    "src/offhook/orgs/audit_trail/chain_queries.py::list_chains": ("2026-11-24", "the command line checks them all"),
+    "src/offhook/orgs/audit_trail/chain_queries.py::list_unsealed_chains": (
+        "2026-11-24",
+        "a job seals the entries of all organizations",
+    ),
     "src/offhook/orgs/people/repository.py::is_account_in_use": ("2026-11-23", "asks about all organizations"),
     "src/offhook/orgs/people/repository.py::lock_user": ("2026-11-23", "a person, who may belong to several"),
     "src/offhook/orgs/people/repository.py::find_invitation_by_token": (

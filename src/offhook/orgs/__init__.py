@@ -6,6 +6,7 @@ from offhook.kit.crypto import Keyring
 from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
+from offhook.orgs.audit_trail import sealing
 from offhook.orgs.audit_trail.reads import RecentReads
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
@@ -89,3 +90,4 @@ def register(root: Root) -> None:
         root.api.include_router(module.router)
     sweep = partial(tasks.delete_expired_credentials, root.db, root.clock)
     root.jobs.add("credentials.sweep", sweep, every_s=tasks.SWEEP_EVERY_S)
+    root.jobs.add("audit.seal", partial(sealing.seal_audit_log, root.db), every_s=sealing.SEAL_EVERY_S)

@@ -6,6 +6,7 @@ from decimal import Decimal
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    CheckConstraint,
     ForeignKey,
     Index,
     LargeBinary,
@@ -145,7 +146,19 @@ class ApiKey(Base):
 
 class AuditEntry(Base):
     __tablename__ = "audit_entries"
-    __table_args__ = (Index("ix_audit_entries_org", "organization_id", "id"),)
+    __table_args__ = (
+        Index("ix_audit_entries_org", "organization_id", "id"),
+        Index("ix_audit_entries_unsealed", "organization_id", "id", postgresql_where=text("seal IS NULL")),
+        Index(
+            "uq_audit_entries_position",
+            "organization_id",
+            "position",
+            unique=True,
+            postgresql_where=text("position IS NOT NULL"),
+            postgresql_nulls_not_distinct=True,
+        ),
+        CheckConstraint("num_nulls(position, previous_seal, seal) IN (0, 3)", name="sealed_as_a_whole"),
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     organization_id: Mapped[int | None] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
@@ -157,6 +170,10 @@ class AuditEntry(Base):
     ip: Mapped[str | None] = mapped_column(String(64))
     data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # The place in the chain of its organization, given by a job after the commit; see ``audit_trail.chain``.
+    position: Mapped[int | None] = mapped_column(BigInteger)
+    previous_seal: Mapped[bytes | None] = mapped_column(LargeBinary)
+    seal: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
 class DoNotCallEntry(Base):

@@ -1,0 +1,59 @@
+"""The job that seals new entries of the audit log, each organization's as a chain of its own (:mod:`.chain`).
+
+Requests write entries without waiting for each other. The order of a chain is that in which this job found the entries.
+"""
+
+from typing import Final
+
+import structlog
+
+from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
+from offhook.orgs.audit_trail import chain_queries
+from offhook.orgs.audit_trail.chain import AuditChain, ChainHead, Seal, compute_seal
+
+log = structlog.get_logger(__name__)
+
+SEAL_EVERY_S: Final = 15.0
+BATCH: Final = 500
+# Of one chain in one job: an old log is sealed over several jobs, and keeps no other organization's waiting.
+MAX_BATCHES: Final = 40
+
+
+async def seal_audit_log(db: Database, _: JsonObject) -> None:
+    """Handles the job ``audit.seal``."""
+    async with db.transaction() as session:
+        chains = await chain_queries.list_unsealed_chains(session)
+    for chain in chains:
+        await seal_chain(db, chain)
+
+
+async def seal_chain(db: Database, chain: AuditChain, *, batch: int = BATCH) -> None:
+    """Seals what the chain has, in short transactions, and logs its head: kept elsewhere, it shows what the database
+    cannot show about itself."""
+    head: ChainHead | None = None
+    for _ in range(MAX_BATCHES):
+        sealed, count = await _seal_batch(db, chain, batch)
+        head = sealed or head
+        if count < batch:
+            break
+    if head is not None:
+        log.info("audit_chain_sealed", chain=chain.name, position=head.position, seal=head.seal.hex())
+
+
+async def _seal_batch(db: Database, chain: AuditChain, batch: int) -> tuple[ChainHead | None, int]:
+    # The lock comes first: what another process sealed under it has to be seen by the statements that follow.
+    async with db.transaction() as session:
+        if not await chain_queries.try_lock_chain(session, chain):
+            return None, 0
+        found = await chain_queries.find_unsealed(session, chain, batch)
+        if not found:
+            return None, 0
+        head = await chain_queries.find_head(session, chain)
+        seals: list[tuple[int, Seal]] = []
+        for content in found:
+            seal = compute_seal(head, content)
+            seals.append((content.id, seal))
+            head = ChainHead(seal.position, seal.seal)
+        await chain_queries.write_seals(session, chain, seals)
+    return head, len(found)
