@@ -226,7 +226,7 @@ CARRIER_NAMES: Exceptions = {}
 # Modules outside of ``telephony/providers`` that import a carrier.
 CARRIER_IMPORTS: Exceptions = {
     "src/offhook/bootstrap.py": ("2026-11-22", "every table must be known before a foreign key is resolved"),
-    "src/offhook/commands/call_client.py": ("2026-11-22", "plays a recording through one carrier's media format"),
+    "src/offhook/commands/call/client.py": ("2026-11-22", "plays a recording through one carrier's media format"),
     "src/offhook/telephony/carriers.py": ("2026-11-22", "the list of the carriers"),
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from offhook.commands.call_report import CallEvent, ReportedCall, as_json, live_line, print_report, turn_timings
+from offhook.commands.call.report import CallEvent, ReportedCall, as_json, live_line, print_report, turn_timings
 
 ANSWER: dict[str, Any] = {
     "workflow_run_id": 7,

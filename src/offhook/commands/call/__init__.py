@@ -11,9 +11,9 @@ import httpx2
 import typer
 from rich.console import Console
 
-from offhook.commands.call_client import CallClient, play_caller, wait_ready
-from offhook.commands.call_report import ReportedCall, as_json, live_line, print_report
-from offhook.commands.call_server import any_server, short_lived_key
+from offhook.commands.call.client import CallClient, play_caller, wait_ready
+from offhook.commands.call.report import ReportedCall, as_json, live_line, print_report
+from offhook.commands.call.server import any_server, short_lived_key
 from offhook.commands.console import EXIT_WRONG_USE, CommandError, load_settings, report_errors
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs.service import DEFAULT_ORGANIZATION

@@ -12,7 +12,7 @@ import httpx2
 import typer
 from picows import WSError
 
-from offhook.commands.call_report import CallEvent, ReportedCall
+from offhook.commands.call.report import CallEvent, ReportedCall
 from offhook.commands.console import CommandError
 from offhook.kit.json_values import ReadableJsonObject
 from offhook.kit.media_sockets.client import connect_socket
