@@ -7,6 +7,7 @@ from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
 from offhook.orgs.audit_trail import sealing
+from offhook.orgs.audit_trail.export import AuditExports
 from offhook.orgs.audit_trail.reads import RecentReads
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
@@ -71,7 +72,8 @@ def register(root: Root) -> None:
     signups = SignupDesk(root.db, root.clock, root.settings)
     quota = StorageQuota(root.storage, root.settings)
     reads = RecentReads(root.clock)
-    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups, quota, reads))
+    services = OrganizationServices(authenticator, sign_in, signups, quota, reads, AuditExports(root.db))
+    root.provide(OrganizationServices, services)
     root.provide(StorageQuota, quota)
     root.provide(StreamLimits, StreamLimits())
     root.on_stop += [authenticator.close, sign_in.close]

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from offhook.orgs.audit_trail.export import AuditExports
 from offhook.orgs.audit_trail.reads import RecentReads
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
@@ -22,6 +23,7 @@ class OrganizationServices:
     signups: SignupDesk
     quota: StorageQuota
     reads: RecentReads
+    audit_exports: AuditExports
 
 
 find_services = use_service(OrganizationServices)

@@ -14,7 +14,7 @@ from typing import Final, Literal, Self
 from offhook.kit.json_values import JsonObject
 
 FIRST_PREVIOUS_SEAL: Final = bytes(32)
-_INSTALLATION: Final = "installation"
+INSTALLATION: Final = "installation"
 
 BreakReason = Literal[
     "changed_entry", "missing_position", "repeated_position", "wrong_previous_seal", "truncated", "another_head"
@@ -29,7 +29,12 @@ class AuditChain:
 
     @property
     def name(self) -> str:
-        return _INSTALLATION if self.organization_id is None else str(self.organization_id)
+        return INSTALLATION if self.organization_id is None else str(self.organization_id)
+
+    @classmethod
+    def parse(cls, name: str) -> Self:
+        """Reads a chain's name. Raises ValueError."""
+        return cls(None if name == INSTALLATION else int(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,10 @@ class ExpectedHead:
     def parse(cls, text: str) -> Self:
         """Reads ``CHAIN:POSITION:SEAL``. Raises ValueError."""
         name, position, seal = text.split(":")
-        chain = AuditChain(None if name == _INSTALLATION else int(name))
         head = ChainHead(int(position), bytes.fromhex(seal))
         if head.position < 1 or len(head.seal) != len(FIRST_PREVIOUS_SEAL):
             raise ValueError(text)
-        return cls(chain, head)
+        return cls(AuditChain.parse(name), head)
 
 
 @dataclass(frozen=True, slots=True)

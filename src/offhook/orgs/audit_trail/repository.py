@@ -1,9 +1,10 @@
 """Statements on the audit log."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, and_, func, select, text
+from sqlalchemy import Result, RowMapping, Select, and_, func, or_, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -13,6 +14,7 @@ from offhook.orgs.tables import ApiKey, AuditEntry, User
 
 AUDIT_FILTERS: Final[dict[str, FilterField]] = {
     "id": FilterField.for_column(AuditEntry.id, "number"),
+    "position": FilterField.for_column(AuditEntry.position, "number"),
     "action": FilterField.for_column(AuditEntry.action, "select", "text"),
     "target": FilterField.for_column(AuditEntry.target, "select", "text"),
     "actor_user_id": FilterField.for_column(AuditEntry.actor_user_id, "number", "select"),
@@ -29,8 +31,59 @@ async def list_entries(
     """Returns a page of entries, newest first, and how many match in total. Raises ``FilterInvalid`` (422)."""
     conditions: list[Any] = [AuditEntry.organization_id == organization_id, *parse_filters(filters, AUDIT_FILTERS)]
     total = await session.scalar(select(func.count()).select_from(AuditEntry).where(*conditions))
+    entries = _select_entries().where(*conditions).order_by(AuditEntry.id.desc())
+    rows = await session.execute(entries.limit(page.limit).offset(page.offset))
+    return rows.mappings().all(), total or 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportBounds:
+    """Where the log ended when an export began: its last position and its last entry."""
+
+    position: int
+    entry_id: int
+
+
+async def find_export_bounds(session: AsyncSession, organization_id: int) -> ExportBounds:
+    last = select(func.max(AuditEntry.position), func.max(AuditEntry.id))
+    row = (await session.execute(last.where(AuditEntry.organization_id == organization_id))).one()
+    return ExportBounds(row[0] or 0, row[1] or 0)
+
+
+async def list_export_page(
+    session: AsyncSession,
+    organization_id: int,
+    filters: str | None,
+    bounds: ExportBounds,
+    *,
+    is_sealed: bool,
+    after: int,
+    limit: int,
+) -> Sequence[RowMapping]:
+    """Returns the next entries within the bounds: those that were sealed at the beginning by their position, or the others
+    by their number."""
+    statement = _select_entries().where(
+        AuditEntry.organization_id == organization_id, *parse_filters(filters, AUDIT_FILTERS)
+    )
+    if is_sealed:
+        statement = statement.where(AuditEntry.position > after, AuditEntry.position <= bounds.position)
+        statement = statement.order_by(AuditEntry.position)
+    else:
+        was_unsealed = or_(AuditEntry.position.is_(None), AuditEntry.position > bounds.position)
+        statement = statement.where(AuditEntry.id > after, AuditEntry.id <= bounds.entry_id, was_unsealed)
+        statement = statement.order_by(AuditEntry.id)
+    rows: Result[Any] = await session.execute(statement.limit(limit))
+    return rows.mappings().all()
+
+
+def parse_audit_filters(filters: str | None) -> None:
+    """Raises ``FilterInvalid`` (422) unless the filters can be used."""
+    parse_filters(filters, AUDIT_FILTERS)
+
+
+def _select_entries() -> Select[Any]:
     impersonator = aliased(User)
-    rows = await session.execute(
+    return (
         select(
             *AuditEntry.__table__.columns,
             User.email.label("actor_email"),
@@ -42,12 +95,7 @@ async def list_entries(
             ApiKey, and_(ApiKey.id == AuditEntry.actor_key_id, ApiKey.organization_id == AuditEntry.organization_id)
         )
         .outerjoin(impersonator, impersonator.id == AuditEntry.impersonator_id)
-        .where(*conditions)
-        .order_by(AuditEntry.id.desc())
-        .limit(page.limit)
-        .offset(page.offset)
     )
-    return rows.mappings().all(), total or 0
 
 
 async def has_written(session: AsyncSession) -> bool:

@@ -13,7 +13,7 @@ async def verify_chains(
 ) -> list[ChainReport]:
     """Checks this chain, or all of them and those of the expected heads, in a transaction of one snapshot."""
     chains = [chain] if chain else await chain_queries.list_chains(session)
-    chains += [kept.chain for kept in expected if kept.chain not in chains]
+    chains += [kept.chain for kept in expected if chain in (None, kept.chain)]
     return [await _verify_chain(session, found, expected) for found in dict.fromkeys(chains)]
 
 

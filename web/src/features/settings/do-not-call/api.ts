@@ -38,12 +38,26 @@ export function useRemoveDoNotCall() {
   });
 }
 
+const auditFilters = (action: string) =>
+  action === "" ? "" : JSON.stringify([{ field: "action", type: "text", value: action }]);
+
+/** The same entries as a file. */
+export function auditExportPath(action: string): string {
+  const filters = auditFilters(action);
+  const query = filters === "" ? "" : `?${new URLSearchParams({ filters }).toString()}`;
+  return `/api/v1/organizations/audit-log/export${query}`;
+}
+
 export function useAudit(action: string, page: number) {
-  const filters = action === "" ? {} : { filters: JSON.stringify([{ field: "action", type: "text", value: action }]) };
+  const filters = auditFilters(action);
   return useQuery({
     queryKey: ["audit", action, page],
     placeholderData: (before) => before,
     queryFn: () =>
-      unwrap(api.GET("/api/v1/organizations/audit-log", { params: { query: { page, limit: 25, ...filters } } })),
+      unwrap(
+        api.GET("/api/v1/organizations/audit-log", {
+          params: { query: { page, limit: 25, ...(filters === "" ? {} : { filters }) } },
+        }),
+      ),
   });
 }

@@ -12,6 +12,7 @@ const THINGS: Record<string, string> = {
 };
 
 const ACTIONS: Record<string, string> = {
+  "audit_log.exported": "Audit log exported",
   "workflow.demo_created": "Demo agents created",
   "sign_in_link.created": "Sign-in link created",
   "user.followed_link": "Signed in with a link",

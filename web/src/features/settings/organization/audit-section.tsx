@@ -1,7 +1,8 @@
 /** Who changed what, and from where. */
 
-import { Badge, Code, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Code, Group, Table, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
+import { Download } from "lucide-react";
 import { useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
 import { Empty, Loaded } from "../../../components/layout/page";
@@ -9,7 +10,9 @@ import { Panel } from "../../../components/layout/panel";
 import { formatDateTime, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
-import { useAudit } from "../do-not-call/api";
+import { notifyError } from "../../../lib/ui/notifications";
+import { downloadFile } from "../../../lib/api/download";
+import { auditExportPath, useAudit } from "../do-not-call/api";
 import { actionWords, searchedFor, targetWords } from "./audit-descriptions";
 
 const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
@@ -24,16 +27,19 @@ export default function AuditSection() {
     <Panel
       title="Audit log"
       right={
-        <TextInput
-          size="xs"
-          aria-label="Find an action"
-          placeholder="agent, member, API key…"
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.currentTarget.value);
-            setPage(1);
-          }}
-        />
+        <Group gap="xs">
+          <TextInput
+            size="xs"
+            aria-label="Find an action"
+            placeholder="agent, member, API key…"
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value);
+              setPage(1);
+            }}
+          />
+          <Export action={searchedFor(action)} />
+        </Group>
       }
     >
       <Loaded query={log} what="The audit log" height={400}>
@@ -70,6 +76,27 @@ export default function AuditSection() {
         }
       </Loaded>
     </Panel>
+  );
+}
+
+function Export({ action }: { action: string }) {
+  const [isBusy, setIsBusy] = useState(false);
+  const start = async () => {
+    setIsBusy(true);
+    const name = `audit-log-${new Date().toISOString().slice(0, 10)}.ndjson`;
+    await downloadFile(auditExportPath(action), name).catch(notifyError);
+    setIsBusy(false);
+  };
+  return (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<Download size={14} />}
+      loading={isBusy}
+      onClick={() => void start()}
+    >
+      Export
+    </Button>
   );
 }
 
