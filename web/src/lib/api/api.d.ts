@@ -900,9 +900,31 @@ export interface paths {
         /**
          * Get Audit Log
          * @description Lists audit log entries, newest first. Filterable fields: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`,
-         *     `impersonator_id`, `ip`, `created_at`.
+         *     `impersonator_id`, `ip`, `created_at`, `position`.
          */
         get: operations["get_audit_log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/audit-log/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Audit Log
+         * @description Downloads the entries as NDJSON, in the order of their chain, those without a seal last; filters are those of the
+         *     list. `offhook audit verify --file` checks the file. With filters, which leave entries out, only a range of `position`
+         *     can be checked.
+         */
+        get: operations["export_audit_log"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3746,7 +3768,8 @@ export interface components {
          * AuditEntryResponse
          * @description The actor is a person (``actor_user_id``), an API key (``actor_key_id``) or, with neither, the platform itself.
          *
-         *     ``impersonator_id`` is the superuser who acted on that person's behalf.
+         *     ``impersonator_id`` is the superuser who acted on that person's behalf. ``position`` and ``seal`` (64 hex digits) are
+         *     null until a job has sealed the entry.
          */
         AuditEntryResponse: {
             /** Action */
@@ -3776,6 +3799,10 @@ export interface components {
             impersonator_id: number | null;
             /** Ip */
             ip: string | null;
+            /** Position */
+            position: number | null;
+            /** Seal */
+            seal: string | null;
             /** Target */
             target: string | null;
         };
@@ -14192,6 +14219,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditLogResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    export_audit_log: {
+        parameters: {
+            query?: {
+                /** @description JSON array of {field, type, value} */
+                filters?: string | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description NDJSON, one entry a line */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": unknown;
                 };
             };
             /** @description The credential is missing or invalid */
