@@ -23,6 +23,7 @@ from offhook import (
     browser,
     campaigns,
     chat,
+    evidence,
     knowledge,
     models,
     orgs,
@@ -58,6 +59,7 @@ DOMAINS = (
     browser,
     chat,
     campaigns,
+    evidence,
     admin,
 )
 

@@ -98,6 +98,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-21",
         "the network's own book, by its own call id",
     ),
+    "src/offhook/runs/repository.py::find_any_run": ("2026-11-24", "the command line looks after them all"),
     "src/offhook/runs/repository.py::by_ids": ("2026-11-21", "each run is asked for with its organization"),
     "src/offhook/runs/repository.py::set_call_ids": ("2026-11-21", "each call names its organization"),
     "src/offhook/campaigns/repository.py::find_any_campaign": ("2026-11-21", "the command line looks after them all"),

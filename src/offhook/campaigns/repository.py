@@ -23,6 +23,20 @@ async def find_campaign(session: AsyncSession, organization_id: int, campaign_id
     return found.scalar_one_or_none()
 
 
+async def find_dial_of_run(
+    session: AsyncSession, organization_id: int, run_id: int
+) -> tuple[Campaign, Contact, Attempt] | None:
+    """Returns the campaign, the contact and the dial behind a run, while they exist."""
+    found = await session.execute(
+        select(Campaign, Contact, Attempt)
+        .join(Contact, Contact.campaign_id == Campaign.id)
+        .join(Attempt, Attempt.contact_id == Contact.id)
+        .where(Attempt.run_id == run_id, Attempt.organization_id == organization_id)
+    )
+    row = found.one_or_none()
+    return None if row is None else (row[0], row[1], row[2])
+
+
 async def list_campaigns(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Campaign], int]:

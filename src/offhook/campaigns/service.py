@@ -25,7 +25,7 @@ from offhook.campaigns.reports.dial_blockers import ContactFacts, WhyNotNow, why
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.outcomes import REDIALABLE
 from offhook.campaigns.schemas import CampaignResponse
-from offhook.campaigns.tables import Campaign, Contact
+from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.campaigns.webhook_events import publish_status_changed
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
@@ -56,6 +56,13 @@ async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
     if campaign is None:
         raise CampaignNotFound
     return campaign
+
+
+async def find_dial_of_run(
+    session: AsyncSession, organization_id: int, run_id: int
+) -> tuple[Campaign, Contact, Attempt] | None:
+    """Returns the campaign, the contact and the dial behind a run; None for a run of no campaign."""
+    return await repository.find_dial_of_run(session, organization_id, run_id)
 
 
 async def refuse_while_running(session: AsyncSession, caller: Caller, workflow_id: int) -> None:

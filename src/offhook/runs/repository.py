@@ -60,6 +60,11 @@ async def run_of_bearer(session: AsyncSession, run_id: int) -> Run | None:
     return await session.get(Run, run_id)
 
 
+async def find_any_run(session: AsyncSession, run_id: int) -> Run | None:
+    """Returns a run of any organization, for the command line."""
+    return await session.get(Run, run_id)
+
+
 async def find_chat_run(
     session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
 ) -> Run | None:

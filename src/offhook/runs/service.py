@@ -19,6 +19,7 @@ from offhook.runs.finishing import finalization
 from offhook.runs.records import event_queries
 from offhook.runs.records import repository as records
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.placement import CallPlacement
 from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -40,6 +41,7 @@ class RunDetails(TypedDict, total=False):
     campaign_id: int | None
     initial_context: Mapping[str, object] | None
     created_by: int | None
+    placement: CallPlacement | None
 
 
 async def create_run(
@@ -85,6 +87,8 @@ async def create_run(
         initial_context=cast(JsonObject, details.get("initial_context") or {}),
         created_by=details.get("created_by"),
     )
+    if placement := details.get("placement"):
+        run.placement = placement.to_json()
     session.add(run)
     await session.flush()
     await session.refresh(run)
@@ -101,6 +105,14 @@ async def get_run(session: AsyncSession, organization_id: int, run_id: int, *, w
     """Returns the run. Raises RunNotFound (404) for another organization's run or, if given, another workflow's."""
     run = await repository.by_id(session, organization_id, run_id)
     if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
+        raise RunNotFound
+    return run
+
+
+async def get_any_run(session: AsyncSession, run_id: int) -> Run:
+    """Returns a run of any organization, for commands. Raises RunNotFound (404)."""
+    run = await repository.find_any_run(session, run_id)
+    if run is None:
         raise RunNotFound
     return run
 
@@ -214,12 +226,18 @@ async def take_for_dialing(
     to_number: str,
     from_number: str,
     context: JsonObject,
+    placement: CallPlacement,
 ) -> Run | None:
     """Returns the run, which only this transaction may dial; None if it was already dialed or connected.
 
     Numbers are E.164; ``context`` replaces the run's.
     """
-    known = {"phone_number": to_number, "called_number": to_number, "caller_number": from_number}
+    known = {
+        "phone_number": to_number,
+        "called_number": to_number,
+        "caller_number": from_number,
+        "placement": placement.to_json(),
+    }
     return await repository.take_for_dialing(
         session, organization_id, run_id, at=datetime.now(UTC), known={**known, "initial_context": context}
     )

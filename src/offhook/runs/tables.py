@@ -16,7 +16,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
@@ -129,6 +129,8 @@ class Run(Base):
     note: Mapped[str | None] = mapped_column(Text)
     chat_state: Mapped[JsonObject | None]
     carrier_bill: Mapped[JsonObject | None]
+    # Of calls that Offhook placed; see ``records.placement``.
+    placement: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
     recording_key: Mapped[str | None] = mapped_column(String(200))
     end_reason: Mapped[str | None] = mapped_column(String(64))
     cost_cents: Mapped[int] = mapped_column(server_default=text("0"))

@@ -1,7 +1,7 @@
 """One dialing pass of an organization: check every rule, reserve, commit, and only then call the carrier."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +15,7 @@ from offhook.campaigns.engine.ports import (
     CampaignTransaction,
     ClaimedContact,
     CommittedDial,
+    ContactCheck,
     ContactRefusal,
     DialRoute,
     EngineTime,
@@ -227,7 +228,7 @@ class CampaignDialer:
                 if why_not is not None:
                     refused.append(why_not)
                     continue
-                chosen.append(contact)
+                chosen.append(replace(contact, checked=ContactCheck(now, found.zones, its)))
                 closes_at = min((at for at in (closes_at, its.until) if at is not None), default=None)
             if refused:
                 await tx.refuse_contacts(refused, now)

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol
 
 from offhook.campaigns.rules.breaker import BreakerConfig
 from offhook.campaigns.rules.destinations import DestinationPolicy
-from offhook.campaigns.rules.hours import CallingSchedule
+from offhook.campaigns.rules.hours import CallingSchedule, CallingWindow
 from offhook.campaigns.rules.retry import RetryPolicy
 
 RESERVED: Final = "reserved"
@@ -60,14 +60,25 @@ class NoRoute:
 
 
 @dataclass(frozen=True, slots=True)
+class ContactCheck:
+    """The check that allowed a call: when it was made, the number's zones, and the calling window."""
+
+    at: datetime
+    zones: tuple[str, ...]
+    window: CallingWindow
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimedContact:
-    """A claimed contact: its row is locked until the transaction ends. ``retry_reason``: why it is called again."""
+    """A claimed contact: its row is locked until the transaction ends. ``retry_reason``: why it is called again.
+    ``checked``: what allowed the call, once it is chosen."""
 
     id: int
     phone_number: str
     variables: Mapping[str, Any]
     dials: int
     retry_reason: str | None
+    checked: ContactCheck | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook import jobs
 from offhook.campaigns import repository
 from offhook.campaigns.engine import statements as sql
+from offhook.campaigns.engine.placements import describe_placement
 from offhook.campaigns.engine.ports import (
     AcceptedCall,
     AttemptResult,
@@ -195,6 +196,7 @@ class PostgresTransaction:
                     **({"runtime_configuration": overrides} if overrides else {}),
                     **({"is_retry": True, "retry_reason": contact.retry_reason} if contact.retry_reason else {}),
                 },
+                placement=describe_placement(plan, contact, self.clock.now()),
             )
             for contact in contacts
         ]

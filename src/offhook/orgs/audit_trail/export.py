@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC
 
 from sqlalchemy import RowMapping
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.orgs.audit_trail import repository
@@ -40,10 +41,18 @@ class AuditExports:
                 is_last = len(page) < self._page
                 if page:
                     after = page[-1]["position" if is_sealed else "id"]
-                    yield b"".join(_format_row(row, is_sealed=is_sealed) for row in page)
+                    yield b"".join(_to_exported(row, is_sealed=is_sealed).to_line() for row in page)
 
 
-def _format_row(row: RowMapping, *, is_sealed: bool) -> bytes:
+async def read_entries_of_run(
+    session: AsyncSession, organization_id: int, run_id: int, limit: int
+) -> list[ExportedEntry]:
+    """Returns the first entries about a run, as an export has them."""
+    rows = await repository.list_entries_of_run(session, organization_id, run_id, limit)
+    return [_to_exported(row, is_sealed=row["position"] is not None) for row in rows]
+
+
+def _to_exported(row: RowMapping, *, is_sealed: bool) -> ExportedEntry:
     place: dict[str, object] = {"position": None, "previous_seal": None, "seal": None}
     if is_sealed:
         place = {
@@ -51,4 +60,4 @@ def _format_row(row: RowMapping, *, is_sealed: bool) -> bytes:
             "previous_seal": row["previous_seal"].hex(),
             "seal": row["seal"].hex(),
         }
-    return ExportedEntry.model_validate({**row, **place, "created_at": row["created_at"].astimezone(UTC)}).to_line()
+    return ExportedEntry.model_validate({**row, **place, "created_at": row["created_at"].astimezone(UTC)})

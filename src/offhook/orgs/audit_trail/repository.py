@@ -76,6 +76,16 @@ async def list_export_page(
     return rows.mappings().all()
 
 
+async def list_entries_of_run(
+    session: AsyncSession, organization_id: int, run_id: int, limit: int
+) -> Sequence[RowMapping]:
+    """Returns the first entries about a run, or that a call made itself."""
+    is_about = or_(AuditEntry.target == f"run:{run_id}", AuditEntry.data.contains({"run_id": run_id}))
+    statement = _select_entries().where(AuditEntry.organization_id == organization_id, is_about)
+    rows: Result[Any] = await session.execute(statement.order_by(AuditEntry.id).limit(limit))
+    return rows.mappings().all()
+
+
 def parse_audit_filters(filters: str | None) -> None:
     """Raises ``FilterInvalid`` (422) unless the filters can be used."""
     parse_filters(filters, AUDIT_FILTERS)

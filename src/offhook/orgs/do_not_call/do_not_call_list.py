@@ -47,6 +47,11 @@ async def listed_numbers(session: AsyncSession, organization_id: int, numbers: C
     return await repository.find_listed(session, organization_id, numbers) if numbers else set()
 
 
+async def entries_of_run(session: AsyncSession, organization_id: int, run_id: int) -> Sequence[DoNotCallEntry]:
+    """Returns the entries that a caller asked for on this call."""
+    return await repository.find_entries_of_run(session, organization_id, run_id)
+
+
 async def add_numbers(
     session: AsyncSession, organization_id: int, numbers: Iterable[str], origin: DoNotCallOrigin
 ) -> Sequence[DoNotCallEntry]:

@@ -29,6 +29,16 @@ async def insert_entries(
     return (await session.scalars(statement)).all()
 
 
+async def find_entries_of_run(session: AsyncSession, organization_id: int, run_id: int) -> Sequence[DoNotCallEntry]:
+    """Returns the entries that were made on this call."""
+    entries = await session.scalars(
+        select(DoNotCallEntry)
+        .where(DoNotCallEntry.organization_id == organization_id, DoNotCallEntry.run_id == run_id)
+        .order_by(DoNotCallEntry.id)
+    )
+    return entries.all()
+
+
 async def list_entries(
     session: AsyncSession, organization_id: int, *, search: str | None, limit: int, offset: int
 ) -> tuple[Sequence[DoNotCallEntry], int]:

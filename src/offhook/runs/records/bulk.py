@@ -9,6 +9,7 @@ from offhook.kit.crypto import new_token
 from offhook.kit.json_values import JsonObject
 from offhook.runs.live import media_tokens
 from offhook.runs.records import repository
+from offhook.runs.records.placement import CallPlacement
 from offhook.runs.states import LIVE_STATES
 from offhook.usage import service as usage
 from offhook.workflows.service import VersionToRun
@@ -22,6 +23,7 @@ class NewCall:
     to_number: str
     from_number: str
     context: JsonObject
+    placement: CallPlacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ async def create_calls(
             "caller_number": call.from_number,
             "campaign_id": campaign_id,
             "initial_context": call.context,
+            "placement": call.placement.to_json(),
         }
         for call in calls
     ]

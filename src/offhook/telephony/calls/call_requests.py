@@ -36,6 +36,8 @@ class CallRequests:
             from_phone_number_id=request.from_phone_number_id,
             context=request.initial_context,
             user_id=caller.user_id,
+            api_key_id=caller.key_id,
+            impersonator_id=caller.impersonator_id,
         )
 
         async def place_call() -> JsonObject:
@@ -82,6 +84,9 @@ class CallRequests:
                 context=request.initial_context,
                 platform_context={"trigger_mode": "production", "agent_uuid": path, "api_key_id": caller.key_id},
                 user_id=caller.user_id,
+                api_key_id=caller.key_id,
+                impersonator_id=caller.impersonator_id,
+                trigger=path,
             )
             try:
                 placed = await self._calls.place_call(order)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
@@ -18,6 +18,7 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.records import bulk
+from offhook.runs.records.placement import CallPlacement
 from offhook.runs.states import FINAL_STATES, INITIATED
 from offhook.telephony import destinations
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -74,6 +75,9 @@ class CallOrder:
     context: JsonObject = field(default_factory=dict)
     platform_context: JsonObject = field(default_factory=dict)
     user_id: int | None = None
+    api_key_id: int | None = None
+    impersonator_id: int | None = None
+    trigger: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,7 @@ class BatchCall:
     to_number: str
     context: JsonObject
     platform_context: JsonObject
+    placement: CallPlacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +237,7 @@ class OutboundCalls:
             mode=route.account.provider,
             campaign_id=campaign_id,
             calls=[
-                bulk.NewCall(call.name, call.to_number, from_number, context)
+                bulk.NewCall(call.name, call.to_number, from_number, context, call.placement)
                 for call, from_number, context in zip(calls, ours, contexts, strict=True)
             ],
         )
@@ -299,7 +304,7 @@ class OutboundCalls:
         if waiting is None:
             run = await self._new_run(session, order, account, context)
         else:
-            run = await self._take_waiting(session, waiting, context)
+            run = await self._take_waiting(session, waiting, context, _placement_of(order, self._clock.now()))
         phones = spec.calls.local_phones
         if phones is not None and phones.rings(account):
             # Set along with the run, so that a process which dies before the phone rings does not hold its slot for
@@ -318,7 +323,9 @@ class OutboundCalls:
         )
         return _ReservedCall(account, dialer, request, run.name)
 
-    async def _take_waiting(self, session: AsyncSession, waiting: Run, context: JsonObject) -> Run:
+    async def _take_waiting(
+        self, session: AsyncSession, waiting: Run, context: JsonObject, placement: CallPlacement
+    ) -> Run:
         """Claims a waiting run. Of two requests for one run only one dials, so that the phone does not ring twice."""
         run = await runs.take_for_dialing(
             session,
@@ -327,6 +334,7 @@ class OutboundCalls:
             to_number=str(context["called_number"]),
             from_number=str(context["caller_number"]),
             context={**waiting.initial_context, **context},
+            placement=placement,
         )
         if run is None:
             raise RunNotDialable
@@ -347,7 +355,20 @@ class OutboundCalls:
             called_number=str(context["called_number"]),
             initial_context=context,
             created_by=order.user_id,
+            placement=_placement_of(order, self._clock.now()),
         )
+
+
+def _placement_of(order: CallOrder, now: datetime) -> CallPlacement:
+    """Describes a single call that was just checked; calling hours are a campaign's."""
+    return CallPlacement(
+        placed_by="request" if order.trigger is None else "trigger",
+        user_id=order.user_id,
+        api_key_id=order.api_key_id,
+        impersonator_id=order.impersonator_id,
+        trigger=order.trigger,
+        checked_at=now,
+    )
 
 
 def call_context(
