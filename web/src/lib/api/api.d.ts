@@ -3344,6 +3344,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/runs/{run_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Run Evidence
+         * @description Returns what is known about a run in one file: who placed it, what was checked before, what was said about further
+         *     calls, the recording's hash, the carrier's reports, and the audit entries. `not_recorded` says what is not known, and
+         *     why. `sha256` is over the rest of the file: UTF-8, sorted names, no spaces.
+         */
+        get: operations["export_run_evidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/runs/{run_id}/recording": {
         parameters: {
             query?: never;
@@ -4032,6 +4054,44 @@ export interface components {
             type: "calculator";
         };
         /**
+         * CallPlacement
+         * @description ``placed_by``: a request over the API or from the page, an agent's trigger, or a campaign. ``calling_window`` is
+         *     None where no calling hours apply. A refused call has no placement, because nothing was placed.
+         */
+        CallPlacement: {
+            /** Api Key Id */
+            api_key_id?: number | null;
+            calling_window?: components["schemas"]["CallingWindowCheck"] | null;
+            /**
+             * Checked At
+             * Format: date-time
+             */
+            checked_at: string;
+            /**
+             * Destination
+             * @default allowed
+             * @constant
+             */
+            destination: "allowed";
+            /**
+             * Do Not Call
+             * @default not_listed
+             * @constant
+             */
+            do_not_call: "not_listed";
+            /** Impersonator Id */
+            impersonator_id?: number | null;
+            /**
+             * Placed By
+             * @enum {string}
+             */
+            placed_by: "request" | "trigger" | "campaign";
+            /** Trigger */
+            trigger?: string | null;
+            /** User Id */
+            user_id?: number | null;
+        };
+        /**
          * CallPolicyResponse
          * @description As in the request; null where nothing is limited.
          */
@@ -4146,6 +4206,59 @@ export interface components {
             /** Timezone */
             timezone: string;
         };
+        /**
+         * CallingWindowCheck
+         * @description Calling hours as they were when the call was placed; a call outside of them is not placed.
+         *
+         *     ``schedule_zone`` is that of the campaign. ``callee_zones``, all possible zones of the number, count with
+         *     ``in_callee_zone``. ``closes_at``: None when they do not close.
+         */
+        CallingWindowCheck: {
+            /** Callee Zones */
+            callee_zones: string[];
+            /** Closes At */
+            closes_at: string | null;
+            /** In Callee Zone */
+            in_callee_zone: boolean;
+            /** Is Open */
+            is_open: boolean;
+            /** Schedule Zone */
+            schedule_zone: string;
+        };
+        /**
+         * CampaignFacts
+         * @description The campaign, and the contact as it was uploaded; ``contact_file`` is the uploaded list. ``because``: why this
+         *     contact was called again.
+         */
+        CampaignFacts: {
+            /** Because */
+            because: string | null;
+            /** Contact File */
+            contact_file: string | null;
+            /** Contact Id */
+            contact_id: number;
+            /** Contact Row */
+            contact_row: number;
+            /** Contact Variables */
+            contact_variables: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Created By */
+            created_by: number | null;
+            /** Dial */
+            dial: number;
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Placed At */
+            placed_at: string | null;
+            /**
+             * Reserved At
+             * Format: date-time
+             */
+            reserved_at: string;
+        };
         /** CampaignResponse */
         CampaignResponse: {
             calling_hours: components["schemas"]["CallingHours"] | null;
@@ -4237,6 +4350,22 @@ export interface components {
             legs?: {
                 [key: string]: components["schemas"]["LegBill"];
             };
+        };
+        /**
+         * CarrierFacts
+         * @description ``bill``: ``duration_s``, ``billed_s``, ``cost`` and ``currency``, as far as the carrier reported them.
+         */
+        CarrierFacts: {
+            /** Bill */
+            bill: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Call Id */
+            call_id: string | null;
+            /** Provider */
+            provider: string;
+            /** Statuses */
+            statuses: components["schemas"]["StatusReport"][];
         };
         /**
          * CarrierLookupResponse
@@ -5259,6 +5388,136 @@ export interface components {
             /** Type */
             type: string;
         };
+        /**
+         * EvidenceFile
+         * @description Everything that is null or missing here has its reason in ``not_recorded``, by the name of its section.
+         */
+        EvidenceFile: {
+            /**
+             * Audit Entries
+             * @description Entries about the run, with their place in the chain
+             */
+            audit_entries: components["schemas"]["ExportedEntry"][];
+            campaign: components["schemas"]["CampaignFacts"] | null;
+            carrier: components["schemas"]["CarrierFacts"] | null;
+            /** Consent */
+            consent?: null;
+            /** Disclosure */
+            disclosure?: null;
+            /** @description What was heard of the agent's first utterance */
+            first_words: components["schemas"]["HeardSentence"] | null;
+            /**
+             * Format
+             * @default offhook.evidence.1
+             * @constant
+             */
+            format: "offhook.evidence.1";
+            /**
+             * Made At
+             * Format: date-time
+             */
+            made_at: string;
+            /** Not Recorded */
+            not_recorded: {
+                [key: string]: string;
+            };
+            opt_out: components["schemas"]["OptOut"];
+            /** @description Who placed the call, and what was checked before */
+            placement: components["schemas"]["CallPlacement"] | null;
+            recording: components["schemas"]["RecordingFacts"] | null;
+            run: components["schemas"]["EvidencedRun"];
+            /**
+             * Sha256
+             * @description Over the canonical JSON of everything else, 64 hex digits
+             * @default
+             */
+            sha256: string;
+        };
+        /** EvidencedRun */
+        EvidencedRun: {
+            /** Answered At */
+            answered_at: string | null;
+            /** Called Number */
+            called_number: string | null;
+            /** Caller Number */
+            caller_number: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Direction */
+            direction: string;
+            /** Duration Seconds */
+            duration_seconds: number | null;
+            /** End Reason */
+            end_reason: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Id */
+            id: number;
+            /** Mode */
+            mode: string;
+            /** Name */
+            name: string;
+            /** Organization Id */
+            organization_id: number;
+            /** Outcome */
+            outcome: string | null;
+            /** Started At */
+            started_at: string | null;
+            /** Status */
+            status: string;
+            /** Version Number */
+            version_number: number;
+            /** Workflow Id */
+            workflow_id: number;
+        };
+        /**
+         * ExportedEntry
+         * @description ``actor_email``, ``actor_key_name`` and ``impersonator_email`` are names of today, which the seal does not cover.
+         *
+         *     ``position``, ``previous_seal`` and ``seal`` are all null while the entry is not sealed; seals are 64 hex digits.
+         */
+        ExportedEntry: {
+            /** Action */
+            action: string;
+            /** Actor Email */
+            actor_email?: string | null;
+            /** Actor Key Id */
+            actor_key_id: number | null;
+            /** Actor Key Name */
+            actor_key_name?: string | null;
+            /** Actor User Id */
+            actor_user_id: number | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Data */
+            data: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Id */
+            id: number;
+            /** Impersonator Email */
+            impersonator_email?: string | null;
+            /** Impersonator Id */
+            impersonator_id: number | null;
+            /** Ip */
+            ip: string | null;
+            /** Organization Id */
+            organization_id: number | null;
+            /** Position */
+            position: number | null;
+            /** Previous Seal */
+            previous_seal: string | null;
+            /** Seal */
+            seal: string | null;
+            /** Target */
+            target: string | null;
+        };
         /** FallbackOverrides */
         FallbackOverrides: {
             /** Llm */
@@ -5352,6 +5611,20 @@ export interface components {
             status: string;
             /** Version */
             version: string;
+        };
+        /**
+         * HeardSentence
+         * @description ``text`` is what was heard; times are seconds since the media connected.
+         */
+        HeardSentence: {
+            /** End S */
+            end_s: number | null;
+            /** Interrupted */
+            interrupted: boolean | null;
+            /** Start S */
+            start_s: number | null;
+            /** Text */
+            text: string;
         };
         /**
          * HttpApiConfig
@@ -5739,6 +6012,18 @@ export interface components {
             new_password?: string | null;
             /** Token */
             token: string;
+        };
+        /** ListedNumber */
+        ListedNumber: {
+            /** Entry Id */
+            entry_id: number;
+            /**
+             * Listed At
+             * Format: date-time
+             */
+            listed_at: string;
+            /** Phone Number */
+            phone_number: string;
         };
         /** LlmFallback */
         LlmFallback: {
@@ -6151,6 +6436,16 @@ export interface components {
             node_types: components["schemas"]["NodeSpec"][];
             /** Spec Version */
             spec_version: string;
+        };
+        /**
+         * OptOut
+         * @description ``requests``: the caller's sentences. ``listed``: do-not-call entries that this call made and that still exist.
+         */
+        OptOut: {
+            /** Listed */
+            listed: components["schemas"]["ListedNumber"][];
+            /** Requests */
+            requests: components["schemas"]["HeardSentence"][];
         };
         /**
          * OrganizationAIModelConfigurationV2
@@ -6818,6 +7113,21 @@ export interface components {
             message: string;
             /** Success */
             success: boolean;
+        };
+        /** RecordingFacts */
+        RecordingFacts: {
+            /**
+             * Duration Seconds
+             * @description By the header of the file
+             */
+            duration_seconds: number | null;
+            /**
+             * Sha256
+             * @description Of the file, 64 hex digits
+             */
+            sha256: string;
+            /** Size Bytes */
+            size_bytes: number;
         };
         /**
          * RecordingListResponse
@@ -7542,6 +7852,23 @@ export interface components {
             };
             /** Name */
             name?: string | null;
+        };
+        /**
+         * StatusReport
+         * @description ``type``: ``status_changed``, or ``status_ignored`` for a report that came too late.
+         */
+        StatusReport: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Data */
+            data: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Type */
+            type: string;
         };
         /**
          * StorageUsage
@@ -28440,6 +28767,97 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    export_run_evidence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceFile"];
                 };
             };
             /** @description The credential is missing or invalid */
