@@ -120,6 +120,6 @@ async def redial_campaign(
         created_by=org.user_id,
     )
     await write_audit_entry(
-        session, org, "campaign.redialled", f"campaign:{new.id}", {"parent_campaign_id": campaign_id}
+        session, org, "campaign.redialed", f"campaign:{new.id}", {"parent_campaign_id": campaign_id}
     )
     return await services.presenter.present(session, new)

@@ -45,7 +45,7 @@ def _dials(world: Any) -> None:
     for contact_id, listed in numbers.items():
         if sorted(listed) != list(range(1, len(listed) + 1)):
             world.violations.append(f"the attempts of contact {contact_id} are numbered {sorted(listed)}")
-    free = {"not_dialled", "never_reached_carrier"}
+    free = {"not_dialed", "never_reached_carrier"}
     rang = {call.run_id for call in world.far_end.history}
     for row in attempts:
         if row["reason"] in free and row["run_id"] in rang:

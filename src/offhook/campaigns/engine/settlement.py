@@ -19,7 +19,7 @@ from offhook.campaigns.rules.outcomes import CANCELED, FAILED, outcome_of_run
 from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 
 # Reasons of attempts without a ringing phone; the contact is called as if they had not happened.
-NEVER_DIALED: Final = "not_dialled"
+NEVER_DIALED: Final = "not_dialed"
 NEVER_REACHED: Final = "never_reached_carrier"
 # A dial with an unknown result: the phone may have rung.
 FATE_UNKNOWN: Final = "fate_unknown"
