@@ -225,7 +225,7 @@ async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
     clock.advance(LEASE_S + 1)
     await make_sweeper(root, clock, grace_s=0).sweep()
     run = await reload(root, carried)
-    assert (run.status, run.outcome, run.end_reason, run.lease_until) == ("completed", "answered", None, None)
+    assert (run.status, run.outcome, run.end_reason, run.lease_until) == ("completed", "answered", "worker_lost", None)
     assert float(run.duration or 0) == pytest.approx(5, abs=0.01)
 
 

@@ -22,8 +22,8 @@ Start = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 End = Annotated[str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Outcome = Literal[
-    "answered", "not_understood", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call",
-    "invalid_number",
+    "answered", "not_understood", "interrupted_by_us", "no_answer", "busy", "voicemail", "failed", "canceled",
+    "do_not_call", "invalid_number",
 ]  # fmt: skip
 
 

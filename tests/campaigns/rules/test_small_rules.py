@@ -134,6 +134,16 @@ class TestDestinations:
 
 
 class TestOutcomes:
+    @pytest.mark.parametrize("end_reason", ["worker_lost", "server_stopped"])
+    def test_a_callee_whom_we_cut_off_is_called_again(self, end_reason: str) -> None:
+        ended = outcomes.outcome_of_run("completed", "answered", end_reason)
+        assert ended == outcomes.INTERRUPTED
+        assert ended in outcomes.REDIALABLE
+        assert retry.retry_at(retry.retry_policy({}), ended, 1, NOW) == NOW + timedelta(minutes=5)
+        assert retry.retry_at(retry.retry_policy({}), ended, 3, NOW) is None
+        assert outcomes.outcome_of_run("busy", None, end_reason) == "busy"
+        assert outcomes.outcome_of_run("completed", "voicemail", end_reason) == "voicemail"
+
     @pytest.mark.parametrize(
         ("status", "outcome", "contact"),
         [

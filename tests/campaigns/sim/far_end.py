@@ -74,6 +74,8 @@ class FarEnd:
         self.ways = Behaviors()
         self.calls: dict[int, Call] = {}
         self.history: list[Call] = []
+        # runs whose process ended before it could store their end
+        self.cut_off: set[int] = set()
         self.sent: dict[int, list[float]] = {}
         self.campaigns: dict[int, Limits] = {}
         self.organizations: dict[int, int] = {}
@@ -150,6 +152,10 @@ class FarEnd:
         self._tell(call, "in_progress", None)
         self.media(call, 2 + self.kernel.rng.random() * 200)
 
+    def was_talked_to(self, call: Call) -> bool:
+        """Whether somebody talked with us and was not cut off by the end of one of our processes."""
+        return call.answered and call.outcome == "answered" and call.run_id not in self.cut_off
+
     def media_over(self, call: Call, *, was_carried: bool) -> None:
         """The conversation is over, or its media never came to be."""
         call.answered = call.answered or was_carried
@@ -211,7 +217,7 @@ class FarEnd:
         if mine > self.organizations[call.organization_id]:
             self.violations.append(f"organization {call.organization_id} is above its cap")
         earlier = [one for one in self.history if one.contact_id == call.contact_id and one is not call]
-        if any(one.answered and one.outcome == "answered" for one in earlier):
+        if any(self.was_talked_to(one) for one in earlier):
             self.violations.append(f"contact {call.contact_id} was called again after it had answered")
 
 

@@ -58,7 +58,7 @@ def _dials(world: Any) -> None:
 
 def _reached(world: Any) -> None:
     """Who talked with us is answered, and who was not called knows why."""
-    talked = {call.contact_id for call in world.far_end.history if call.answered and call.outcome == "answered"}
+    talked = {call.contact_id for call in world.far_end.history if world.far_end.was_talked_to(call)}
     rang = {call.contact_id for call in world.far_end.history}
     for row in world.memory.tables["contacts"].values():
         if row["id"] in talked and row["outcome"] != "answered":

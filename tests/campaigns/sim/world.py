@@ -317,6 +317,7 @@ class World:
         for run in self.memory.tables["runs"].values():
             if run["process"] == process.name and run["lease_until"] == float("inf"):
                 run["lease_until"] = self.kernel.now + LEASE_S
+                self.far_end.cut_off.add(run["id"])
 
     def _sweep(self) -> None:
         if self.api is None or not self.api.is_alive:

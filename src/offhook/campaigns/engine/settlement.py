@@ -178,7 +178,7 @@ async def _find_open_attempt(tx: CampaignTransaction, organization_id: int, run_
 
 def _result_of_run(dial: OpenAttempt, ending: AttemptRunState, now: datetime) -> AttemptResult:
     """Returns the attempt's result for the end of its run."""
-    outcome = outcome_of_run(ending.status or "failed", ending.outcome)
+    outcome = outcome_of_run(ending.status or "failed", ending.outcome, ending.reason)
     return _attempt_result(dial, outcome, ending.reason, retry_at(dial.retry, outcome, dial.dials, now))
 
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from offhook.campaigns.rules.outcomes import INTERRUPTED
+
 MAX_DELAY: Final = timedelta(days=7)
 # The phone did not ring: the carrier was unavailable, or never received the call.
 NOT_PLACED: Final = "not_placed"
+_NO_FAULT_OF_THE_CALLEE: Final = frozenset({NOT_PLACED, INTERRUPTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,11 @@ def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
 def retry_at(policy: RetryPolicy, outcome: str, dials: int, now: datetime) -> datetime | None:
     """Returns when to dial again after ``dials`` dials, the last of which ended in ``outcome``; None for no further dial.
 
-    :data:`NOT_PLACED` is always retried, since it says nothing about the callee.
+    :data:`NOT_PLACED` and an interruption by us are always retried: neither was the callee's doing.
     """
     if not policy.is_enabled or dials > policy.max_retries:
         return None
-    if outcome != NOT_PLACED and outcome not in policy.outcomes:
+    if outcome not in _NO_FAULT_OF_THE_CALLEE | policy.outcomes:
         return None
     delay_s = policy.delays.get(outcome, policy.delay_s) * policy.backoff_factor ** max(0, dials - 1)
     return now + min(timedelta(seconds=min(delay_s, MAX_DELAY.total_seconds())), MAX_DELAY)

@@ -24,6 +24,7 @@ from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import tally_events
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.runs.tables import Run
+from offhook.voice.events import CALL_ENDED
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
 RUN_SWEPT: Final = "run_swept"  # {end_reason}
@@ -103,7 +104,8 @@ class RunSweeper:
         ended_at = max(lease - self._lease, last_event_at or run.created_at, run.answered_at or run.created_at)
         stored = await event_queries.read_events(session, run.organization_id, run.id, limit=_MAX_EVENTS)
         tally = tally_events(stored)
-        for name, value in _final_values(run, ended_at=ended_at).items():
+        has_ended = any(event["type"] == CALL_ENDED for event in stored)
+        for name, value in _final_values(run, ended_at=ended_at, has_ended=has_ended).items():
             setattr(run, name, value)
         if run.duration is None and run.answered_at is not None:
             talked_s = ((run.ended_at or ended_at) - run.answered_at).total_seconds()
@@ -147,11 +149,16 @@ def run_finished_event(run: Run) -> RunFinished:
     )
 
 
-def _final_values(run: Run, *, ended_at: datetime) -> dict[str, str | datetime]:
-    """Returns the final values of a run without a worker: chats complete, calls fail, and final runs stay as they
-    are."""
+def _final_values(run: Run, *, ended_at: datetime, has_ended: bool) -> dict[str, str | datetime]:
+    """Returns the final values of a run without a worker: chats complete, calls fail, and final runs keep their status.
+
+    ``has_ended``: the worker wrote the end of the conversation before it died.
+    """
     if run.status not in LIVE_STATES:
-        return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
+        # The carrier's word came first; without the event of its end, the call ended with our process.
+        outcome = run.outcome or ("answered" if run.answered_at else run.status)
+        found: dict[str, str | datetime] = {"status": run.status, "outcome": outcome}
+        return found if has_ended or run.mode == TEXT_CHAT else {**found, "end_reason": "worker_lost"}
     if run.mode == TEXT_CHAT:
         return {"status": "completed", "outcome": "answered", "end_reason": "idle", "ended_at": ended_at}
     outcome = run.outcome or ("answered" if run.answered_at else "failed")

@@ -85,6 +85,7 @@ export type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number]
 export const OUTCOMES: Outcome[] = [
   "answered",
   "not_understood",
+  "interrupted_by_us",
   "no_answer",
   "busy",
   "voicemail",

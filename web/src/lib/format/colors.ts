@@ -4,6 +4,7 @@ const OUTCOMES: Record<string, string> = {
   answered: "#1b9c89",
   transferred: "#3b82d6",
   not_understood: "#b9722e",
+  interrupted_by_us: "#c2476b",
   voicemail: "#8b6cd9",
   no_answer: "#d9a520",
   busy: "#e07b39",

@@ -75,7 +75,15 @@ export function Actions({ campaign }: { campaign: Campaign }) {
   );
 }
 
-const AGAIN: Outcome[] = ["not_understood", "no_answer", "busy", "voicemail", "failed", "canceled"];
+const AGAIN: Outcome[] = [
+  "not_understood",
+  "interrupted_by_us",
+  "no_answer",
+  "busy",
+  "voicemail",
+  "failed",
+  "canceled",
+];
 
 export function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
   const redial = useRedial(campaign.id);

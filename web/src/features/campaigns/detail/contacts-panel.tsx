@@ -200,6 +200,7 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
 const COLORS: Record<string, string> = {
   answered: "brand",
   not_understood: "orange",
+  interrupted_by_us: "red",
   voicemail: "violet",
   no_answer: "yellow",
   busy: "yellow",
