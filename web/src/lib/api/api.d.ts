@@ -7203,7 +7203,7 @@ export interface components {
             /** Name */
             name?: string | null;
             /** Redial Statuses */
-            redial_statuses: ("answered" | "not_understood" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[];
+            redial_statuses: ("answered" | "not_understood" | "interrupted_by_us" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[];
         };
         /**
          * ReferenceDocument
@@ -11026,7 +11026,7 @@ export interface operations {
                 /** @description Repeat for any of several */
                 state?: ("pending" | "calling" | "done")[] | null;
                 /** @description Repeat for any of several */
-                outcome?: ("answered" | "not_understood" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
+                outcome?: ("answered" | "not_understood" | "interrupted_by_us" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
                 page?: number;
                 limit?: number;
             };
