@@ -181,6 +181,7 @@ IDS: dict[str, dict[str, str]] = {
     "rewind_text_chat": _OF_CHATS,
     "end_text_chat": _OF_CHATS,
     "get_workflow_run_strip": {"run_id": "ended_run_id"},
+    "export_run_evidence": {"run_id": "ended_run_id"},
     "delete_workflow_run": {"run_id": "ended_run_id"},
     "delete_workflow": {"workflow_id": "spare_workflow_id"},
     "release_managed_number": {"phone_number_id": "bought_id"},
