@@ -204,7 +204,7 @@ def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> Non
     expect(page.get_by_text("Draft v1", exact=True)).to_be_visible()
     if TAKES_SCREENSHOTS:
         page.goto(home)
-        expect(page.get_by_role("link", name=re.compile("Front desk"))).to_be_visible()
+        expect(page.get_by_role("link", name=re.compile("^Front desk"))).to_be_visible()
         page.set_viewport_size({"width": 1440, "height": 520})
         shoot(page, "agents")
         page.set_viewport_size({"width": 1440, "height": 900})
