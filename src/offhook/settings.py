@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     stt_api_key: SecretStr | None = None
     stt_processes: int = Field(default=1, ge=1, le=64)
     language: str = "en-US"
+    # Mirrors of `offhook voices install`: https:// addresses or folders, comma-separated, tried in order.
+    voices_url: str = ""
 
     billing_enforced: bool = False
     platform_cents_per_minute: Decimal = Field(default=Decimal(0), ge=0)

@@ -69,7 +69,7 @@ class LocalServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
-            while request := await _read(reader):
+            while request := await read_request(reader):
                 self.seen.append(request)
                 reply = self.answers(request)
                 if reply.after is not None:
@@ -84,7 +84,7 @@ class LocalServer:
             writer.close()
 
 
-async def _read(reader: asyncio.StreamReader) -> Seen | None:
+async def read_request(reader: asyncio.StreamReader) -> Seen | None:
     line = await reader.readline()
     if not line:
         return None

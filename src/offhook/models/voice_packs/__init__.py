@@ -1,0 +1,1 @@
+"""Packs of a recognizer and a voice for this machine: fetched by the operator, checked by hash, used without a network."""

@@ -1,0 +1,101 @@
+"""Errors of voice packs: each says what the operator does next. What was fetched before an error is kept."""
+
+from offhook.errors import DomainError
+
+
+class VoicePackError(DomainError):
+    """The voice pack cannot be used."""
+
+    code = "voices_failed"
+
+
+class VoicesSourceMissing(VoicePackError):
+    """No address of voice packs is set: Offhook ships none. Name a mirror or a folder with --from or OFFHOOK_VOICES_URL, or
+    make a manifest of files that you downloaded with `offhook voices pack FOLDER`."""
+
+    code = "voices_source_missing"
+    status = 422
+
+
+class VoicesAddressInvalid(VoicePackError):
+    """This is neither an existing folder nor an https:// address (http:// is for this machine only)."""
+
+    code = "voices_address_invalid"
+    status = 422
+
+
+class VoicesManifestInvalid(VoicePackError):
+    """The manifest is not one of a voice pack."""
+
+    code = "voices_manifest_invalid"
+    status = 422
+
+
+class VoicesManifestUnavailable(VoicePackError):
+    """No mirror serves the manifest. Check the address; it names the folder that holds voices.json."""
+
+    code = "voices_manifest_unavailable"
+    status = 502
+
+
+class VoicesManifestMismatch(VoicePackError):
+    """The manifest is another one than the pinned one."""
+
+    code = "voices_manifest_mismatch"
+    status = 409
+
+
+class VoicesFolderInvalid(VoicePackError):
+    """The folder does not hold the files of a recognizer or a voice."""
+
+    code = "voices_folder_invalid"
+    status = 422
+
+
+class VoicesDiskFull(VoicePackError):
+    """The disk has too little free space. Free some and install again: what was fetched is kept."""
+
+    code = "voices_disk_full"
+    status = 507
+
+
+class VoicesDiskFailed(VoicePackError):
+    """The folder of the voices cannot be written."""
+
+    code = "voices_disk_failed"
+    status = 507
+
+
+class VoicesInstallRunning(VoicePackError):
+    """Another installation of voices is running: wait for it."""
+
+    code = "voices_install_running"
+    status = 409
+
+
+class VoicesDownloadFailed(VoicePackError):
+    """No mirror delivered a file. Install again later: what was fetched is kept."""
+
+    code = "voices_download_failed"
+    status = 502
+
+
+class VoicesFileMismatch(VoicePackError):
+    """What the mirrors serve is not what the manifest names: they are damaged, or the manifest is stale."""
+
+    code = "voices_file_mismatch"
+    status = 502
+
+
+class VoicesNotInstalled(VoicePackError):
+    """No voice pack of this name is installed."""
+
+    code = "voices_not_installed"
+    status = 404
+
+
+class VoicesDamaged(VoicePackError):
+    """Files of the pack have changed on the disk. It is not used any more; install it again: only those are fetched."""
+
+    code = "voices_damaged"
+    status = 409
