@@ -100,6 +100,7 @@ class TestFailures:
 
             assert await jobs.requeue_failed_job(session, failed.id)
             assert not await jobs.requeue_failed_job(session, failed.id), "it is not failed any more"
+            assert await jobs.requeue_failed_jobs(session) == 0
         await run_until_empty(db, registry(handler))
         assert len(handler.seen) == 2
         async with db.transaction() as session:

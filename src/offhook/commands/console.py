@@ -12,7 +12,7 @@ from offhook.commands.database import any_database
 from offhook.errors import DomainError
 from offhook.kit import logging
 from offhook.kit.database import migrations
-from offhook.kit.database.database import Database
+from offhook.kit.database.database import Database, DatabaseSilent
 from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolderError
@@ -37,7 +37,7 @@ def report_errors() -> Iterator[None]:
         _exit_with(error, EXIT_WRONG_USE)
     except (CommandError, DataFolderError, PortInUse, PostgresError, MigrationError, DomainError) as error:
         _exit_with(error, EXIT_FAILED)
-    except (DBAPIError, ConnectionError) as error:
+    except (DBAPIError, ConnectionError, DatabaseSilent) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).strip().partition("\n")[0] or type(original).__name__
         _exit_with(f"The database does not answer: {reason}", EXIT_FAILED)

@@ -229,7 +229,9 @@ async def _check_jobs(database: Database) -> DoctorCheck:
         )
     if failed:
         names = ", ".join(sorted({job.name for job in failed}))
-        return DoctorCheck("jobs", "warning", f"{len(failed)} jobs failed permanently ({names}).")
+        return DoctorCheck(
+            "jobs", "warning", f"{len(failed)} jobs failed permanently ({names}). `offhook jobs failed` shows them."
+        )
     return DoctorCheck("jobs", "ok", "no overdue or failed jobs")
 
 

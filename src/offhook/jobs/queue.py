@@ -105,6 +105,17 @@ async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
     return done.first() is not None
 
 
+async def requeue_failed_jobs(session: AsyncSession) -> int:
+    """Restarts every failed job from its first attempt and returns how many there were."""
+    done = await session.execute(
+        text(
+            "UPDATE pgqueuer SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
+            " queue_manager_id = NULL WHERE status = 'failed' RETURNING id"
+        )
+    )
+    return len(done.all())
+
+
 async def prune_queue(db: Database, _: JsonObject) -> None:
     """Prunes the queue, as a job: finished jobs after two weeks, failed jobs after a month, statistics after three."""
     async with db.transaction() as session:
