@@ -18,7 +18,7 @@ TEMPLATE = "offhook"
 _ROOM = 4 << 30
 _TIMEOUT_S = 30
 
-# Empties what has rows and says whether the next test finds a new database: the same objects, and no large files.
+# Empties what has rows and says whether the next test finds a new database: the same objects, the same revision, and no large files.
 _EMPTY_TABLES = """
 CREATE FUNCTION pg_temp.empty_tables() RETURNS boolean LANGUAGE plpgsql
 SET session_replication_role = replica AS $$
@@ -26,6 +26,7 @@ BEGIN
     PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid();
     IF {objects} <> (SELECT {count_objects}) THEN RETURN false; END IF;
+    IF '{revision}' <> (SELECT string_agg(version_num, ' ') FROM alembic_version) THEN RETURN false; END IF;
     {tables}
     {sequences}
     RETURN true;
@@ -139,6 +140,7 @@ class DatabasePool:
             _EMPTY_TABLES.format(
                 objects=await connection.fetchval(f"SELECT {_COUNT_OBJECTS}"),
                 count_objects=_COUNT_OBJECTS,
+                revision=await connection.fetchval("SELECT version_num FROM alembic_version"),
                 tables="".join(tables),
                 sequences="\n".join(sequences),
             )
