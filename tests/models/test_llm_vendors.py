@@ -185,6 +185,8 @@ class TestFailures:
     async def test_a_slow_start(self, vendor: LlmVendor, reply: Any) -> None:
         error = await failure(vendor, reply, timeouts=SLOW_START)
         assert (error.code, error.retryable) == ("llm_timeout", True)
+        # Not the next token: Anthropic confirms a request long before it answers.
+        assert "first token" in str(error)
 
     @pytest.mark.parametrize(
         ("kind", "codes"),

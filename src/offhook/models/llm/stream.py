@@ -27,19 +27,30 @@ async def stream_with_timeouts(
     open_stream: Callable[[], Awaitable[Any]],
     limits: LlmTimeouts,
     of: Translate,
+    is_preamble: Callable[[Any], bool] = lambda _: False,
 ) -> AsyncGenerator[Any, None]:
-    """Yields the chunks of a stream, which has ``close``, as they come. Closing it closes the request at the vendor. Raises ModelError."""
+    """Yields the chunks of a stream, which has ``close``, as they come. Closing it closes the request at the vendor. Raises ModelError.
+
+    The time to the first token runs on through chunks for which ``is_preamble`` is true: they come before the model answers.
+    """
     first_by = asyncio.get_running_loop().time() + limits.first_token_s
     async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
         stream = await open_stream()
     try:
         chunks = aiter(stream)
-        async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
-            chunk = await anext(chunks, None)
-        while chunk is not None:
+        chunk = None
+        while chunk is None or is_preamble(chunk):
+            async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                return
             yield chunk
+        while True:
             async with guard_vendor_call(of, "next token", limits.between_tokens_s):
                 chunk = await anext(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
     finally:
         await stream.close()
 

@@ -57,7 +57,9 @@ class AnthropicLlm:
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         client = await self._sdk_client()
         answer = AnthropicAnswer()
-        events = stream_with_timeouts(partial(self._open_stream, client, request), self._timeouts, _model_error)
+        events = stream_with_timeouts(
+            partial(self._open_stream, client, request), self._timeouts, _model_error, _is_preamble
+        )
         async with aclosing(events):
             async for event in events:
                 for seen in _read_event(answer, event):
@@ -85,6 +87,11 @@ class AnthropicLlm:
                 if part is None:
                     raise
                 self._refused.add(part)
+
+
+def _is_preamble(event: Any) -> bool:
+    """Returns True for the event that Anthropic sends as soon as it has taken the request."""
+    return getattr(event, "type", None) == "message_start"
 
 
 def _read_event(answer: AnthropicAnswer, event: Any) -> list[TextDelta | LlmUsage]:
