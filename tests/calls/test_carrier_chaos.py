@@ -127,6 +127,7 @@ async def of_each(cases: dict[str, Case], test: Callable[[str, Case], Awaitable[
     assert not failed, "; ".join(f"{name}: {error!r}" for name, error in failed.items())
 
 
+@pytest.mark.slow
 async def test_every_fault(desks: list[Desk], shifted_clock: ShiftedClock) -> None:
     server = desks[0].server
     cases = ALONE | TOGETHER

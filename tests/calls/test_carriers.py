@@ -183,6 +183,7 @@ def _was_interrupted(run: dict[str, Any], call: EmulatedCall) -> None:
     assert call.stream.clears
 
 
+@pytest.mark.slow
 async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk]) -> None:
     """Vobiz's stream has no keys, Cloudonix no detection of machines."""
     graph = agent_graph(
@@ -227,6 +228,7 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
     await each(desks, test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_blind", [False, True], ids=["warm", "blind"])
 async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
     async def colleague(phone: phones.EmulatedPhone) -> None:

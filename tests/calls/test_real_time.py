@@ -133,6 +133,7 @@ class TestAServerThatIsAskedToStop:
 
 
 class TestAServerThatIsKilled:
+    @pytest.mark.slow
     async def test_in_the_middle_of_a_call(self, tmp_path: Path) -> None:
         environment = {"OFFHOOK_RUN_LEASE_S": "2", "OFFHOOK_SWEEP_INTERVAL_S": "0.5"}
         async with Served(tmp_path / "data", **environment) as served:
