@@ -10,6 +10,7 @@ import offhook.knowledge.tables
 import offhook.models.prices.tables
 import offhook.models.tables
 import offhook.orgs.tables
+import offhook.privacy.tables
 import offhook.recordings.tables
 import offhook.runs.tables
 import offhook.telephony.providers.sandbox.tables
@@ -27,6 +28,7 @@ from offhook import (
     knowledge,
     models,
     orgs,
+    privacy,
     recordings,
     runs,
     telephony,
@@ -59,6 +61,7 @@ DOMAINS = (
     browser,
     chat,
     campaigns,
+    privacy,
     evidence,
     admin,
 )
@@ -79,6 +82,7 @@ TABLES = (
     offhook.telephony.providers.sandbox.tables,
     offhook.tools.tables,
     offhook.campaigns.tables,
+    offhook.privacy.tables,
 )
 METADATA: MetaData = Base.metadata
 

@@ -29,7 +29,7 @@ class Chat:
         self._sweeper = RunSweeper(
             db=root.db,
             storage=root.storage,
-            spool=RecordingSpool(root.storage),
+            spool=RecordingSpool(root.db, root.storage),
             events=root.events,
             clock=clock,
             lease_s=15,

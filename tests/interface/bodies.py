@@ -119,6 +119,7 @@ BODIES: dict[str, Body] = {
     "put_spend_limit": lambda world: {"own_limit_cents": 5000},
     "put_call_policy": lambda world: {"countries": ["US", "NO"], "max_hourly_calls_per_caller": 50},
     "add_blocked_caller": lambda world: {"phone_number": "+12015550189", "reason": "x"},
+    "create_data_request": lambda world: {"kind": "erasure", "phone_number": "+12015550187"},
     "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},
     "set_organization_billing": lambda world: {},
     "add_organization_credit": lambda world: {"cents": 100, "note": "x"},
@@ -190,6 +191,7 @@ IDS: dict[str, dict[str, str]] = {
 ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
+    "download_data_archive": "an export whose job has run: tests/privacy",
     "refuse_signup_request": "a request of a stranger: tests/orgs",
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",

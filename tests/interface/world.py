@@ -118,6 +118,8 @@ class World:
         key = await self.make("/organizations/api-keys", {"name": f"{NAME} {self.mark}"})
         numbers = ["+12015550177", "+12015550178"]
         entry = await self.make("/organizations/do-not-call", {"phone_numbers": numbers, "reason": self.mark})
+        export = await self.make("/organizations/data-requests", {"kind": "export", "phone_number": numbers[0]})
+        self.ids |= {"data_request_id": export["id"]}
         people = {"email": f"new-{self.mark}@example.com", "role": "member", "name": self.mark}
         await self.make("/organizations/members", people)
         invitations = (await self.call("GET", "/organizations/invitations")).json()["invitations"]

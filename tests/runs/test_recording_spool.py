@@ -77,21 +77,24 @@ async def test_a_recording_is_on_this_machine_while_the_call_runs_and_in_the_buc
 
 
 async def test_what_a_killed_process_left_is_repaired_and_kept(root: Root, elsewhere: FileStore, run: Run) -> None:
-    spool = RecordingSpool(root.storage)
-    key, fresh = (f"recordings/{run.organization_id}/{number}.wav" for number in (901, 902))
-    for name in (key, fresh):
+    spool = RecordingSpool(root.db, root.storage)
+    key, fresh, deleted = (f"recordings/{run.organization_id}/{number}.wav" for number in (run.id, 902, 903))
+    for name in (key, fresh, deleted):
         root.storage.path_for(name).write_bytes(b"not ours" * 10)
     long_ago = time.time() - ABANDONED_AFTER_S - 1
-    os.utime(root.storage.path_for(key), (long_ago, long_ago))
+    for name in (key, deleted):
+        os.utime(root.storage.path_for(name), (long_ago, long_ago))
     assert await spool.sweep() == 1
     assert (await elsewhere.find_file(key)).size == 80
-    assert [root.storage.path_for(name).exists() for name in (key, fresh)] == [False, True]
+    assert [root.storage.path_for(name).exists() for name in (key, fresh, deleted)] == [False, True, False]
+    with pytest.raises(FileGone):  # its run was deleted while the recording was on this machine
+        await elsewhere.find_file(deleted)
 
 
-async def test_a_bucket_that_is_away_leaves_the_recording_on_the_machine(root: Root, kept: Bucket) -> None:
+async def test_a_bucket_that_is_away_leaves_the_recording_on_the_machine(root: Root, kept: Bucket, run: Run) -> None:
     storage = FileStore(root.storage.root, "s3://another-bucket")
-    path = storage.path_for("recordings/1/903.wav")
+    path = storage.path_for(f"recordings/{run.organization_id}/{run.id}.wav")
     path.write_bytes(b"RIFF")
     os.utime(path, (0, 0))
-    assert await RecordingSpool(storage).sweep() == 0
+    assert await RecordingSpool(root.db, storage).sweep() == 0
     assert path.exists()

@@ -34,7 +34,7 @@ def make_sweeper(root: Root, clock: Clock, grace_s: float = GRACE_S) -> RunSweep
     return RunSweeper(
         db=root.db,
         storage=root.storage,
-        spool=RecordingSpool(root.storage),
+        spool=RecordingSpool(root.db, root.storage),
         events=root.events,
         clock=clock,
         lease_s=LEASE_S,

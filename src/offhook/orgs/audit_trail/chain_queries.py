@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs.audit_trail.chain import AuditChain, ChainHead, EntryContent, Seal
@@ -53,6 +53,28 @@ async def try_lock_chain(session: AsyncSession, chain: AuditChain) -> bool:
             {"id": chain.organization_id or 0},
         )
     )
+
+
+async def lock_chain(session: AsyncSession, chain: AuditChain) -> None:
+    """Takes the chain's lock until the transaction ends; waits for the process that has it."""
+    await session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.audit_chain', :id))"),
+        {"id": chain.organization_id or 0},
+    )
+
+
+async def unseal_from(session: AsyncSession, chain: AuditChain, entry_ids: Sequence[int]) -> int | None:
+    """Removes the seals from the first of these entries on, and returns its position; None if none of them has one."""
+    first = select(func.min(AuditEntry.position)).where(_belongs_to(chain), AuditEntry.id.in_(entry_ids))
+    position = await session.scalar(first)
+    if position is not None:
+        await session.execute(
+            update(AuditEntry)
+            .where(_belongs_to(chain), AuditEntry.position >= position)
+            .values(position=None, previous_seal=None, seal=None)
+            .execution_options(synchronize_session=False)
+        )
+    return position
 
 
 async def find_head(session: AsyncSession, chain: AuditChain) -> ChainHead:

@@ -25,6 +25,7 @@ RECORDED_READS: Final = {
     "get_text_chat": "text_chat.read",
     "get_campaign_source_url": "contact_file.read",
     "download_workflow_report": "workflow_report.exported",
+    "download_data_archive": "data_archive.read",
     "export_run_evidence": "run_evidence.exported",
     "export_audit_log": "audit_log.exported",
     "download_usage_report": "usage_report.exported",

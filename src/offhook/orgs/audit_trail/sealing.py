@@ -3,14 +3,18 @@
 Requests write entries without waiting for each other. The order of a chain is that in which this job found the entries.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.orgs.audit_trail import chain_queries
 from offhook.orgs.audit_trail.chain import AuditChain, ChainHead, Seal, compute_seal
+from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.caller import Caller
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +43,21 @@ async def seal_chain(db: Database, chain: AuditChain, *, batch: int = BATCH) -> 
             break
     if head is not None:
         log.info("audit_chain_sealed", chain=chain.name, position=head.position, seal=head.seal.hex())
+
+
+async def reopen_chain(session: AsyncSession, caller: Caller, entry_ids: Sequence[int]) -> None:
+    """Unseals these entries of the caller's organization and all after them, because a person's data are erased in them.
+
+    The job seals them again. An entry says where, and which head was valid until then: a head that is kept elsewhere is
+    compared with that one.
+    """
+    chain = AuditChain(caller.organization_id)
+    await chain_queries.lock_chain(session, chain)
+    head = await chain_queries.find_head(session, chain)
+    position = await chain_queries.unseal_from(session, chain, entry_ids)
+    if position is not None:
+        data = {"from_position": position, "last_position": head.position, "last_seal": head.seal.hex()}
+        await write_audit_entry(session, caller, "audit_log.reopened", None, data)
 
 
 async def _seal_batch(db: Database, chain: AuditChain, batch: int) -> tuple[ChainHead | None, int]:

@@ -85,7 +85,7 @@ class LiveCallRegistry:
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
         self._recordings = CallRecordings()
-        self.spool = RecordingSpool(storage)
+        self.spool = RecordingSpool(db, storage)
         self.vad: VadEngine | None = None  # loaded by the first call
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()

@@ -8,9 +8,12 @@ from typing import Final
 
 import structlog
 
+from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.files.file_store import FileStore, StorageUnavailable
 from offhook.kit.tasks import TaskTracker
 from offhook.runs.live.wav import repair_wav_header
+from offhook.runs.records import repository
 
 FOLDER: Final = "recordings"
 # Three times the longest call: a call without audio writes nothing, and its file must not be taken from it.
@@ -20,9 +23,13 @@ log = structlog.get_logger(__name__)
 
 
 class RecordingSpool:
-    """One per process. Does nothing where recordings stay in their local folder."""
+    """One per process. Does nothing where recordings stay in their local folder.
 
-    def __init__(self, storage: FileStore) -> None:
+    A run may be deleted while its recording waits here; then the file is deleted, too.
+    """
+
+    def __init__(self, db: Database, storage: FileStore) -> None:
+        self._db = db
         self._storage = storage
         self._tasks = TaskTracker()
 
@@ -61,11 +68,20 @@ class RecordingSpool:
         if not path.exists():  # made on another machine, or another process was faster
             return False
         try:
-            await self._storage.keep(key, path)
-        except StorageUnavailable as error:
+            if await self._has_run(key):
+                await self._storage.keep(key, path)
+                if await self._has_run(key):
+                    return True
+            await self._storage.delete(key)
+        except (StorageUnavailable, *DATABASE_ERRORS) as error:
             log.warning("recording_not_kept", key=key, error=str(error))
-            return False
-        return True
+        return False
+
+    async def _has_run(self, key: str) -> bool:
+        organization_id, run_id = key.removesuffix(".wav").split("/")[1:]
+        async with self._db.transaction() as session:
+            found = await repository.find_recording_keys_of_runs(session, int(organization_id), [int(run_id)])
+        return bool(found)
 
     def _find_abandoned(self) -> list[Path]:
         before = time.time() - ABANDONED_AFTER_S

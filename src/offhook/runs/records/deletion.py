@@ -1,6 +1,7 @@
 """Deletes runs and their files, one or all of a workflow; refuses what is live."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,6 +21,7 @@ from offhook.workflows.errors import WorkflowHasLiveRuns
 
 # Each run may have thousands of events, which are deleted with it.
 BATCH: Final = 200
+_RECORDINGS: Final = "recordings"
 
 
 async def refuse_while_live(session: AsyncSession, caller: Caller, workflow_id: int) -> None:
@@ -42,6 +44,13 @@ class RunDeletion:
     events: int
     has_recording: bool
     deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedRuns:
+    runs: int
+    events: int
+    recordings: int
 
 
 class RunEraser:
@@ -82,6 +91,22 @@ class RunEraser:
         async with self._db.transaction() as session:
             await repository.delete_runs(session, organization_id, keys)
         return len(keys) == BATCH
+
+    async def erase_runs(self, organization_id: int, run_ids: Collection[int]) -> ErasedRuns:
+        """Deletes these runs, which are over, with their recordings. The caller writes the audit entry."""
+        async with self._db.transaction() as session:
+            keys = await repository.find_recording_keys_of_runs(session, organization_id, run_ids)
+        # A call that ended a moment ago may not have its key yet.
+        folder_keys = {run_id: f"{_RECORDINGS}/{organization_id}/{run_id}.wav" for run_id in run_ids}
+        named = [key for key in {*keys.values(), *folder_keys.values()} if key is not None]
+        recordings = sum(await asyncio.gather(*(self._has_file(key) for key in named)))
+        await asyncio.gather(*(self._storage.delete(key) for key in named))
+        async with self._db.transaction() as session:
+            events = 0
+            for run_id in run_ids:
+                events += await repository.count_events(session, organization_id, run_id)
+            await repository.delete_runs(session, organization_id, run_ids)
+        return ErasedRuns(len(run_ids), events, recordings)
 
     async def _has_file(self, key: str) -> bool:
         try:

@@ -241,6 +241,16 @@ async def find_recording_keys(
     return {row.id: row.recording_key for row in rows}
 
 
+async def find_recording_keys_of_runs(
+    session: AsyncSession, organization_id: int, run_ids: Collection[int]
+) -> dict[int, str | None]:
+    """Returns recording keys by run id."""
+    rows = await session.execute(
+        select(Run.id, Run.recording_key).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
+    )
+    return {row.id: row.recording_key for row in rows}
+
+
 async def delete_runs(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> None:
     """Deletes runs with everything that belongs to them."""
     await session.execute(delete(Run).where(Run.organization_id == organization_id, Run.id.in_(run_ids)))

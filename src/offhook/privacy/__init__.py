@@ -1,0 +1,19 @@
+"""What an organization has about one person: erased and exported by phone number."""
+
+from offhook.kit.crypto import Keyring
+from offhook.privacy import endpoints
+from offhook.privacy.service import JOB, SWEEP_INTERVAL_S, SWEEP_JOB, PersonData
+from offhook.privacy.services import PrivacyServices
+from offhook.root import Root
+from offhook.runs import RunServices
+
+__all__ = ["PersonData", "PrivacyServices", "register"]
+
+
+def register(root: Root) -> None:
+    """Registers the routes and the jobs."""
+    data = PersonData(root.db, root.storage, root.get(Keyring), root.clock, root.get(RunServices).eraser)
+    root.provide(PrivacyServices, PrivacyServices(data, root.storage))
+    root.jobs.add(JOB, data.handle_request)
+    root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
+    root.api.include_router(endpoints.router)

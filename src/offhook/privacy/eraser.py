@@ -1,0 +1,154 @@
+"""Erases everything about one number, in short transactions; each step can be repeated."""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.campaigns.intake.contact_files import FOLDER as CONTACT_FILES
+from offhook.kit.database.database import Database
+from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.knowledge.uploads import STORAGE_FOLDER as DOCUMENTS
+from offhook.orgs import Caller
+from offhook.orgs.audit_trail.sealing import reopen_chain
+from offhook.privacy import statements
+from offhook.privacy.contact_rows import remove_rows
+from offhook.privacy.errors import NumberInCall
+from offhook.privacy.number_forms import NumberForms
+from offhook.privacy.places import DELETED_ROWS, EMPTIED, SearchedTable, list_searched_tables
+from offhook.runs.records.deletion import BATCH, RunEraser
+
+RUN_BATCH: Final = 1000
+# PDF and Word files: compressed, so that the number does not stand in their bytes.
+_BINARY_MARKS: Final = (b"%PDF", b"PK\x03\x04")
+
+
+class NumberEraser:
+    """``counts`` are what it has erased so far, by kind."""
+
+    def __init__(
+        self,
+        db: Database,
+        storage: FileStore,
+        runs: RunEraser,
+        *,
+        caller: Caller,
+        forms: NumberForms,
+        counts: Counter[str],
+    ) -> None:
+        self._db = db
+        self._storage = storage
+        self._runs = runs
+        self._caller = caller
+        self._organization_id = caller.organization_id
+        self._forms = forms
+        self.counts = counts
+
+    async def erase_runs(self) -> None:
+        """Deletes the runs about the number. Raises NumberInCall (409) when one of them is not over."""
+        while True:
+            async with self._db.transaction() as session:
+                if await statements.has_live_call(session, self._organization_id, self._forms.exact_forms):
+                    raise NumberInCall
+                run_ids = await statements.find_runs(
+                    session, self._organization_id, self._forms.exact_forms, limit=BATCH
+                )
+                if not run_ids:
+                    return
+                emptied = await statements.empty_webhook_events(session, self._organization_id, run_ids)
+            erased = await self._runs.erase_runs(self._organization_id, run_ids)
+            self.counts.update(
+                runs=erased.runs, events=erased.events, recordings=erased.recordings, webhook_events=emptied
+            )
+
+    async def erase_rows(self) -> None:
+        """Deletes contacts, refused calls and other rows about the number, and jobs that name it."""
+        async with self._db.transaction() as session:
+            for name, columns in DELETED_ROWS.items():
+                self.counts[name] += await statements.delete_rows(
+                    session, self._organization_id, name, columns, self._forms.exact_forms
+                )
+            self.counts["jobs"] += await statements.delete_jobs(
+                session, self._organization_id, self._forms.search_pattern
+            )
+
+    async def erase_contact_file_rows(self) -> None:
+        """Removes the number's rows from uploaded contact files."""
+        self.counts["contact_file_rows"] += await self._rewrite_files(CONTACT_FILES, remove_rows)
+
+    async def erase_in_documents(self) -> None:
+        """Erases the number in documents that are plain text. Those of other kinds stay as they are."""
+        self.counts["documents"] += await self._rewrite_files(DOCUMENTS, _erase_from_document)
+
+    async def erase_mentions(self) -> None:
+        """Erases the number in the texts of all rows that stay."""
+        for searched in list_searched_tables():
+            if searched.is_of_runs:
+                await self._erase_in_runs(searched)
+            else:
+                async with self._db.transaction() as session:
+                    await self._erase_in_table(session, searched, None)
+            if searched.words:
+                async with self._db.transaction() as session:
+                    await statements.erase_words(
+                        session, self._organization_id, searched, self._forms.word_core, self._forms.word_pattern
+                    )
+
+    async def _erase_in_runs(self, searched: SearchedTable) -> None:
+        last = 0
+        while True:
+            async with self._db.transaction() as session:
+                run_ids = await statements.list_run_ids(session, self._organization_id, after=last, limit=RUN_BATCH)
+                if not run_ids:
+                    return
+                await self._erase_in_table(session, searched, run_ids)
+            last = run_ids[-1]
+
+    async def _erase_in_table(
+        self, session: AsyncSession, searched: SearchedTable, run_ids: Sequence[int] | None
+    ) -> None:
+        rows = await statements.find_mentions(
+            session, self._organization_id, searched, self._forms.search_pattern, run_ids
+        )
+        changes = [(row, values) for row in rows if (values := self._erase_from_row(searched, row))]
+        if changes and searched.name == "audit_entries":
+            await reopen_chain(session, self._caller, [row["id"] for row, _ in changes])
+        for row, values in changes:
+            await statements.update_row(session, self._organization_id, searched, row, values)
+        if changes:
+            self.counts[f"{searched.name}_changed"] += len(changes)
+
+    def _erase_from_row(self, searched: SearchedTable, row: Any) -> dict[str, Any]:
+        values = {}
+        for column in searched.columns:
+            erased = self._forms.erase_from_value(row[column.name])
+            if erased != row[column.name]:
+                values[column.name] = None if (searched.name, column.name) in EMPTIED else erased
+        return values
+
+    async def _rewrite_files(self, folder: str, rewrite: Callable[[bytes, NumberForms], tuple[bytes, int]]) -> int:
+        total = 0
+        async for batch in self._storage.list_keys(f"{folder}/{self._organization_id}"):
+            for key, _ in batch:
+                try:
+                    async with self._storage.open_file(key) as path:
+                        content = await asyncio.to_thread(path.read_bytes)
+                except FileGone:
+                    continue
+                rewritten, count = await asyncio.to_thread(rewrite, content, self._forms)
+                if count:
+                    draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
+                    await asyncio.to_thread(draft.write_bytes, rewritten)
+                    await self._storage.keep(key, draft)
+                    total += count
+        return total
+
+
+def _erase_from_document(content: bytes, forms: NumberForms) -> tuple[bytes, int]:
+    if content.startswith(_BINARY_MARKS):
+        return content, 0
+    erased = forms.erase_from_text(content.decode("latin-1")).encode("latin-1")
+    return erased, int(erased != content)

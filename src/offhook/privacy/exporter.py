@@ -1,0 +1,101 @@
+"""One archive with everything about one number."""
+
+import asyncio
+import json
+import secrets
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.database.database import Database
+from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.privacy import statements
+from offhook.privacy.number_forms import NumberForms
+from offhook.privacy.places import DELETED_ROWS, RUNS, list_searched_tables
+from offhook.runs.records.deletion import BATCH
+
+FOLDER: Final = "exports"
+FORMAT: Final = "offhook.person.1"
+_LISTED: Final[Mapping[str, tuple[str, ...]]] = {**DELETED_ROWS, "do_not_call_entries": ("phone_number",)}
+
+
+class NumberExporter:
+    """Reads what an erasure would delete. Conversations with others that mention the number are only named: what these
+    people said is theirs."""
+
+    def __init__(self, db: Database, storage: FileStore, organization_id: int, forms: NumberForms) -> None:
+        self._db = db
+        self._storage = storage
+        self._organization_id = organization_id
+        self._forms = forms
+        self.counts: Counter[str] = Counter()
+
+    async def write_archive(self, now: datetime) -> str:
+        """Returns the key of the archive: ``person.json``, and ``recordings/RUN.wav`` for each recording."""
+        content = await self._collect(now)
+        draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.zip")
+        try:
+            await asyncio.to_thread(_start_archive, draft, content)
+            for run in content["runs"]:
+                await self._add_recording(draft, run["id"], run["recording_key"])
+            key = f"{FOLDER}/{self._organization_id}/{secrets.token_hex(16)}.zip"
+            await self._storage.keep(key, draft)
+        finally:
+            draft.unlink(missing_ok=True)
+        return key
+
+    async def _collect(self, now: datetime) -> dict[str, Any]:
+        forms, organization_id = self._forms.exact_forms, self._organization_id
+        async with self._db.snapshot_transaction() as session:
+            run_ids = await statements.find_runs(session, organization_id, forms, limit=BATCH * BATCH)
+            tables = await statements.read_run_rows(session, organization_id, run_ids)
+            for name, columns in _LISTED.items():
+                rows = await statements.read_rows(session, organization_id, name, columns, forms)
+                tables[name] = [dict(row) for row in rows]
+            mentions = await self._find_mentions(session, frozenset(run_ids))
+        self.counts.update({name: len(rows) for name, rows in tables.items()})
+        self.counts["mentions"] = len(mentions)
+        about = {"format": FORMAT, "phone_number": self._forms.e164, "made_at": now}
+        return {**about, **tables, "mentions": mentions}
+
+    async def _find_mentions(self, session: AsyncSession, run_ids: frozenset[int]) -> list[dict[str, Any]]:
+        mentions: list[dict[str, Any]] = []
+        for searched in list_searched_tables():
+            if searched.name in _LISTED:
+                continue
+            rows = await statements.find_mentions(session, self._organization_id, searched, self._forms.search_pattern)
+            keys = searched.table.primary_key.columns.keys()
+            for row in rows:
+                run_id = row["id"] if searched.name == RUNS else row.get("run_id")
+                if run_id not in run_ids and self._forms.is_in_values(row[column.name] for column in searched.columns):
+                    mentions.append({"table": searched.name, **{key: row[key] for key in keys}})
+        return mentions
+
+    async def _add_recording(self, archive: Path, run_id: int, key: str | None) -> None:
+        if key is None:
+            return
+        try:
+            async with self._storage.open_file(key) as path:
+                await asyncio.to_thread(_add_file, archive, path, f"recordings/{run_id}.wav")
+        except FileGone:
+            return
+        self.counts["recordings"] += 1
+
+
+def _start_archive(archive: Path, content: Mapping[str, Any]) -> None:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("person.json", json.dumps(content, indent=1, ensure_ascii=False, default=_to_json))
+
+
+def _add_file(archive: Path, path: Path, name: str) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file:
+        file.write(path, name)
+
+
+def _to_json(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)

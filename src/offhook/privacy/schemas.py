@@ -1,0 +1,47 @@
+"""Requests and responses about a person's data."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from offhook.kit.phone_numbers import E164
+from offhook.privacy.service import RequestKind
+
+
+class DataRequestCreate(BaseModel):
+    """``export`` makes an archive; ``erasure`` deletes, and cannot be undone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: RequestKind
+    phone_number: E164
+
+
+class DataRequestResponse(BaseModel):
+    """A request, and its receipt when ``state`` is ``done``.
+
+    ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` are rows that stay without
+    the number.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    kind: str
+    state: str = Field(description="waiting, running or done")
+    step: str | None = Field(description="What the job does now")
+    number_hash: str = Field(description="A keyed hash of the number; it is the same in each request about it")
+    counts: dict[str, int]
+    archive_expires_at: datetime | None
+    created_by: int | None
+    created_by_key: int | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class DataRequestList(BaseModel):
+    requests: list[DataRequestResponse]
+    total_count: int
+    page: int
+    limit: int
+    total_pages: int

@@ -1,0 +1,35 @@
+"""Requests about the data of one person, who is known by a phone number."""
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
+
+
+class PersonDataRequest(Base):
+    """``kind``: erasure or export. ``state``: waiting, running, done. ``phone_number`` is null once an erasure is done;
+    ``number_hash`` stays. ``counts`` are those of the receipt and grow as the job proceeds."""
+
+    __tablename__ = "person_data_requests"
+    __table_args__ = (
+        Index("ix_person_data_requests_org", "organization_id", "id"),
+        Index("ix_person_data_requests_open", "id", postgresql_where=text("state <> 'done'")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(16))
+    state: Mapped[str] = mapped_column(String(16), server_default="waiting")
+    step: Mapped[str | None] = mapped_column(String(64))
+    phone_number: Mapped[str | None] = mapped_column(String(32))
+    number_hash: Mapped[str] = mapped_column(String(64))
+    counts: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
+    archive_key: Mapped[str | None] = mapped_column(String(200))
+    archive_expires_at: Mapped[datetime | None]
+    created_by: Mapped[int | None]
+    created_by_key: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
