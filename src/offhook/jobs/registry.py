@@ -10,8 +10,9 @@ from offhook.kit.json_values import JsonObject
 # Each handler declares the fields of its own payload, a JSON object.
 JobHandler = Callable[[Any], Awaitable[object]]
 # Each lane of a worker has places of its own. ``platform``: what keeps calls and campaigns going, and the schedules.
-# ``requests``: waits for servers that organizations choose. ``work``: documents and everything else.
-Lane = Literal["platform", "requests", "work"]
+# ``requests``: waits for servers that organizations choose. ``retention``: deletes what is old. ``work``: documents and
+# everything else.
+Lane = Literal["platform", "requests", "retention", "work"]
 
 
 @dataclass(frozen=True, slots=True)

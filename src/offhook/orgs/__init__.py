@@ -30,6 +30,7 @@ from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
 from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
+from offhook.orgs.privacy_settings import endpoints as privacy_settings_endpoints
 from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in import signup_endpoints
 from offhook.orgs.sign_in.authentication import Authenticator
@@ -83,6 +84,7 @@ def register(root: Root) -> None:
         signup_endpoints,
         account_endpoints,
         call_policy_endpoints,
+        privacy_settings_endpoints,
         preference_endpoints,
         user_key_endpoints,
         member_endpoints,

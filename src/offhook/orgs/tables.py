@@ -241,3 +241,19 @@ class BlockedCaller(Base):
     reason: Mapped[str | None] = mapped_column(String(500))
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class StoredPrivacySettings(Base):
+    """How many days an organization keeps what its calls leave; null keeps it. ``…_swept_until``: runs that were created
+    before it have been swept."""
+
+    __tablename__ = "privacy_settings"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    recordings_days: Mapped[int | None]
+    transcripts_days: Mapped[int | None]
+    runs_days: Mapped[int | None]
+    recordings_swept_until: Mapped[datetime | None]
+    transcripts_swept_until: Mapped[datetime | None]
+    runs_swept_until: Mapped[datetime | None]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -2,6 +2,7 @@
 
 from offhook.kit.crypto import Keyring
 from offhook.privacy import endpoints
+from offhook.privacy.retention import RETENTION_INTERVAL_S, RETENTION_JOB, RetentionSweep
 from offhook.privacy.service import JOB, SWEEP_INTERVAL_S, SWEEP_JOB, PersonData
 from offhook.privacy.services import PrivacyServices
 from offhook.root import Root
@@ -16,4 +17,6 @@ def register(root: Root) -> None:
     root.provide(PrivacyServices, PrivacyServices(data, root.storage))
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
+    sweep = RetentionSweep(root.db, root.clock, root.get(RunServices).eraser)
+    root.jobs.add(RETENTION_JOB, sweep.sweep, every_s=RETENTION_INTERVAL_S, lane="retention")
     root.api.include_router(endpoints.router)

@@ -14,7 +14,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.orgs import ADMINS, Caller, write_audit_entry
 from offhook.runs.errors import RunInProgress, RunNotFound
-from offhook.runs.records import repository
+from offhook.runs.records import repository, retention_queries
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.workflows.errors import WorkflowHasLiveRuns
@@ -94,6 +94,22 @@ class RunEraser:
 
     async def erase_runs(self, organization_id: int, run_ids: Collection[int]) -> ErasedRuns:
         """Deletes these runs, which are over, with their recordings. The caller writes the audit entry."""
+        recordings = await self._delete_recordings(organization_id, run_ids)
+        async with self._db.transaction() as session:
+            events = 0
+            for run_id in run_ids:
+                events += await repository.count_events(session, organization_id, run_id)
+            await repository.delete_runs(session, organization_id, run_ids)
+        return ErasedRuns(len(run_ids), events, recordings)
+
+    async def erase_recordings(self, organization_id: int, run_ids: Collection[int]) -> int:
+        """Deletes the recordings of these runs, which are over, and returns how many there were."""
+        recordings = await self._delete_recordings(organization_id, run_ids)
+        async with self._db.transaction() as session:
+            await retention_queries.forget_recordings(session, organization_id, run_ids)
+        return recordings
+
+    async def _delete_recordings(self, organization_id: int, run_ids: Collection[int]) -> int:
         async with self._db.transaction() as session:
             keys = await repository.find_recording_keys_of_runs(session, organization_id, run_ids)
         # A call that ended a moment ago may not have its key yet.
@@ -101,12 +117,7 @@ class RunEraser:
         named = [key for key in {*keys.values(), *folder_keys.values()} if key is not None]
         recordings = sum(await asyncio.gather(*(self._has_file(key) for key in named)))
         await asyncio.gather(*(self._storage.delete(key) for key in named))
-        async with self._db.transaction() as session:
-            events = 0
-            for run_id in run_ids:
-                events += await repository.count_events(session, organization_id, run_id)
-            await repository.delete_runs(session, organization_id, run_ids)
-        return ErasedRuns(len(run_ids), events, recordings)
+        return recordings
 
     async def _has_file(self, key: str) -> bool:
         try:

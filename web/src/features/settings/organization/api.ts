@@ -75,3 +75,18 @@ export function useSaveSpendLimit() {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["usage"] }),
   });
 }
+
+export function useRetention() {
+  return useQuery({
+    queryKey: ["retention"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/retention")),
+  });
+}
+
+export function useSaveRetention() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"RetentionUpdate">) => unwrap(api.PUT("/api/v1/organizations/retention", { body })),
+    onSuccess: (saved) => queries.setQueryData(["retention"], saved),
+  });
+}

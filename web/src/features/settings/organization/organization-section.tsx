@@ -11,6 +11,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
+import { RetentionPanel } from "./retention-panel";
 import { SupportAccess } from "./support-access";
 import { SpendLimitPanel } from "./spend-limit-panel";
 import classes from "../settings.module.css";
@@ -35,6 +36,7 @@ export default function OrganizationSection() {
             </Group>
           </Panel>
           <SpendLimitPanel />
+          <RetentionPanel />
         </Stack>
       )}
     </Loaded>

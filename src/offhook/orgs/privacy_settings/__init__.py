@@ -1,0 +1,1 @@
+"""How long an organization keeps what its calls leave."""

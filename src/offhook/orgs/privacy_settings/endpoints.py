@@ -1,0 +1,64 @@
+"""How long an organization keeps what its calls leave, over HTTP."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, BeforeValidator, Field
+
+from offhook.kit.database.database import Session
+from offhook.kit.json_numbers import reject_boolean
+from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
+from offhook.orgs.privacy_settings import retention
+from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_DAYS, RetentionPeriods, RetentionState
+
+router = APIRouter(prefix="/organizations/retention", tags=["privacy"])
+
+Days = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_DAYS, le=MAX_DAYS)]
+
+
+class RetentionUpdate(BaseModel):
+    """Days since the beginning of a call, 1 to 3650; null keeps it."""
+
+    recordings_days: Days | None
+    transcripts_days: Days | None
+    runs_days: Days | None
+
+
+class RetentionResponse(BaseModel):
+    """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
+    steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `…_swept_until`: what
+    began before it has been dealt with."""
+
+    recordings_days: int | None
+    transcripts_days: int | None
+    runs_days: int | None
+    recordings_swept_until: datetime | None
+    transcripts_swept_until: datetime | None
+    runs_swept_until: datetime | None
+
+
+@router.get("", response_model=RetentionResponse, operation_id="get_retention")
+async def get_retention(org: CurrentOrg, session: Session) -> RetentionResponse:
+    """Returns how long recordings, transcripts and runs are kept."""
+    return _to_response(await retention.get_retention(session, org.organization_id))
+
+
+@router.put("", response_model=RetentionResponse, operation_id="put_retention")
+async def put_retention(body: RetentionUpdate, org: RequireAdmin, session: Session, now: Now) -> RetentionResponse:
+    """Sets how long recordings, transcripts and runs are kept. What is older is deleted within an hour or so, also what was
+    recorded before."""
+    periods = RetentionPeriods(**body.model_dump())
+    return _to_response(await retention.change_retention(session, org, periods, now))
+
+
+def _to_response(state: RetentionState) -> RetentionResponse:
+    periods = state.periods
+    return RetentionResponse(
+        recordings_days=periods.recordings_days,
+        transcripts_days=periods.transcripts_days,
+        runs_days=periods.runs_days,
+        recordings_swept_until=state.recordings_swept_until,
+        transcripts_swept_until=state.transcripts_swept_until,
+        runs_swept_until=state.runs_swept_until,
+    )

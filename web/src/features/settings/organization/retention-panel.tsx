@@ -1,0 +1,101 @@
+/** How long the organization keeps what its calls leave. */
+
+import { Button, NumberInput } from "@mantine/core";
+import type { SubmitEvent } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import type { Schema } from "../../../lib/api/types";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { notifySuccess } from "../../../lib/ui/notifications";
+import { useForm } from "../../../lib/ui/use-form";
+import classes from "../settings.module.css";
+import { useRetention, useSaveRetention } from "./api";
+
+type Days = number | "";
+
+const FIELDS = [
+  {
+    name: "recordings_days",
+    label: "Recordings",
+    description: "Days until the sound of a call is deleted",
+  },
+  {
+    name: "transcripts_days",
+    label: "Transcripts",
+    description:
+      "Days until the words of a conversation are deleted, with variables and reviews. Times, steps and cost stay.",
+  },
+  {
+    name: "runs_days",
+    label: "Runs",
+    description: "Days until the whole run is deleted. Usage and charges stay.",
+  },
+] as const;
+
+export function RetentionPanel() {
+  const retention = useRetention();
+  return (
+    <Panel title="How long calls are kept">
+      <Loaded query={retention} what="The retention settings" height={240}>
+        {(data) => <RetentionForm retention={data} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function RetentionForm({ retention }: { retention: Schema<"RetentionResponse"> }) {
+  const permissions = usePermissions();
+  const save = useSaveRetention();
+  const form = useForm<Record<(typeof FIELDS)[number]["name"], Days>>(
+    {
+      recordings_days: retention.recordings_days ?? "",
+      transcripts_days: retention.transcripts_days ?? "",
+      runs_days: retention.runs_days ?? "",
+    },
+    save.error,
+    { labels: { recordings_days: "Recordings", transcripts_days: "Transcripts", runs_days: "Runs" } },
+  );
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const { recordings_days, transcripts_days, runs_days } = form.values;
+    save.mutate(
+      {
+        recordings_days: toDays(recordings_days),
+        transcripts_days: toDays(transcripts_days),
+        runs_days: toDays(runs_days),
+      },
+      { onSuccess: () => notifySuccess("Retention saved.") },
+    );
+  };
+  return (
+    <form onSubmit={submit} className={classes.form} noValidate>
+      {FIELDS.map(({ name, label, description }) => (
+        <NumberInput
+          key={name}
+          label={label}
+          description={description}
+          placeholder="Kept until you delete them"
+          suffix=" days"
+          min={1}
+          max={3650}
+          allowDecimal={false}
+          disabled={!permissions.admin}
+          {...form.field(name)}
+        />
+      ))}
+      <FormProblem words={form.problem} />
+      {permissions.admin && (
+        <div>
+          <Button type="submit" loading={save.isPending}>
+            Save retention
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function toDays(value: Days): number | null {
+  return value === "" ? null : value;
+}
