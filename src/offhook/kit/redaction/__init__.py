@@ -1,0 +1,1 @@
+"""Finds and removes what must not be kept in texts."""
