@@ -256,4 +256,6 @@ class StoredPrivacySettings(Base):
     recordings_swept_until: Mapped[datetime | None]
     transcripts_swept_until: Mapped[datetime | None]
     runs_swept_until: Mapped[datetime | None]
+    # What is redacted in what is said on calls.
+    redacted_kinds: Mapped[list[str]] = mapped_column(ARRAY(String(16)), server_default=text("'{}'"))
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -119,6 +119,7 @@ class WorkflowConfigurations(_OpenModel):
     turn_stop_silence_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
+    do_not_keep: Flag | None = None
     text_chat_inactivity_timeout_seconds: Annotated[WholeNumber, Field(ge=60, le=10_500)] | None = None
     voicemail_detection: VoicemailDetection | None = None
     vad_configuration: VadConfiguration | None = None

@@ -38,7 +38,7 @@ _SSN_GROUPS: Final = re.compile(r"(?<![0-9])[0-9]{3}[- .][0-9]{2}[- .][0-9]{4}(?
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Finding:
+class SensitivePart:
     """A part of a text, from ``start`` up to but not including ``end``."""
 
     start: int
@@ -58,7 +58,7 @@ class Redactor:
         """Returns one turn with ``[card]`` and the like in place of what was found."""
         return self.redact_turn(text)[0]
 
-    def redact_turn(self, text: str) -> tuple[str, list[Finding]]:
+    def redact_turn(self, text: str) -> tuple[str, list[SensitivePart]]:
         """Returns the text of one turn without what was found, and the places where it was."""
         findings = self.find(text)
         self._had_card = any(finding.kind == "card" for finding in findings) or (
@@ -83,19 +83,19 @@ class Redactor:
             return value if redacted == str(value) else redacted
         return value
 
-    def find(self, text: str) -> list[Finding]:
+    def find(self, text: str) -> list[SensitivePart]:
         """Returns what there is in a text, in order and without overlaps."""
-        found: list[Finding] = []
+        found: list[SensitivePart] = []
         for start, end in find_email_addresses(text):
-            _add(found, Finding(start, end, "email"))
+            _add(found, SensitivePart(start, end, "email"))
         for start, end in find_ibans(text):
-            _add(found, Finding(start, end, "iban"))
+            _add(found, SensitivePart(start, end, "iban"))
         runs = read_digit_runs(text)
         if any(digit.is_spoken for run in runs for digit in run) and not any(_find_card(_join(run)) for run in runs):
             for run in read_digit_runs(text, joins_tens=False):
                 place = _find_card(_join(run))
                 if place is not None:
-                    _add(found, Finding(run[place[0]].start, run[place[1] - 1].end, "card"))
+                    _add(found, SensitivePart(run[place[0]].start, run[place[1] - 1].end, "card"))
         for run in runs:
             self._classify(text, run, found)
         return sorted(found)
@@ -106,14 +106,14 @@ class Redactor:
             prefix = f"{name.replace('_', ' ')}: "
             found = [finding for finding in self.find(prefix + str(value)) if finding.kind in self._kinds]
             moved = [
-                Finding(one.start - len(prefix), one.end - len(prefix), one.kind)
+                SensitivePart(one.start - len(prefix), one.end - len(prefix), one.kind)
                 for one in found
                 if one.start >= len(prefix)
             ]
             return _replace(str(value), moved) if moved else value
         return self.redact_value(value)
 
-    def _classify(self, text: str, run: Sequence[Digit], found: list[Finding]) -> None:
+    def _classify(self, text: str, run: Sequence[Digit], found: list[SensitivePart]) -> None:
         """Takes what it knows from a group of digits, and looks at the rest again."""
         if len(run) < 3:
             return
@@ -122,11 +122,11 @@ class Redactor:
         place = _find_card(digits)
         if place is not None:
             begin, end = place
-            _add(found, Finding(run[begin].start, run[end - 1].end, "card"))
+            _add(found, SensitivePart(run[begin].start, run[end - 1].end, "card"))
             self._classify(text, run[:begin], found)
             rest = run[end:]
             if 3 <= len(rest) <= 4:
-                _add(found, Finding(rest[0].start, rest[-1].end, "cvv"))
+                _add(found, SensitivePart(rest[0].start, rest[-1].end, "cvv"))
             else:
                 self._classify(text, rest, found)
             return
@@ -136,10 +136,10 @@ class Redactor:
             # The sign and the bracket belong to the number.
             while start > 0 and text[start - 1] in "+(":
                 start -= 1
-            _add(found, Finding(start, run[-1].end, kind))
+            _add(found, SensitivePart(start, run[-1].end, kind))
 
     def _name_kind(
-        self, text: str, run: Sequence[Digit], digits: str, name: str, found: Sequence[Finding]
+        self, text: str, run: Sequence[Digit], digits: str, name: str, found: Sequence[SensitivePart]
     ) -> RedactedKind | None:
         if 3 <= len(digits) <= 4:
             has_card = self._had_card or any(one.kind == "card" and one.start < run[0].start for one in found)
@@ -200,12 +200,12 @@ def _last_name(name: str) -> str | None:
     return kind if last[kind] >= 0 else None
 
 
-def _add(found: list[Finding], finding: Finding) -> None:
+def _add(found: list[SensitivePart], finding: SensitivePart) -> None:
     if all(finding.end <= one.start or finding.start >= one.end for one in found):
         found.append(finding)
 
 
-def _replace(text: str, findings: Iterable[Finding]) -> str:
+def _replace(text: str, findings: Iterable[SensitivePart]) -> str:
     for finding in sorted(findings, reverse=True):
         text = f"{text[: finding.start]}[{finding.kind}]{text[finding.end :]}"
     return text

@@ -8,11 +8,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from offhook.kit.database.database import Session
 from offhook.kit.json_numbers import reject_boolean
+from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
-from offhook.orgs.privacy_settings import retention
+from offhook.orgs.privacy_settings import redaction, retention
 from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_DAYS, RetentionPeriods, RetentionState
 
-router = APIRouter(prefix="/organizations/retention", tags=["privacy"])
+router = APIRouter(prefix="/organizations", tags=["privacy"])
 
 Days = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_DAYS, le=MAX_DAYS)]
 
@@ -38,18 +39,36 @@ class RetentionResponse(BaseModel):
     runs_swept_until: datetime | None
 
 
-@router.get("", response_model=RetentionResponse, operation_id="get_retention")
+@router.get("/retention", response_model=RetentionResponse, operation_id="get_retention")
 async def get_retention(org: CurrentOrg, session: Session) -> RetentionResponse:
     """Returns how long recordings, transcripts and runs are kept."""
     return _to_response(await retention.get_retention(session, org.organization_id))
 
 
-@router.put("", response_model=RetentionResponse, operation_id="put_retention")
+@router.put("/retention", response_model=RetentionResponse, operation_id="put_retention")
 async def put_retention(body: RetentionUpdate, org: RequireAdmin, session: Session, now: Now) -> RetentionResponse:
     """Sets how long recordings, transcripts and runs are kept. What is older is deleted within an hour or so, also what was
     recorded before."""
     periods = RetentionPeriods(**body.model_dump())
     return _to_response(await retention.change_retention(session, org, periods, now))
+
+
+class RedactionSettings(BaseModel):
+    """What is replaced by `[card]` and the like before a transcript is stored: none of it by default."""
+
+    kinds: Annotated[list[RedactedKind], Field(max_length=len(ALL_KINDS))]
+
+
+@router.get("/redaction", response_model=RedactionSettings, operation_id="get_redaction")
+async def get_redaction(org: CurrentOrg, session: Session) -> RedactionSettings:
+    """Returns what is redacted on calls."""
+    return RedactionSettings(kinds=await redaction.list_redacted_kinds(session, org.organization_id))
+
+
+@router.put("/redaction", response_model=RedactionSettings, operation_id="put_redaction")
+async def put_redaction(body: RedactionSettings, org: RequireAdmin, session: Session, now: Now) -> RedactionSettings:
+    """Sets what is redacted in transcripts, events, variables and recordings of calls that begin from now on."""
+    return RedactionSettings(kinds=await redaction.change_redacted_kinds(session, org, body.kinds, now))
 
 
 def _to_response(state: RetentionState) -> RetentionResponse:

@@ -19,6 +19,7 @@ from offhook.kit.event_bus import EventBus
 from offhook.kit.files.disk_space import has_free_space
 from offhook.kit.files.file_store import FileStore
 from offhook.orgs import service as orgs
+from offhook.orgs.privacy_settings import redaction
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
@@ -36,6 +37,7 @@ from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.records import event_queries
 from offhook.runs.records.context import call_configurations, call_context
+from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.tables import Run
 from offhook.settings import Settings
 from offhook.voice.events import CALL_ENDED, VoiceEvent
@@ -123,8 +125,8 @@ class LiveCallRegistry:
             raise ProcessIsFull
         self._connecting += 1
         try:
-            run, version = await self._take_slot(run_id, leg.codec)
-            sink = self._writer.create_sink(run.id)
+            run, version, words = await self._take_slot(run_id, leg.codec)
+            sink = self._writer.create_sink(run.id, words)
             try:
                 call = await self._build_call(run, version, leg, sink)
             except BaseException:
@@ -165,7 +167,7 @@ class LiveCallRegistry:
         async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
-    async def _take_slot(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
+    async def _take_slot(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun, WordFilter]:
         has_slot = False
 
         def take(run: Run, weight: float) -> None:
@@ -182,7 +184,7 @@ class LiveCallRegistry:
 
     async def _take_run(
         self, run_id: int, codec: Codec, take_slot: Callable[[Run, float], None]
-    ) -> tuple[Run, VersionToRun]:
+    ) -> tuple[Run, VersionToRun, WordFilter]:
         now = self._clock.now()
         async with self._db.transaction() as session:
             run = await lease_queries.take_run(
@@ -193,11 +195,13 @@ class LiveCallRegistry:
             limit = await orgs.concurrency_limit(session, run.organization_id, self._settings)
             # refused, the transaction leaves the run as it was
             take_slot(run, limit / self._settings.org_concurrency_limit)
-            run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+            keeps_words = version.configurations.get("do_not_keep") is not True
+            run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if keeps_words else None
+            kinds = await redaction.list_redacted_kinds(session, run.organization_id)
             await event_queries.notify_listeners(session, [run.id])
             await webhook_events.publish_run_started(session, run)
-        return run, version
+        return run, version, WordFilter(kinds, keeps_words=keeps_words)
 
     async def _build_call(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
         vad = await self._get_vad_engine()
@@ -221,7 +225,8 @@ class LiveCallRegistry:
         return LiveCall(run=run, session=session, sink=sink, recorder=recorder, calls=self)
 
     async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
-        assert run.recording_key is not None
+        if run.recording_key is None:
+            return None
         # Uploads are refused first. A call without its recording is better than a database without room.
         if not await asyncio.to_thread(has_free_space, self._storage.root, self._settings.min_free_disk_mb * 500_000):
             log.error("recording_skipped", run_id=run.id, reason="disk_almost_full")
@@ -242,7 +247,7 @@ class LiveCallRegistry:
         tally = sink.tally
         ending = FinishedConversation(
             result=result,
-            gathered_context={**tally.gathered_context(), **result.gathered_context},
+            gathered_context=sink.words.filter_values({**tally.gathered_context(), **result.gathered_context}),
             usage=tally.usage,
             latency=tally.latency_summary(),
             ended_at=self._clock.now(),

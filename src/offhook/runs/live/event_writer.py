@@ -16,6 +16,7 @@ from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, 
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
+from offhook.runs.records.word_filter import WordFilter
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was unavailable for so long that the buffer filled up
@@ -30,8 +31,9 @@ OnLive = Callable[[int, VoiceEvent], None]
 class RunEventSink:
     """The event sink of one run (``voice.ports.RunSink``); its ``tally`` accumulates the events."""
 
-    def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None) -> None:
+    def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None, words: WordFilter) -> None:
         self.tally = RunTally()
+        self.words = words
         self.has_ended = False
         self._run_id = run_id
         self._writer = writer
@@ -40,6 +42,8 @@ class RunEventSink:
 
     def emit(self, event: VoiceEvent) -> None:
         """Accepts an event and returns immediately. Live-only events go only to live listeners."""
+        heard = str(event.data.get("text") or "") if event.type == CALLER_SAID else ""
+        event = self.words.filter_event(event)
         if event.type in LIVE_ONLY:
             if self._on_live is not None:
                 # text from recognizers and models may be unencodable: half of a surrogate pair
@@ -53,10 +57,8 @@ class RunEventSink:
         self._writer.add_event(
             NewEvent(self._run_id, event.type, at_ms, event_queries.encode_event_data(event.data), self._last)
         )
-        if event.type == CALLER_SAID and not self.tally.has_opted_out:
-            text = str(event.data.get("text") or "")
-            if asks_not_to_be_called(text):
-                self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": text}))
+        if event.type == CALLER_SAID and not self.tally.has_opted_out and asks_not_to_be_called(heard):
+            self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": heard}))
 
 
 class EventWriter:
@@ -95,8 +97,8 @@ class EventWriter:
             return True
         return datetime.now(UTC) - self._waiting[0].created_at <= timedelta(seconds=2 * self._write_timeout_s)
 
-    def create_sink(self, run_id: int) -> RunEventSink:
-        return RunEventSink(run_id, self, self._on_live)
+    def create_sink(self, run_id: int, words: WordFilter | None = None) -> RunEventSink:
+        return RunEventSink(run_id, self, self._on_live, words or WordFilter())
 
     def add_event(self, event: NewEvent) -> None:
         if len(self._waiting) >= self._max_events:

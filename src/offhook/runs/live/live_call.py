@@ -1,6 +1,8 @@
 """One connected call, from its first sound to its stored end."""
 
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 import structlog
@@ -10,6 +12,7 @@ from offhook.runs.finishing.costs import tariff_of
 from offhook.runs.live.call_recording import WavRecorder
 from offhook.runs.live.event_writer import RunEventSink
 from offhook.runs.live.recording_spool import RecordingSpool
+from offhook.runs.records.silences import SilentPart, silence_parts
 from offhook.runs.tables import Run
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
@@ -80,6 +83,8 @@ class LiveCall:
         try:
             if self._recorder is not None:
                 await self._recorder.close()
+                if self._sink.words.silences:
+                    await asyncio.to_thread(_silence_or_delete, self._recorder.path, self._sink.words.silences)
                 if self._recording_key is not None:
                     self._calls.spool.keep_soon(self._recording_key)
             self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
@@ -95,3 +100,11 @@ class LiveCall:
         finally:
             self._calls.forget(self)
             self.ended.set()
+
+
+def _silence_or_delete(path: Path, parts: Sequence[SilentPart]) -> None:
+    try:
+        silence_parts(path, parts)
+    except OSError:
+        log.exception("recording_not_silenced", path=str(path))
+        path.unlink(missing_ok=True)

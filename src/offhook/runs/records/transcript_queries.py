@@ -16,7 +16,7 @@ MAX_QUERY_CHARS: Final = 200
 _INDEX: Final = text(
     "INSERT INTO run_texts (run_id, organization_id, words)"
     " SELECT run_id, organization_id, array_to_tsvector(ARRAY['organization/' || organization_id])"
-    " || to_tsvector('simple', left(string_agg(left(data ->> 'text', 2000), ' '), 200000))"
+    " || to_tsvector('simple', left(coalesce(string_agg(left(data ->> 'text', 2000), ' '), ''), 200000))"
     " FROM run_events WHERE run_id = ANY(:run_ids) AND organization_id = :organization_id"
     " AND type = ANY(:types) GROUP BY run_id, organization_id"
     " ON CONFLICT (run_id) DO UPDATE SET words = excluded.words"
