@@ -87,16 +87,17 @@ def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
     stranger.close()
 
 
-def say_until_heard(caller: Caller, text: str, line: Locator, word: str) -> None:
+def say_until_heard(caller: Caller, text: str, lines: Locator, word: str) -> None:
     """Says it again when it was not understood, as people do: a busy machine tears gaps into what it hears."""
+    heard = lines.filter(has_text=re.compile(word, re.IGNORECASE)).last
     for _ in range(3):
         caller.say(text)
         try:
-            expect(line).to_contain_text(word, ignore_case=True, timeout=15_000)
+            expect(heard).to_be_visible(timeout=15_000)
         except AssertionError:
             continue
         return
-    expect(line).to_contain_text(word, ignore_case=True)
+    expect(heard).to_be_visible()
 
 
 @pytest.mark.usefixtures("home")
@@ -108,18 +109,16 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     answered = transcript.locator("[data-speaker=caller][data-state=final]")
     expect(asked.last).to_contain_text("this is Maya from Riverside Dental", timeout=30_000)
     expect(page.get_by_role("button", name="Mute")).to_be_visible()
-    say_until_heard(caller, "I would like to book an appointment.", answered.first, "appointment")
+    say_until_heard(caller, "I would like to book an appointment.", answered, "appointment")
     expect(asked.last).to_contain_text("Which day suits you best", timeout=30_000)
     expect(page.get_by_role("list", name="Response time per turn")).to_have_text(re.compile(r"\d m?s$"), timeout=15_000)
-    say_until_heard(caller, "Tuesday.", answered.nth(1), "tuesday")
+    say_until_heard(caller, "Tuesday.", answered, "tuesday")
     expect(page.locator(".react-flow__node [data-live]")).to_contain_text("What time", timeout=15_000)
     expect(transcript).to_contain_text("On that day I have", timeout=15_000)
-    caller.say("Eleven o'clock.")
+    say_until_heard(caller, "Eleven o'clock.", answered, "eleven")
     # As many of its words as were heard: at least the first, often not all of them.
-    expect(transcript.locator("[data-speaker=agent][data-state=interrupted]")).to_contain_text(
-        re.compile(r"\bOn\b"), timeout=15_000
-    )
-    expect(answered.nth(2)).to_contain_text("eleven", ignore_case=True, timeout=15_000)
+    interrupted = transcript.locator("[data-speaker=agent][data-state=interrupted]")
+    expect(interrupted.filter(has_text=re.compile(r"\bOn\b")).first).to_be_visible(timeout=15_000)
     expect(transcript).to_contain_text("Have you been to our practice before", timeout=15_000)
     shoot(page, "talk")
     page.get_by_role("button", name="Hang up").click()

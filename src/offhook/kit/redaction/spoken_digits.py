@@ -14,8 +14,8 @@ _TEENS: Final = {
     "seventeen": "17", "eighteen": "18", "nineteen": "19",
 }  # fmt: skip
 _TENS: Final = {
-    "twenty": "2", "thirty": "3", "forty": "4", "fourty": "4", "fifty": "5", "sixty": "6", "seventy": "7", "eighty": "8",
-    "ninety": "9",
+    "twenty": "2", "thirty": "3", "forty": "4", "fifty": "5", "sixty": "6", "seventy": "7", "eighty": "8", "ninety": "9",
+    "fourty": "4",  # codespell:ignore fourty
 }  # fmt: skip
 _REPEATS: Final = {"double": 2, "triple": 3, "treble": 3}
 # People say these within a number.
