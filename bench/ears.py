@@ -24,8 +24,8 @@ from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook.voice.dialog.prompts import agent_sentences, expectation_for
 from offhook.workflows.demo import demo_agent
 from offhook.workflows.graph import parse_graph

@@ -21,8 +21,8 @@ from offhook.kit.audio import MULAW_8K, Samples
 from offhook.models.ports import Expectation, SttEvent
 from offhook.models.providers.builtin.hearing.grammar import words_of
 from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 VOICES: Final = ("en-us", "en-gb", "en-us+f3", "en-us+m3", "en-gb-scotland", "en-us+f5")
 MENU: Final = (

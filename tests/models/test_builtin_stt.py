@@ -17,8 +17,8 @@ from offhook.models.ports import Expectation, ModelError, SttEvent
 from offhook.models.providers.builtin.hearing.grammar import compile_grammar, ipa_to_arpabet, jsgf_without, words_of
 from offhook.models.providers.builtin.hearing.hypotheses import judge_result
 from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 MENU = Expectation(
     ("I would like to book an appointment", "I want to change my appointment", "What are your opening hours?"),

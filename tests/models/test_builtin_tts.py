@@ -14,7 +14,6 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.synthesizer_process import SAMPLE_RATE, SynthesizerProcess
 from offhook.models.providers.builtin.tts import (
     MAX_PIECE_CHARS,
     BuiltinTts,
@@ -23,6 +22,7 @@ from offhook.models.providers.builtin.tts import (
     split_pieces,
     synthesize_speech,
 )
+from offhook.models.speech_programs.synthesizer_process import SAMPLE_RATE, SynthesizerProcess
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_blocking_synthesis_at_telephone_rate() -> None:
 def test_the_program_dies_with_a_killed_parent(tmp_path: Path) -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess\n"
+        "from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess\n"
         "async def main():\n"
         "    program = SynthesizerProcess()\n"
         "    await program.start()\n"

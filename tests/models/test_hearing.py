@@ -16,15 +16,15 @@ from offhook.models.providers.builtin.hearing.grammar import compile_grammar
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
 from offhook.models.providers.builtin.hearing.language_model import CommonWords, build_language_model, vocabulary
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.models.providers.builtin.recognizer.decoders import (
+from offhook.models.providers.builtin.stt import BuiltinStt
+from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.models.speech_programs.pocketsphinx.decoders import (
     CapturedUtterance,
     PronunciationLexicon,
     SentenceDecoder,
 )
-from offhook.models.providers.builtin.recognizer.program import MEANS
-from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
-from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.models.speech_programs.pocketsphinx.program import MEANS
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 COMMON = CommonWords({"the": 0.05, "quite": 0.001})
 STEP = Expectation(("rent a canoe",), (), ("The harbor has canoes.",))

@@ -13,13 +13,14 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.hearing.recognizer_process import FINISH, PRONOUNCE, WORDS, RecognizerProcess
-from offhook.models.providers.builtin.recognizer.program import HEADER, PROGRESS, AnswerWriter
+from offhook.models.providers.builtin.hearing.program_wire import COMMAND, FINISH, PRONOUNCE, WORDS
+from offhook.models.speech_programs.answers import HEADER, PROGRESS, AnswerWriter
+from offhook.models.speech_programs.recognizer_process import RecognizerProcess
 
 
 @pytest.fixture
 async def program() -> AsyncIterator[RecognizerProcess]:
-    program = RecognizerProcess()
+    program = RecognizerProcess(COMMAND)
     yield program
     await program.close()
 
@@ -122,7 +123,7 @@ def test_long_work_is_reported_until_it_is_done() -> None:
 
 @pytest.mark.real_time
 async def test_a_program_that_says_nothing_is_killed() -> None:
-    program = RecognizerProcess(silence_timeout_s=0.5)
+    program = RecognizerProcess(COMMAND, silence_timeout_s=0.5)
     await program.start()
     assert program.pid is not None
     os.kill(program.pid, signal.SIGSTOP)
@@ -133,7 +134,7 @@ async def test_a_program_that_says_nothing_is_killed() -> None:
 
 
 async def test_nothing_starts_after_the_end() -> None:
-    program = RecognizerProcess()
+    program = RecognizerProcess(COMMAND)
     await program.close()
     with pytest.raises(ModelError) as caught:
         await program.start()
@@ -143,9 +144,10 @@ async def test_nothing_starts_after_the_end() -> None:
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.hearing.recognizer_process import RecognizerProcess\n"
+        "from offhook.models.providers.builtin.hearing.program_wire import COMMAND\n"
+        "from offhook.models.speech_programs.recognizer_process import RecognizerProcess\n"
         "async def main():\n"
-        "    program = RecognizerProcess()\n"
+        "    program = RecognizerProcess(COMMAND)\n"
         "    await program.start()\n"
         "    print(program.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

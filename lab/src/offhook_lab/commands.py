@@ -10,8 +10,8 @@ import typer
 from offhook.commands.console import CommandError, report_errors
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook_lab.carriers import CarrierEmulator
 from offhook_lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
 from offhook_lab.speech.all_servers import DEFAULT_SCRIPT, AnyServer, Say, every_server

@@ -2,8 +2,8 @@
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts, is_voice
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICES = (

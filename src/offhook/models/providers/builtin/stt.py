@@ -15,9 +15,9 @@ from offhook.kit.tasks import TaskTracker
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.builtin.hearing.grammar import SpeechGrammar, compile_grammar
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
-from offhook.models.providers.builtin.hearing.recognizer_process import AUDIO, BEGIN, FINISH, FORGET
+from offhook.models.providers.builtin.hearing.program_wire import AUDIO, BEGIN, FINISH, FORGET
 from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 PRE_ROLL_S: Final = 0.35
 CHUNK_S: Final = 0.1

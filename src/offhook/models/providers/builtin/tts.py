@@ -13,8 +13,8 @@ import soxr
 
 from offhook.kit.audio import Samples
 from offhook.models.ports import ModelError, ModelRef
-from offhook.models.providers.builtin import tts_helper as wire
-from offhook.models.providers.builtin.synthesizer_process import COMMAND, SAMPLE_RATE, SynthesizerProcess, program_died
+from offhook.models.speech_programs import espeak_program as wire
+from offhook.models.speech_programs.synthesizer_process import COMMAND, SAMPLE_RATE, SynthesizerProcess, program_died
 
 DEFAULT_VOICE: Final = "en-us"
 # Slower than espeak-ng's 175: measured over a telephone band, the words stay apart.

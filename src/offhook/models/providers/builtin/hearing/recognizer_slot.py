@@ -15,15 +15,16 @@ from offhook.models.providers.builtin.hearing.language_model import (
     build_language_model,
     vocabulary,
 )
-from offhook.models.providers.builtin.hearing.recognizer_process import (
+from offhook.models.providers.builtin.hearing.program_wire import (
+    COMMAND,
     COMMON,
     HEAR_AGAIN,
     LEARN,
     PRONOUNCE,
     WORDS,
-    RecognizerProcess,
 )
-from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
+from offhook.models.speech_programs.recognizer_process import RecognizerProcess
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 # More common words make the recognizer slower and no better: most are never said on the telephone.
 COMMON_WORDS: Final = 800
@@ -42,7 +43,7 @@ class RecognizerSlot:
     """A recognizer process. Everything that it learned is learned again after it was replaced."""
 
     def __init__(self, speech: SynthesizerProcess) -> None:
-        self.program = RecognizerProcess()
+        self.program = RecognizerProcess(COMMAND)
         self._speech = speech
         self._prepared: dict[str, _PreparedGrammar] = {}
         self._teaching = asyncio.Lock()

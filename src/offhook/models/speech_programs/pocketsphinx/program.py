@@ -1,4 +1,4 @@
-"""The recognizer program: pocketsphinx behind a pipe, its own process, started by ``recognizer_process.py``.
+"""The recognizer program: pocketsphinx behind a pipe, its own process, started by the server.
 
 It decodes while the caller speaks, so that the answer is ready at the pause. Two decoders follow each speaker: one the
 grammar, one a loop of free phones; the score margin between them tells if the words were really said. A pair takes about
@@ -17,21 +17,14 @@ The id of 1 to 4 is a caller's: the program keeps the properties of their voice 
 """
 
 import json
-import os
-import signal
-import struct
-import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import numpy as np
 from pocketsphinx import get_model_path
 
+from ..answers import serve_requests  # noqa: TID252 - the package has another name in this process
 from .decoders import (
     LOUDNESS,
     MAX_WORDS,
@@ -45,13 +38,6 @@ from .decoders import (
     common_words,
 )
 from .line_audio import MODEL_RATE, BandWidener, Floats, loudest_rms
-
-HEADER: Final = struct.Struct("<IBI")
-BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
-JSON, PROGRESS, ERROR = 1, 2, 3
-# The server ends a program that is silent for 6 s. A request that works longer than the second figure is stuck.
-PROGRESS_INTERVAL_S: Final = 1.0
-MAX_REQUEST_S: Final = 60.0
 
 # The model was trained on real rooms: with digital silence it gets 64% of sentences right, with this noise 91%.
 NOISE: Final = 60.0
@@ -223,59 +209,7 @@ def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: 
     return None
 
 
-class AnswerWriter:
-    """Writes answers, and a sign of life while a request keeps the next one back."""
-
-    def __init__(self, sink: BinaryIO, interval_s: float = PROGRESS_INTERVAL_S) -> None:
-        self._sink = sink
-        self._interval_s = interval_s
-        self._writing = threading.Lock()
-        self._working_since: float | None = None
-        threading.Thread(target=self._report_progress, daemon=True).start()
-
-    def write_answer(self, request: int, kind: int, body: bytes = b"") -> None:
-        with self._writing:
-            self._sink.write(HEADER.pack(request, kind, len(body)) + body)
-            self._sink.flush()
-
-    @contextmanager
-    def reporting_progress(self) -> Iterator[None]:
-        self._working_since = time.monotonic()
-        try:
-            yield
-        finally:
-            self._working_since = None
-
-    def _report_progress(self) -> None:
-        with suppress(OSError, ValueError):  # the server is gone, and so are we
-            while True:
-                time.sleep(self._interval_s)
-                since = self._working_since
-                if since is not None and self._interval_s <= time.monotonic() - since <= MAX_REQUEST_S:
-                    self.write_answer(0, PROGRESS)
-
-
 def main() -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
-    os.nice(5)  # the process that carries audio has priority
-    source, answers = sys.stdin.buffer, AnswerWriter(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # library output must not mix with the answers
-    try:
-        recognizer = SpeechRecognizer()
-    except (RuntimeError, OSError) as error:
-        answers.write_answer(0, ERROR, str(error).encode())
-        return 3
-    answers.write_answer(0, JSON, json.dumps({"model": recognizer.model}).encode())
-    while len(header := source.read(HEADER.size)) == HEADER.size:
-        request, op, length = HEADER.unpack(header)
-        payload = source.read(length)
-        try:
-            with answers.reporting_progress():
-                answer = handle_request(recognizer, request, op, payload)
-            if answer is not None:
-                answers.write_answer(request, JSON, json.dumps(answer).encode())
-        except BrokenPipeError:
-            return 0
-        except (RuntimeError, ValueError, KeyError, TypeError) as error:
-            answers.write_answer(request, ERROR, str(error).encode())
-    return 0
+    return serve_requests(
+        SpeechRecognizer, lambda recognizer: {"model": recognizer.model}, handle_request, errors=(RuntimeError, OSError)
+    )

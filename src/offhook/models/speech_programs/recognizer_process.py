@@ -1,4 +1,4 @@
-"""The server's end of the recognizer: one process for many callers, started on demand, replaced when it fails."""
+"""The server's end of a recognizer program: one process for many callers, started on demand, replaced when it fails."""
 
 import asyncio
 import json
@@ -11,28 +11,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from offhook.models.ports import ModelError
+from offhook.models.speech_programs.answers import ERROR, HEADER, PROGRESS
 
-# -I: not the working directory. The program is a package of its own name, so that it loads nothing else of Offhook.
-COMMAND: Final = (
-    sys.executable,
-    "-I",
-    "-c",
-    "import sys; sys.path.append(sys.argv[1]); from recognizer.program import main; sys.exit(main())",
-    str(Path(__file__).resolve().parents[1]),
-)
+_PACKAGE: Final = Path(__file__).resolve().parent
 START_TIMEOUT_S: Final = 15.0
 END_TIMEOUT_S: Final = 2.0
 # The program counts as stuck when it neither answers nor reports progress for this long.
 SILENCE_TIMEOUT_S: Final = 6.0
 
-# recognizer/program.py documents the wire. It is a program: importing it would load the recognizer into the server.
-HEADER_BYTES: Final = 9
-BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE, COMMON, LEARN, HEAR_AGAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
-PROGRESS, ERROR = 2, 3
 
-
-def pack_request(caller: int, op: int, payload: bytes) -> bytes:
-    return caller.to_bytes(4, "little") + bytes([op]) + len(payload).to_bytes(4, "little") + payload
+def program_command(module: str, *arguments: str) -> tuple[str, ...]:
+    """Returns the command of the program whose ``main`` is in this module of the package."""
+    start = f"import sys; sys.path.append(sys.argv[1]); from {_PACKAGE.name}.{module} import main; sys.exit(main())"
+    # -I: not the working directory.
+    return (sys.executable, "-I", "-c", start, str(_PACKAGE.parent), *arguments)
 
 
 def program_died() -> ModelError:
@@ -46,7 +38,7 @@ class RecognizerProcess:
     processes: state sent to an earlier one is lost.
     """
 
-    def __init__(self, command: Sequence[str] = COMMAND, silence_timeout_s: float = SILENCE_TIMEOUT_S) -> None:
+    def __init__(self, command: Sequence[str], silence_timeout_s: float = SILENCE_TIMEOUT_S) -> None:
         self._command = tuple(command)
         self._silence_timeout_s = silence_timeout_s
         self._process: asyncio.subprocess.Process | None = None
@@ -79,8 +71,10 @@ class RecognizerProcess:
             raise ModelError("stt_unavailable", f"The recognizer does not start: {error}", retryable=False) from None
         is_ready = False
         try:
-            async with asyncio.timeout(START_TIMEOUT_S):
-                kind, hello = await _receive_answer(process)
+            kind, hello = PROGRESS, b""
+            while kind == PROGRESS:  # large models take long to load
+                async with asyncio.timeout(START_TIMEOUT_S):
+                    kind, hello = await _receive_answer(process)
             if kind == ERROR:
                 raise ModelError("stt_unavailable", hello.decode("utf-8", "replace"), retryable=False)
             is_ready = True
@@ -131,7 +125,7 @@ class RecognizerProcess:
     def send_request(self, caller: int, op: int, payload: bytes = b"") -> None:
         """Sends a request. Does nothing without a process: the next request that needs an answer reports that."""
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.write(pack_request(caller, op, payload))
+            self._process.stdin.write(HEADER.pack(caller, op, len(payload)) + payload)
 
     async def request_answer(self, caller: int, op: int, payload: bytes = b"") -> Any:
         """Returns the parsed answer. Kills a program that is silent for ``silence_timeout_s``. Raises ModelError, retryable."""
@@ -163,8 +157,8 @@ class RecognizerProcess:
 
 async def _receive_answer(process: asyncio.subprocess.Process) -> tuple[int, bytes]:
     assert process.stdout is not None
-    header = await process.stdout.readexactly(HEADER_BYTES)
-    return header[4], await process.stdout.readexactly(int.from_bytes(header[5:], "little"))
+    _, kind, length = HEADER.unpack(await process.stdout.readexactly(HEADER.size))
+    return kind, await process.stdout.readexactly(length)
 
 
 async def _kill(process: asyncio.subprocess.Process) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin import tts_helper as wire
+from offhook.models.speech_programs import espeak_program as wire
 
 SAMPLE_RATE: Final = 22050
 START_TIMEOUT_S: Final = 8.0
