@@ -1,19 +1,15 @@
-"""The template catalog: every template is complete, and its scenarios happen with the offline agent."""
+"""The template catalog: every template is complete."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.workflows.catalog.templates import TEMPLATE_IDS, AgentTemplate, list_templates, load_template
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.ports import ToolFacts
 from offhook.workflows.validation import ValidationReport, validate_definition
-from tests.models.conversations import offline_agent
-from tests.workflows.scenarios import find_faults, play_scenario
 
 TOOLS = {"demo_order_status": ToolFacts("demo_order_status", timeout_s=5)}
 PLACES_APART = 200
@@ -22,12 +18,6 @@ PLACES_APART = 200
 @pytest.fixture(params=TEMPLATE_IDS)
 def template(request: pytest.FixtureRequest) -> AgentTemplate:
     return load_template(request.param)
-
-
-@pytest.fixture
-async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
-    async with offline_agent(models_folder) as agent:
-        yield agent
 
 
 def test_a_folder_for_each_template() -> None:
@@ -85,28 +75,3 @@ def test_its_nodes_do_not_lie_upon_each_other(template: AgentTemplate) -> None:
     for index, one in enumerate(places):
         for other in places[index + 1 :]:
             assert max(abs(one["x"] - other["x"]), abs(one["y"] - other["y"])) >= PLACES_APART, (one, other)
-
-
-def test_its_scenarios_name_what_there_is(template: AgentTemplate) -> None:
-    edges = {edge["id"]: edge for edge in template.definition["edges"]}
-    ends = {node["id"] for node in template.definition["nodes"] if node["type"] == "endCall"}
-    start = next(node["id"] for node in template.definition["nodes"] if node["type"] == "startCall")
-    themes = {theme for scenario in template.scenarios for theme in scenario.themes}
-    assert len(template.scenarios) >= 3
-    assert themes >= {"direct", "change_of_mind", "question"}
-    assert len({scenario.id for scenario in template.scenarios}) == len(template.scenarios)
-    for scenario in template.scenarios:
-        here = start
-        for edge_id in scenario.expects.edges:
-            assert edges[edge_id]["source"] == here, (scenario.id, edge_id)
-            here = edges[edge_id]["target"]
-        assert (here if here in ends else None) == scenario.expects.end, scenario.id
-
-
-async def test_its_scenarios_happen_with_the_offline_agent(template: AgentTemplate, llm: BuiltinLlm) -> None:
-    wrong = {
-        scenario.id: faults
-        for scenario in template.scenarios
-        if (faults := find_faults(scenario, await play_scenario(template, scenario, llm)))
-    }
-    assert wrong == {}

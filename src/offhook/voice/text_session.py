@@ -9,12 +9,13 @@ from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
-from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationState
+from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, ConversationState
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import CallResult, RunSink
 from offhook.voice.usage_counter import UsageCounter
+from offhook.workflows.graph import Edge
 
 
 class TextSession:
@@ -71,27 +72,47 @@ class TextSession:
         self._emit_event(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
         return await self._run_turn(text)
 
+    async def press(self, digits: str) -> list[str]:
+        """Returns the agent's answer to keys, as on a telephone: they take their edge, or are an entry to read."""
+        self._emit_event(events.DIGITS_PRESSED, {"digits": digits})
+        edge = next((edge for edge in self._conversation.outgoing_edges() if edge.digits == digits), None)
+        heard = None if edge is not None else f"(entered on the keypad) {digits.removesuffix('#')}"
+        return await self._run_turn(heard, edge)
+
+    def say_canned(self, text: str) -> str:
+        """Says a fixed sentence that no model chose, and returns it."""
+        self._conversation.history.add_canned_text(text)
+        self._report_speech(text)
+        return text
+
+    def report_idle(self, prompts: int, idle_s: float) -> None:
+        self._emit_event(events.CALLER_IDLE, {"prompts": prompts, "idle_s": round(idle_s, 1)})
+
     async def end(self, reason: str = "caller_hung_up") -> CallResult:
         """Extracts the remaining variables and closes the chat; idempotent."""
         if self.result is None:
             await self._conversation.finish()
             self._conversation.is_over = True
             self._emit_event(events.USAGE_COUNTED, self._usage.as_dict())
-            self._emit_event(events.CALL_ENDED, {"end_reason": reason, "outcome": "answered"})
-            self.result = CallResult("answered", reason, self._since_start(), self._conversation.gathered_context)
+            request = self._conversation.end_request
+            outcome = (request.outcome if request is not None else None) or "answered"
+            self._emit_event(events.CALL_ENDED, {"end_reason": reason, "outcome": outcome})
+            self.result = CallResult(outcome, reason, self._since_start(), self._conversation.gathered_context)
         return self.result
 
-    async def _run_turn(self, text: str | None) -> list[str]:
+    async def _run_turn(self, text: str | None, edge: Edge | None = None) -> list[str]:
         messages: list[str] = []
         current = ""
         reason = "agent_ended"
         try:
-            async with aclosing(self._conversation.respond(text)) as steps:
+            async with aclosing(self._conversation.respond(text, edge=edge)) as steps:
                 async for step in steps:
                     if isinstance(step, AgentSpeech) and not step.is_scripted:
                         current += step.text
                         continue
                     messages, current = [*messages, current], ""
+                    if isinstance(step, ConversationEnded):
+                        reason = step.reason
                     if isinstance(step, AgentSpeech):
                         messages.append(step.text)
         except EmptyTurn:
@@ -103,15 +124,7 @@ class TextSession:
             reason = "error"
         messages = [message.strip() for message in (*messages, current) if message.strip()]
         for message in messages:
-            at = self._since_start()
-            event_data: ReadableJsonObject = {
-                "text": message,
-                "start_s": at,
-                "end_s": at,
-                "interrupted": False,
-                "node_id": self.node_id,
-            }
-            self._emit_event(events.AGENT_SAID, event_data)
+            self._report_speech(message)
         if self._conversation.is_over:
             await self.end(reason)
         else:
@@ -119,6 +132,17 @@ class TextSession:
             await self._conversation.wait_until_settled()
             self._emit_event(events.USAGE_COUNTED, self._usage.as_dict())
         return messages
+
+    def _report_speech(self, text: str) -> None:
+        at = self._since_start()
+        event_data: ReadableJsonObject = {
+            "text": text,
+            "start_s": at,
+            "end_s": at,
+            "interrupted": False,
+            "node_id": self.node_id,
+        }
+        self._emit_event(events.AGENT_SAID, event_data)
 
     def _since_start(self) -> float:
         return round(self._loop.time() - self._t0, 3)

@@ -94,6 +94,10 @@ class OfflineModel:
         parts = [list(texts[start : start + BATCH_SIZE]) for start in range(0, len(texts), BATCH_SIZE)]
         return np.concatenate([await loop.run_in_executor(self._questions, self._run_model, part) for part in parts])
 
+    def embed_here(self, text: str) -> Vectors:
+        """Embeds one text in the calling thread, in which nothing else happens meanwhile. The model must be loaded."""
+        return self._run_model([text])
+
     async def load(self) -> None:
         """Loads the model; raises ModelMissing when it is not installed. Repeated calls do nothing."""
         async with self._loading:

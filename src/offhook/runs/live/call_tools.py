@@ -6,7 +6,6 @@ from typing import Any, Final, Protocol
 
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import ToolSpec
-from offhook.tools import ToolRunner
 from offhook.tools.calculator import evaluate_expression
 from offhook.tools.definitions import (
     Destination,
@@ -46,11 +45,23 @@ class _OrganizationTool:
     success_announcement: ToolAnnouncement = NO_ANNOUNCEMENT
 
 
+class ToolRequester(Protocol):
+    """Sends the requests of tools. Both raise ToolCallFailed with a sentence that the model may read."""
+
+    async def call_http(
+        self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any]
+    ) -> Any: ...
+
+    async def call_mcp(
+        self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]
+    ) -> Any: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpTool(_OrganizationTool):
     organization_id: int
     config: HttpApiConfig
-    tool_runner: ToolRunner
+    tool_runner: ToolRequester
     context: Mapping[str, Any]
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
@@ -61,7 +72,7 @@ class HttpTool(_OrganizationTool):
 
 
 def build_http_tool(
-    text: ToolText, config: HttpApiConfig, organization_id: int, tool_runner: ToolRunner, context: Mapping[str, Any]
+    text: ToolText, config: HttpApiConfig, organization_id: int, tool_runner: ToolRequester, context: Mapping[str, Any]
 ) -> HttpTool:
     if config.customMessageType == "audio":
         announcement = ToolAnnouncement(recording=config.customMessageRecordingId)
@@ -103,7 +114,7 @@ class McpFunctionTool(_OrganizationTool):
     organization_id: int
     config: McpConfig
     function: str
-    tool_runner: ToolRunner
+    tool_runner: ToolRequester
     has_side_effects: bool = True
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -12,6 +13,7 @@ from offhook.runs.live.call_tools import (
     SLACK_S,
     CallTransferService,
     McpFunctionTool,
+    ToolRequester,
     ToolText,
     build_calculator,
     build_end_call_tool,
@@ -36,7 +38,15 @@ from offhook.workflows.graph import MAX_TOOL_NAME, WorkflowGraph
 from offhook.workflows.ports import ToolFacts
 from offhook.workflows.validation.references import custom_tool_name
 
-__all__ = ["DEMO_ORDER_STATUS", "CallToolbox", "DemoOrderStatusTool", "ToolRegistry"]
+__all__ = [
+    "DEMO_ORDER_STATUS",
+    "CallToolbox",
+    "DemoOrderStatusTool",
+    "ToolContext",
+    "ToolRegistry",
+    "build_mcp_functions",
+    "build_tool",
+]
 
 _BUILT_IN: Final[dict[str, AgentTool]] = {DEMO_ORDER_STATUS: DemoOrderStatusTool()}
 
@@ -67,6 +77,54 @@ class CallToolbox:
         return list(found.values())
 
 
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The call that tools are built for. ``context`` is live: it grows as the agent learns values."""
+
+    organization_id: int
+    run_id: int
+    requester: ToolRequester
+    transfers: CallTransferService | None
+    context: Mapping[str, Any]
+
+
+def build_tool(text: ToolText, definition: ToolDefinition, call: ToolContext) -> AgentTool:
+    """Returns a tool that is one function; an MCP server has several, see :func:`build_mcp_functions`."""
+    if isinstance(definition, HttpApiDefinition):
+        return build_http_tool(text, definition.config, call.organization_id, call.requester, call.context)
+    if isinstance(definition, EndCallDefinition):
+        return build_end_call_tool(text, definition.config)
+    if isinstance(definition, TransferCallDefinition):
+        return build_transfer_tool(text, definition.config, call.organization_id, call.run_id, call.transfers)
+    assert isinstance(definition, CalculatorDefinition)
+    return build_calculator(text)
+
+
+def build_mcp_functions(
+    prefix: str, definition: McpDefinition, organization_id: int, requester: ToolRequester
+) -> dict[str, AgentTool]:
+    """Returns the functions of an MCP server by their own names."""
+    config, found, names = definition.config, dict[str, AgentTool](), _mcp_function_names(prefix, definition)
+    for entry in config.discovered_tools:
+        name = str(entry.get("name") or "")
+        if name not in names:
+            continue
+        parameters = entry.get("parameters")
+        found[name] = McpFunctionTool(
+            spec=ToolSpec(
+                names[name],
+                str(entry.get("description") or ""),
+                parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
+            ),
+            timeout_s=float(config.timeout_secs or 30) + SLACK_S,
+            organization_id=organization_id,
+            config=config,
+            function=name,
+            tool_runner=requester,
+        )
+    return found
+
+
 class ToolRegistry:
     """Builds the toolbox of each conversation; implements ``workflows.ports.ToolCatalog``."""
 
@@ -91,45 +149,11 @@ class ToolRegistry:
             uuid, definition = str(row.tool_uuid), read_definition(row.definition)
             text = ToolText(function_name(row.name), row.description or "")
             if isinstance(definition, McpDefinition):
-                mcp[uuid] = self._build_mcp_functions(run.organization_id, text.name, definition)
+                mcp[uuid] = build_mcp_functions(text.name, definition, run.organization_id, self._runner)
             else:
-                single[uuid] = self._build_tool(run, text, definition, context)
+                call = ToolContext(run.organization_id, run.id, self._runner, self.transfers, context)
+                single[uuid] = build_tool(text, definition, call)
         return CallToolbox(single, mcp)
-
-    def _build_tool(
-        self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]
-    ) -> AgentTool:
-        if isinstance(definition, HttpApiDefinition):
-            return build_http_tool(text, definition.config, run.organization_id, self._runner, context)
-        if isinstance(definition, EndCallDefinition):
-            return build_end_call_tool(text, definition.config)
-        if isinstance(definition, TransferCallDefinition):
-            return build_transfer_tool(text, definition.config, run.organization_id, run.id, self.transfers)
-        assert isinstance(definition, CalculatorDefinition)
-        return build_calculator(text)
-
-    def _build_mcp_functions(
-        self, organization_id: int, prefix: str, definition: McpDefinition
-    ) -> dict[str, AgentTool]:
-        config, found, names = definition.config, dict[str, AgentTool](), _mcp_function_names(prefix, definition)
-        for entry in config.discovered_tools:
-            name = str(entry.get("name") or "")
-            if name not in names:
-                continue
-            parameters = entry.get("parameters")
-            found[name] = McpFunctionTool(
-                spec=ToolSpec(
-                    names[name],
-                    str(entry.get("description") or ""),
-                    parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
-                ),
-                timeout_s=float(config.timeout_secs or 30) + SLACK_S,
-                organization_id=organization_id,
-                config=config,
-                function=name,
-                tool_runner=self._runner,
-            )
-        return found
 
     async def get_tool_facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]

@@ -10,11 +10,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Annotated, Final, Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 from offhook.kit.json_values import JsonObject
 from offhook.tools.definitions import ToolDefinition
-from offhook.workflows.catalog.scenarios import Scenario
 
 # The order of the gallery: what most people look for comes first.
 TEMPLATE_IDS: Final = (
@@ -34,7 +33,6 @@ TEMPLATE_IDS: Final = (
 _FOLDER: Final = "agents"
 # Kinds of nodes that look things up in documents.
 _READERS: Final = frozenset({"startCall", "agentNode"})
-_SCENARIOS: Final = TypeAdapter(tuple[Scenario, ...])
 
 
 class TemplateTool(BaseModel):
@@ -104,13 +102,13 @@ class TemplateDocument:
 
 @dataclass(frozen=True, slots=True)
 class AgentTemplate:
-    """One template. It is shared: do not change its definition."""
+    """One template. It is shared: do not change its definition. ``scenarios`` are those of the scenarios domain."""
 
     id: str
     card: TemplateCard
     definition: TemplateDefinition
     documents: Sequence[TemplateDocument]
-    scenarios: Sequence[Scenario]
+    scenarios: Sequence[JsonObject]
 
 
 def list_templates() -> list[AgentTemplate]:
@@ -132,7 +130,7 @@ def load_template(template_id: str) -> AgentTemplate:
         card=TemplateCard.model_validate_json((folder / "template.json").read_text("utf-8")),
         definition=definition,
         documents=tuple(_load_documents(folder / "documents")),
-        scenarios=_SCENARIOS.validate_json((folder / "scenarios.json").read_text("utf-8")),
+        scenarios=tuple(json.loads((folder / "scenarios.json").read_text("utf-8"))),
     )
 
 

@@ -1,0 +1,192 @@
+"""A scenario: what a caller does, and what must come of it. Pure."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    model_validator,
+)
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)]
+Seconds = Annotated[float, Field(gt=0, le=600)]
+Share = Annotated[float, Field(ge=0, le=1)]
+# A Wednesday morning: callers say "tomorrow" too.
+DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
+MAX_SCENARIOS: Final = 200
+MAX_TURNS: Final = 100
+
+
+def _text_of_keys(value: Any) -> Any:
+    # `press: 1` is what everybody writes
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Keys = Annotated[str, BeforeValidator(_text_of_keys), StringConstraints(pattern=r"^[0-9*#A-D]+$", max_length=32)]
+
+
+class _StrictModel(BaseModel):
+    # a mistyped expectation would expect nothing
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _CallerAct(_StrictModel):
+    """One thing that a caller does: exactly one of these fields."""
+
+    say: Text | None = None
+    press: Keys | None = None
+    silence_s: Seconds | None = None
+    hang_up: bool = False
+
+    @model_validator(mode="after")
+    def _is_one_act(self) -> Self:
+        if sum((self.say is not None, self.press is not None, self.silence_s is not None, self.hang_up)) != 1:
+            raise ValueError("a caller does exactly one of say, press, silence_s and hang_up")
+        return self
+
+
+def _turn_of_text(value: Any) -> Any:
+    return {"say": value} if isinstance(value, str) else value
+
+
+class CallerTurn(_CallerAct):
+    """One turn. ``agent_says`` are words that the agent's reply to it must hold, whatever their case."""
+
+    agent_says: Text | None = None
+
+
+class CallerRule(_CallerAct):
+    """What the caller does whenever the agent is ``at`` a node, or says these words; ``times`` at most.
+
+    ``one_of`` are sentences of which the seed chooses one.
+    """
+
+    at: Id | None = None
+    when_agent_says: Text | None = None
+    one_of: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
+    times: Annotated[int, Field(ge=1, le=MAX_TURNS)] = MAX_TURNS
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_many(cls, value: Any) -> Any:
+        sentences = value.get("one_of") if isinstance(value, dict) else None
+        if isinstance(sentences, list) and sentences and value.get("say") is None:
+            return {**value, "say": sentences[0]}
+        return value
+
+    @model_validator(mode="after")
+    def _is_bound(self) -> Self:
+        if (self.at is None) == (self.when_agent_says is None):
+            raise ValueError("a rule needs one of at and when_agent_says")
+        return self
+
+
+class Manner(_StrictModel):
+    """How the caller talks. ``hesitates`` is the share of sentences that begin with a filler; ``wrong_answers`` is how
+    often one of ``wrong_sentences`` comes before the right one. The seed chooses where."""
+
+    hesitates: Share = 0.0
+    wrong_answers: Annotated[int, Field(ge=0, le=20)] = 0
+    wrong_sentences: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)] = ("The weather is nice today.",)
+
+
+class CallerScript(_StrictModel):
+    """``turns`` are done first, then ``rules`` while one fits. ``facts`` fill ``{{ name }}`` in what is said."""
+
+    facts: dict[str, str] = Field(default_factory=dict)
+    turns: Annotated[
+        tuple[Annotated[CallerTurn, BeforeValidator(_turn_of_text)], ...], Field(max_length=MAX_TURNS)
+    ] = ()
+    rules: Annotated[tuple[CallerRule, ...], Field(max_length=50)] = ()
+    manner: Manner = Manner()
+    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] = 40
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Self:
+        if not self.turns and not self.rules:
+            raise ValueError("a caller needs turns or rules")
+        return self
+
+
+class ToolMock(_StrictModel):
+    """What a tool answers when its arguments hold ``arguments``: a result, an error, or nothing in time.
+
+    ``transfer`` is for transfers of calls: the destination answers or not.
+    """
+
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
+    result: JsonValue = None
+    fails: Text | None = None
+    transfer: Annotated[str, StringConstraints(pattern=r"^(answered|busy|no_answer)$")] | None = None
+    takes_s: Annotated[float, Field(ge=0, le=600)] = 0.3
+
+
+class ExpectedToolCall(_StrictModel):
+    """A call of a tool, by its function name; ``arguments`` are some of those that it got."""
+
+    name: Id
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class ScenarioExpectation(_StrictModel):
+    """What must hold; what is not named is not looked at.
+
+    ``edges`` are the ids of all edges taken, in order; ``edges_include``, ``edges_never`` some of them. ``nodes`` are
+    visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
+    means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
+    all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
+    """
+
+    edges: tuple[Id, ...] | None = None
+    edges_include: tuple[Id, ...] = ()
+    edges_never: tuple[Id, ...] = ()
+    nodes: tuple[Id, ...] = ()
+    nodes_never: tuple[Id, ...] = ()
+    variables: dict[str, JsonValue] = Field(default_factory=dict)
+    tools: tuple[ExpectedToolCall, ...] | None = None
+    says: tuple[Text, ...] = ()
+    never_says: tuple[Text, ...] = ()
+    end: Id | None = None
+    is_over: bool | None = None
+    outcome: Id | None = None
+    end_reason: Id | None = None
+    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] | None = None
+    max_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        # `edges: []` and `tools: []` are expectations too: none is taken, none is called
+        is_set = self.edges is not None or self.tools is not None
+        if not is_set and all(getattr(self, name) in (None, (), {}) for name in type(self).model_fields):
+            raise ValueError("a scenario must expect something")
+        return self
+
+
+class Scenario(_StrictModel):
+    """``context`` are the variables that the conversation starts with; ``pre_call_fetch`` is the answer to the request
+    before the call. ``tools``: answers by the tool's id or function name, the first that fits. ``documents``: texts by
+    the id that nodes refer to them with. ``now`` is what clocks in texts show."""
+
+    name: Name
+    title: Text | None = None
+    tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    now: AwareDatetime = DEFAULT_NOW
+    context: dict[str, JsonValue] = Field(default_factory=dict)
+    pre_call_fetch: dict[str, JsonValue] = Field(default_factory=dict)
+    caller: CallerScript
+    tools: dict[str, tuple[ToolMock, ...]] = Field(default_factory=dict)
+    documents: dict[str, str] = Field(default_factory=dict)
+    expect: ScenarioExpectation
+
+    @property
+    def shown_title(self) -> str:
+        return self.title or self.name

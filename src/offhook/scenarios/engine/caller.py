@@ -1,0 +1,80 @@
+"""The caller of a scenario: says, presses and keeps silent by rule. The seed decides what is left open."""
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+from offhook.kit.template import render_template
+from offhook.scenarios.definition import CallerRule, CallerTurn, Scenario
+
+_FILLERS: Final = ("Um, ", "Uh, ", "Well, ", "Er, ", "So, ")
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioMove:
+    """What the caller does next: one of say, press, silence and hanging up. ``agent_says`` is expected in the reply.
+
+    ``turn`` is the place in the scenario's turns; None for rules and wrong answers.
+    """
+
+    say: str | None = None
+    press: str | None = None
+    silence_s: float | None = None
+    hangs_up: bool = False
+    agent_says: str | None = None
+    turn: int | None = None
+
+
+class ScenarioCaller:
+    """One caller. Equal scenarios and equal replies of the agent give equal moves."""
+
+    def __init__(self, scenario: Scenario, seed: int) -> None:
+        self._caller = scenario.caller
+        self._random = random.Random(f"{scenario.name}/{scenario.seed}/{seed}")  # noqa: S311 - reproducible
+        self._done = 0
+        self._uses: Counter[int] = Counter()
+        manner = self._caller.manner
+        places = max(len(self._caller.turns), manner.wrong_answers)
+        self._wrong_before = set(self._random.sample(range(places), manner.wrong_answers))
+        self._asked = 0
+
+    def next_move(self, node_id: str, reply: str) -> ScenarioMove | None:
+        """Returns the answer to what the agent said; None when the caller has nothing left to do."""
+        act = self._next_act(node_id, reply)
+        if act is None:
+            return None
+        if act.say is not None and self._asked in self._wrong_before:
+            self._wrong_before.discard(self._asked)
+            return ScenarioMove(say=self._random.choice(self._caller.manner.wrong_sentences))
+        self._asked += 1
+        turn = None
+        if isinstance(act, CallerTurn):
+            turn, self._done = self._done, self._done + 1
+        else:
+            self._uses[self._caller.rules.index(act)] += 1
+        return ScenarioMove(
+            say=self._sentence_of(act) if act.say is not None else None,
+            press=act.press,
+            silence_s=act.silence_s,
+            hangs_up=act.hang_up,
+            agent_says=act.agent_says if isinstance(act, CallerTurn) else None,
+            turn=turn,
+        )
+
+    def _next_act(self, node_id: str, reply: str) -> CallerTurn | CallerRule | None:
+        if self._done < len(self._caller.turns):
+            return self._caller.turns[self._done]
+        heard = reply.casefold()
+        for index, rule in enumerate(self._caller.rules):
+            fits = rule.at == node_id if rule.at is not None else str(rule.when_agent_says).casefold() in heard
+            if fits and self._uses[index] < rule.times:
+                return rule
+        return None
+
+    def _sentence_of(self, act: CallerTurn | CallerRule) -> str:
+        choices = act.one_of if isinstance(act, CallerRule) else ()
+        sentence = render_template(self._random.choice(choices) if choices else str(act.say), self._caller.facts)
+        if self._random.random() >= self._caller.manner.hesitates:
+            return sentence
+        return self._random.choice(_FILLERS) + sentence[:1].lower() + sentence[1:]

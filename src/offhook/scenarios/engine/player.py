@@ -1,0 +1,174 @@
+"""Plays one scenario: the real interpreter on one side, the scenario's caller on the other."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from offhook.kit.json_values import JsonObject, JsonValue
+from offhook.kit.template import find_variables, render_template
+from offhook.models.ports import CallModels, Llm
+from offhook.scenarios.definition import Scenario
+from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.caller import ScenarioMove, ScenarioCaller
+from offhook.scenarios.engine.mocks import FixedDocuments, build_toolbox
+from offhook.voice import events
+from offhook.voice.call_context import CallAgent
+from offhook.voice.config import CallConfig
+from offhook.voice.events import VoiceEvent
+from offhook.voice.ports import CallResult
+from offhook.voice.text_session import TextSession
+from offhook.workflows.graph import WorkflowGraph
+
+# Telephone talk runs at about 160 words a minute.
+SECONDS_A_WORD: Final = 0.375
+# Between one side's last word and the other's first.
+PAUSE_S: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """One move of the caller and the agent's reply; ``move`` is None for the greeting."""
+
+    move: ScenarioMove | None
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedScenario:
+    """What came of a scenario. ``end`` is the node that ended the conversation; None while it goes on."""
+
+    turns: Sequence[PlayedTurn]
+    journal: Sequence[VoiceEvent]
+    variables: Mapping[str, JsonValue]
+    node: str
+    end: str | None
+    outcome: str
+    end_reason: str
+    duration_s: float
+    unmocked: Sequence[str] = ()
+    edges: Sequence[str] = field(default=())
+    nodes: Sequence[str] = field(default=())
+
+
+class _Journal:
+    """Implements RunSink."""
+
+    def __init__(self) -> None:
+        self.events: list[VoiceEvent] = []
+
+    def emit(self, event: VoiceEvent) -> None:
+        self.events.append(event)
+
+    def values_of(self, kind: str, key: str) -> list[str]:
+        return [str(event.data[key]) for event in self.events if event.type == kind]
+
+
+async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0) -> PlayedScenario:
+    """Plays a scenario in the running loop, which has virtual time unless somebody wants to wait."""
+    context = _starting_context(agent, scenario)
+    toolbox, missing = build_toolbox(agent, scenario, context)
+    journal = _Journal()
+    session = TextSession(
+        agent=CallAgent(
+            agent.graph,
+            agent.config,
+            toolbox,
+            context,
+            knowledge=FixedDocuments({**agent.documents, **scenario.documents}),
+        ),
+        models=CallModels((llm,), (), ()),
+        sink=journal,
+    )
+    turns = await _talk(session, ScenarioCaller(scenario, seed), agent.config, scenario.caller.max_turns)
+    is_over = session.is_over
+    node = session.node_id
+    result: CallResult = session.result or await session.end("still_open")
+    variables: Any = result.gathered_context["extracted_variables"]
+    return PlayedScenario(
+        turns=turns,
+        journal=tuple(journal.events),
+        variables=dict(variables),
+        node=node,
+        end=node if is_over else None,
+        outcome=result.outcome,
+        end_reason=result.end_reason,
+        duration_s=result.duration_s,
+        unmocked=tuple(missing.names),
+        edges=tuple(journal.values_of(events.EDGE_TAKEN, "edge_id")),
+        nodes=tuple(journal.values_of(events.NODE_ENTERED, "node_id")),
+    )
+
+
+async def _talk(session: TextSession, caller: ScenarioCaller, config: CallConfig, max_turns: int) -> list[PlayedTurn]:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    reply = await _listen_to(await session.start())
+    turns = [PlayedTurn(None, reply)]
+    while not session.is_over and len(turns) <= max_turns:
+        move = caller.next_move(session.node_id, reply)
+        if move is None:
+            break
+        await asyncio.sleep(PAUSE_S)
+        if move.hangs_up:
+            await session.end()
+            turns.append(PlayedTurn(move, ""))
+            break
+        if move.silence_s is not None:
+            reply = await _stay_silent(session, move.silence_s, config)
+        elif move.press is not None:
+            reply = await _listen_to(await session.press(move.press))
+        else:
+            text = str(move.say)
+            await asyncio.sleep(len(text.split()) * SECONDS_A_WORD)
+            reply = await _listen_to(await session.say(text))
+        turns.append(PlayedTurn(move, reply))
+        if not session.is_over and loop.time() - began >= config.max_duration_s:
+            session.say_canned(config.phrases.time_over)
+            await session.end("max_duration")
+    return turns
+
+
+async def _listen_to(messages: Sequence[str]) -> str:
+    reply = " ".join(messages)
+    await asyncio.sleep(len(reply.split()) * SECONDS_A_WORD)
+    return reply
+
+
+async def _stay_silent(session: TextSession, seconds: float, config: CallConfig) -> str:
+    """Keeps the rule of the watchdog: a question after each idle time, then the end of the call."""
+    said: list[str] = []
+    left, prompts = seconds, 0
+    while left >= config.idle_timeout_s:
+        await asyncio.sleep(config.idle_timeout_s)
+        left -= config.idle_timeout_s
+        if prompts >= config.idle_prompts:
+            said.append(await _listen_to([session.say_canned(config.phrases.idle_goodbye)]))
+            await session.end("idle")
+            return " ".join(said)
+        prompts += 1
+        session.report_idle(prompts, config.idle_timeout_s)
+        said.append(await _listen_to([session.say_canned(config.phrases.idle)]))
+    await asyncio.sleep(left)
+    return " ".join(said)
+
+
+def _starting_context(agent: ScenarioAgent, scenario: Scenario) -> JsonObject:
+    """Returns the variables at the start, with every clock that a text shows standing at ``scenario.now``."""
+    clocks = {
+        variable.path for text in _texts_of(agent.graph) for variable in find_variables(text) if variable.is_built_in
+    }
+    zones = " ".join(f"{{{{{path}}}}}" for path in sorted(clocks) if path.count("_") > 1)
+    context: JsonObject = {"current_time": "", "current_weekday": ""}
+    for path in sorted({*clocks, *context}):
+        marked = render_template(f"{{{{{path}}}}}\x00{zones}", {}, now=scenario.now)
+        context[path] = marked.partition("\x00")[0]
+    return {**context, **agent.variables, **scenario.context, **scenario.pre_call_fetch}
+
+
+def _texts_of(graph: WorkflowGraph) -> Iterator[str]:
+    yield graph.global_prompt
+    for node in graph.nodes.values():
+        yield from (value for value in node.data.values() if isinstance(value, str))
+        for edge in graph.edges_from(node.id):
+            yield from (edge.condition, edge.transition_speech or "")

@@ -1,0 +1,133 @@
+"""Runs many scenarios of one agent on virtual time. The same seed gives the same bytes."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from offhook.kit.json_values import JsonObject
+from offhook.kit.virtual_time import VirtualTimeStalled, run_on_virtual_time
+from offhook.models.ports import Llm
+from offhook.scenarios.definition import Scenario
+from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.faults import ScenarioFault, find_faults
+from offhook.scenarios.engine.player import PlayedScenario, play_scenario
+from offhook.voice.events import VoiceEvent
+
+# Virtual seconds: 100 turns with slow tools take less.
+LIMIT_S: Final = 24 * 3600.0
+# The model of one conversation: none knows what another has heard.
+MakeLlm = Callable[[], Llm]
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioResult:
+    """What came of one scenario; ``hash`` is over its event journal. ``played`` is None when it could not be played."""
+
+    name: str
+    title: str
+    faults: tuple[ScenarioFault, ...]
+    hash: str
+    played: PlayedScenario | None
+
+    @property
+    def has_passed(self) -> bool:
+        return not self.faults
+
+    def as_json(self) -> JsonObject:
+        played = self.played
+        first = self.faults[0] if self.faults else None
+        faults: list[Any] = [_fault_as_json(fault) for fault in self.faults]
+        return {
+            "name": self.name,
+            "title": self.title,
+            "passed": self.has_passed,
+            "hash": self.hash,
+            "first_fault": _fault_as_json(first) if first is not None else None,
+            "faults": faults,
+            "turns": len(played.turns) - 1 if played is not None else 0,
+            "duration_s": played.duration_s if played is not None else 0.0,
+            "edges": list(played.edges) if played is not None else [],
+            "nodes": list(played.nodes) if played is not None else [],
+            "end": played.end if played is not None else None,
+            "outcome": played.outcome if played is not None else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """The results of an agent's scenarios, in their order; ``hash`` is over all journals."""
+
+    agent: str
+    seed: int
+    results: tuple[ScenarioResult, ...]
+
+    @property
+    def passed(self) -> int:
+        return sum(result.has_passed for result in self.results)
+
+    @property
+    def failed(self) -> int:
+        return len(self.results) - self.passed
+
+    @property
+    def hash(self) -> str:
+        return sha256("".join(f"{result.name}:{result.hash}\n" for result in self.results).encode()).hexdigest()
+
+    def as_json(self) -> JsonObject:
+        results: list[Any] = [result.as_json() for result in self.results]
+        return {
+            "agent": self.agent,
+            "seed": self.seed,
+            "total": len(self.results),
+            "passed": self.passed,
+            "failed": self.failed,
+            "hash": self.hash,
+            "scenarios": results,
+        }
+
+
+def run_scenario(agent: ScenarioAgent, scenario: Scenario, make_llm: MakeLlm, seed: int = 0) -> ScenarioResult:
+    """Plays one scenario in a loop of its own; the calling thread must not have a running one."""
+    try:
+        played = run_on_virtual_time(play_scenario(agent, scenario, make_llm(), seed), limit_s=LIMIT_S)
+    except (TimeoutError, VirtualTimeStalled) as error:
+        fault = ScenarioFault("never_ended", f"the conversation never ended: {error or 'a day on virtual time'}")
+        return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
+    faults = find_faults(scenario, played)
+    return ScenarioResult(scenario.name, scenario.shown_title, faults, hash_journal(played.journal), played)
+
+
+def run_suite(
+    agent: ScenarioAgent,
+    scenarios: Sequence[Scenario],
+    make_llm: MakeLlm,
+    seed: int = 0,
+    *,
+    on_result: Callable[[ScenarioResult], bool] = lambda result: True,
+) -> SuiteResult:
+    """Plays scenarios one after the other. ``on_result`` returns False to stop after that scenario."""
+
+    def play_all() -> Iterator[ScenarioResult]:
+        for scenario in scenarios:
+            result = run_scenario(agent, scenario, make_llm, seed)
+            yield result
+            if not on_result(result):
+                return
+
+    return SuiteResult(agent.name, seed, tuple(play_all()))
+
+
+def hash_journal(journal: Sequence[VoiceEvent]) -> str:
+    """Returns the hash of the events with their times and data, as canonical JSON, one a line."""
+    digest = sha256()
+    for event in journal:
+        line = [event.type, event.at_s, event.data]
+        text = json.dumps(line, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def _fault_as_json(fault: ScenarioFault) -> JsonObject:
+    return {"code": fault.code, "message": fault.message, "turn": fault.turn}

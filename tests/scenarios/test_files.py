@@ -1,0 +1,95 @@
+"""Files of scenarios: what is read, how it is written, and what is said about mistakes."""
+
+import pytest
+
+from offhook.scenarios import read_scenarios, write_scenarios
+from offhook.scenarios.errors import ScenariosInvalid
+from offhook.scenarios.files import MAX_BYTES
+from offhook.scenarios.templates import template_scenarios
+from offhook.workflows.catalog.templates import TEMPLATE_IDS
+
+GOOD = """
+scenarios:
+  - name: books
+    caller:
+      turns:
+        - Yes
+        - no
+        - 11:30
+        - 007
+        - {press: 1}
+        - say: on
+          agent_says: ok
+    expect:
+      variables: {is_new: true, count: 3, when: null, rate: 1.5}
+"""
+
+
+def refused(text: str | bytes) -> list[tuple[str, str]]:
+    with pytest.raises(ScenariosInvalid) as caught:
+        read_scenarios(text)
+    return [(issue.path, issue.code) for issue in caught.value.issues]
+
+
+def test_words_stay_words() -> None:
+    (scenario,) = read_scenarios(GOOD)
+    assert [turn.say for turn in scenario.caller.turns] == ["Yes", "no", "11:30", "007", None, "on"]
+    assert scenario.caller.turns[4].press == "1"
+    assert scenario.expect.variables == {"is_new": True, "count": 3, "when": None, "rate": 1.5}
+
+
+def test_what_is_written_is_read() -> None:
+    scenarios = read_scenarios(GOOD)
+    assert read_scenarios(write_scenarios(scenarios)) == scenarios
+
+
+@pytest.mark.parametrize("template_id", TEMPLATE_IDS)
+def test_the_catalog_is_written_and_read(template_id: str) -> None:
+    scenarios = template_scenarios(template_id)
+    assert read_scenarios(write_scenarios(scenarios)) == scenarios
+
+
+def test_every_wrong_field_is_named() -> None:
+    text = """
+scenarios:
+  - name: Books it
+    caller: {turns: [{say: hi, press: 1}]}
+    expect: {edges: [a], edgs_never: [b]}
+  - name: other
+    caller: {}
+    expect: {}
+  - name: third
+    caller: {turns: [hi]}
+    expect: {end: x}
+  - name: third
+    caller: {turns: [hi]}
+    expect: {end: x}
+"""
+    assert refused(text) == [
+        ("scenarios[0].name", "string_pattern_mismatch"),
+        ("scenarios[0].caller.turns[0]", "value_error"),
+        ("scenarios[0].expect.edgs_never", "extra_forbidden"),
+        ("scenarios[1].caller", "value_error"),
+        ("scenarios[1].expect", "value_error"),
+        ("scenarios[3].name", "name_taken"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "issue"),
+    [
+        ("", ("", "scenarios_missing")),
+        ("{}", ("", "scenarios_missing")),
+        ("scenarios: 3", ("", "scenarios_missing")),
+        ("scenarios: [", ("", "yaml_invalid")),
+        ("scenarios: &a [*a]", ("", "yaml_alias")),
+        ("scenarios: []\nscenarios: []", ("scenarios", "key_twice")),
+        ("scenarios: !!python/object:os.system {}", ("scenarios", "yaml_tag")),
+        ("scenarios: " + "[" * 60 + "]" * 60, ("scenarios" + "[0]" * 40, "nested_too_deeply")),
+        (b"\xff\xfe\xff", ("", "not_text")),
+        (b"#" * (MAX_BYTES + 1), ("", "file_too_large")),
+        ("scenarios: [" + "{}," * 300 + "]", ("", "too_many_scenarios")),
+    ],
+)
+def test_files_that_are_refused(text: str | bytes, issue: tuple[str, str]) -> None:
+    assert refused(text) == [issue]
