@@ -268,7 +268,7 @@ class TestPeople:
         )
     )
 
-    @pytest.mark.parametrize("rate", [8000, 16000])
+    @pytest.mark.parametrize("rate", [8000, pytest.param(16000, marks=pytest.mark.slow)])
     @pytest.mark.parametrize(
         ("file", "expectation", "said"),
         [
