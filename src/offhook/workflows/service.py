@@ -329,6 +329,19 @@ async def version_to_run(session: AsyncSession, organization_id: int, version_id
     return _to_run(await get_workflow(session, organization_id, version.workflow_id), version)
 
 
+async def get_numbered_version(
+    session: AsyncSession, organization_id: int, workflow_id: int, number: int
+) -> VersionToRun:
+    """Returns a version by its number, published or not. Raises WorkflowNotFound, VersionNotFound (404)."""
+    workflow = await get_workflow(session, organization_id, workflow_id)
+    version = None
+    if 0 < number <= MAX_ID:
+        version = await repository.version_by_number(session, organization_id, workflow_id, number)
+    if version is None:
+        raise VersionNotFound
+    return _to_run(workflow, version)
+
+
 async def name_of(session: AsyncSession, organization_id: int, workflow_id: int) -> str:
     """Returns the display name, archived or not. Raises WorkflowNotFound (404)."""
     return (await get_workflow(session, organization_id, workflow_id)).name

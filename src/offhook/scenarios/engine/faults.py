@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from offhook.scenarios.definition import ScenarioExpectation, Scenario
+from offhook.scenarios.definition import Scenario, ScenarioExpectation
 from offhook.scenarios.engine.mocks import holds
 from offhook.scenarios.engine.player import PlayedScenario
 from offhook.voice import events

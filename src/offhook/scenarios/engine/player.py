@@ -10,7 +10,7 @@ from offhook.kit.template import find_variables, render_template
 from offhook.models.ports import CallModels, Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
-from offhook.scenarios.engine.caller import ScenarioMove, ScenarioCaller
+from offhook.scenarios.engine.caller import ScenarioCaller, ScenarioMove
 from offhook.scenarios.engine.mocks import FixedDocuments, build_toolbox
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent

@@ -1,0 +1,157 @@
+"""``offhook test``: plays an agent's scenarios, for people and for CI."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+
+from offhook.commands.console import EXIT_FAILED, EXIT_WRONG_USE, load_settings, report_errors
+from offhook.commands.database import any_database
+from offhook.errors import DomainError
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.orgs import service as orgs
+from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite
+from offhook.scenarios.agents import find_workflow_id, load_agent, load_version
+from offhook.scenarios.offline import build_offline_model
+from offhook.scenarios.report import junit_xml, report_lines
+from offhook.scenarios.templates import build_template_agent, template_scenarios
+from offhook.settings import Settings
+from offhook.workflows.catalog.templates import find_template
+from offhook.workflows.definition import DefinitionRefused, check_storable
+
+MAX_DEFINITION_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedAgent:
+    """Which agent, and which of its versions."""
+
+    name: str
+    organization: str
+    is_draft: bool
+    number: int | None
+
+
+def register(app: typer.Typer) -> None:
+    @app.command(name="test")
+    def test_agent(  # noqa: PLR0913, PLR0917 - one for each option
+        agent: Annotated[
+            str, typer.Argument(help="A definition (a .json file), a template, or an agent's id or name.")
+        ],
+        scenario: Annotated[
+            list[str] | None, typer.Option(help="Only the scenario of this name; may be repeated.")
+        ] = None,
+        file: Annotated[Path | None, typer.Option(help="The scenarios: a YAML file.")] = None,
+        draft: Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")] = False,
+        version: Annotated[int | None, typer.Option(help="The version of this number.", min=1)] = None,
+        seed: Annotated[int, typer.Option(help="What callers leave to chance.", min=0, max=2**31 - 1)] = 0,
+        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
+        is_json: Annotated[bool, typer.Option("--json", help="Print only one JSON object.")] = False,
+        junit: Annotated[Path | None, typer.Option(help="Write the results to this file, in JUnit's format.")] = None,
+    ) -> None:
+        """Play an agent's scenarios by text, offline, on virtual time. The same seed gives the same hash.
+
+        Exit codes: 0 all passed, 1 some failed, 2 bad input.
+        """
+        if draft and version is not None:
+            raise typer.BadParameter("provide either --draft or --version")
+        wanted = _WantedAgent(agent, org, draft, version)
+        with report_errors():
+            settings = load_settings()
+            try:
+                found, scenarios = _find_agent(settings, wanted, _read_file(file))
+                chosen = _choose(scenarios, scenario or [])
+            except DomainError as error:
+                _refuse(error.message)
+            result = run_suite(found, chosen, build_offline_model(settings.data_dir / "models"), seed)
+        if junit is not None:
+            try:
+                junit.write_bytes(junit_xml(result))
+            except OSError as error:
+                _refuse(f"Cannot write {junit}: {error.strerror}.")
+        if is_json:
+            typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+        else:
+            for line in report_lines(result):
+                typer.echo(line)
+        raise typer.Exit(EXIT_FAILED if result.failed else 0)
+
+
+def _read_file(file: Path | None) -> Sequence[Scenario] | None:
+    if file is None:
+        return None
+    try:
+        return read_scenarios(file.read_bytes())
+    except OSError as error:
+        _refuse(f"Cannot read {file}: {error.strerror}.")
+    except DomainError as error:
+        _refuse(f"{file}: {error.message}")
+
+
+def _find_agent(
+    settings: Settings, wanted: _WantedAgent, given: Sequence[Scenario] | None
+) -> tuple[ScenarioAgent, Sequence[Scenario]]:
+    """Returns the agent and its scenarios. Only an agent of the installation needs its database."""
+    has_version = wanted.is_draft or wanted.number is not None
+    path, template = Path(wanted.name), find_template(wanted.name)
+    if path.suffix == ".json" or template is not None:
+        if has_version:
+            _refuse("--draft and --version are for agents of the installation.")
+        if template is not None:
+            return build_template_agent(template), template_scenarios(template.id) if given is None else given
+        return build_scenario_agent(path.stem, _read_definition(path)), given or ()
+    with any_database(settings) as url:
+        return asyncio.run(_load_stored(url, wanted)), given or ()
+
+
+async def _load_stored(url: str, wanted: _WantedAgent) -> ScenarioAgent:
+    database = Database(url)
+    try:
+        await migrations.require_current(database)
+        async with database.transaction() as session:
+            organization = await orgs.find_organization(session, wanted.organization)
+            workflow_id = await find_workflow_id(session, organization.id, wanted.name)
+            version = await load_version(
+                session, organization.id, workflow_id, is_draft=wanted.is_draft, number=wanted.number
+            )
+            return await load_agent(session, version)
+    finally:
+        await database.dispose()
+
+
+def _read_definition(path: Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+        value = json.loads(data) if len(data) <= MAX_DEFINITION_BYTES else None
+    except OSError as error:
+        _refuse(f"Cannot read {path}: {error.strerror}.")
+    except (ValueError, RecursionError):
+        _refuse(f"{path} is not JSON.")
+    if isinstance(value, dict) and isinstance(value.get("workflow_definition"), dict):
+        value = value["workflow_definition"]  # as the API answers
+    if not isinstance(value, dict):
+        _refuse(f"{path} is not a definition: an object with nodes and edges, of at most 1 MB.")
+    try:
+        check_storable(value)
+    except DefinitionRefused as error:
+        _refuse(f"{path}: {error}.")
+    return value
+
+
+def _choose(scenarios: Sequence[Scenario], names: Sequence[str]) -> list[Scenario]:
+    if not scenarios:
+        _refuse("There are no scenarios. Give a file of them with --file.")
+    missing = sorted(set(names) - {scenario.name for scenario in scenarios})
+    if missing:
+        _refuse(f"There is no scenario {missing[0]!r}.")
+    return [scenario for scenario in scenarios if not names or scenario.name in names]
+
+
+def _refuse(sentence: str) -> NoReturn:
+    typer.echo(f"offhook: {sentence}", err=True)
+    raise typer.Exit(EXIT_WRONG_USE)

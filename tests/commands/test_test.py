@@ -1,0 +1,97 @@
+"""``offhook test``: what it prints, what it exits with, and which agents it finds."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from offhook.workflows.demo import demo_agent
+from tests.commands.conftest import Offhook
+from tests.scenarios.agents import DEFINITION
+
+SCENARIOS = """
+scenarios:
+  - name: buys
+    caller: {turns: [sales please, london]}
+    expect: {end: bye}
+  - name: complains
+    caller: {turns: [support please]}
+    expect: {end: %s}
+"""
+
+
+@pytest.fixture
+def definition(tmp_path: Path) -> Path:
+    path = tmp_path / "shop.json"
+    path.write_text(json.dumps(DEFINITION))
+    return path
+
+
+def write_scenarios(folder: Path, end: str) -> str:
+    path = folder / "scenarios.yaml"
+    path.write_text(SCENARIOS % end)
+    return str(path)
+
+
+def test_a_template_needs_no_database(tmp_path: Path) -> None:
+    offhook = Offhook(tmp_path / "nothing")
+    done = offhook.run("test", "survey", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["total"], report["passed"], report["failed"]) == (5, 5, 0)
+    assert offhook.run("test", "survey", "--json").stdout == done.stdout
+    assert not (tmp_path / "nothing" / "postgres").exists()
+
+
+def test_a_definition_and_what_does_not_hold(shared: Offhook, definition: Path, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    file = write_scenarios(tmp_path, "bye")
+    done = shared.run("test", str(definition), "--file", file, "--junit", str(junit))
+    assert done.returncode == 1, done.stderr
+    assert "passed  buys\nFAILED  complains\n        end_differs: " in done.stdout
+    suite = ET.parse(junit).getroot()[0]
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
+    failure = suite[1][0]
+    assert failure.attrib["type"] == "end_differs"
+    assert shared.run("test", str(definition), "--file", file, "--scenario", "buys").returncode == 0
+
+
+def test_an_agent_of_the_installation(shared: Offhook, tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text("scenarios: [{name: one, caller: {turns: [hello]}, expect: {is_over: false}}]")
+    by_name = shared.run("test", demo_agent("survey")["name"], "--file", str(file), "--json")
+    assert by_name.returncode == 0, by_name.stderr
+    assert json.loads(by_name.stdout)["total"] == 1
+    assert shared.run("test", "1", "--version", "1", "--file", str(file)).returncode == 0
+    missing = shared.run("test", "1", "--version", "77", "--file", str(file))
+    assert (missing.returncode, missing.stderr) == (2, "offhook: Workflow version not found.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["survey", "--draft"], "--draft and --version are for agents of the installation"),
+        (["survey", "--scenario", "other"], "There is no scenario 'other'"),
+        (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),
+        (["missing.json"], "Cannot read missing.json: No such file"),
+        (["1", "--draft", "--version", "1"], "provide either --draft or --version"),
+        (["Nobody knows it"], "No agent is named 'Nobody knows it'"),
+    ],
+)
+def test_bad_input(shared: Offhook, arguments: list[str], sentence: str) -> None:
+    done = shared.run("test", *arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+def test_files_that_are_not_what_they_must_be(shared: Offhook, definition: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("scenarios: [{name: a, caller: {turns: [hi]}, expect: {edgs: []}}]")
+    done = shared.run("test", str(definition), "--file", str(wrong))
+    assert done.returncode == 2
+    assert "scenarios[0].expect.edgs: extra inputs are not permitted" in done.stderr
+    assert shared.run("test", str(definition)).returncode == 2
+    for text in ("[", "[]", '{"nodes": 1}'):
+        definition.write_text(text)
+        assert shared.run("test", str(definition), "--file", str(wrong)).returncode == 2
