@@ -8,6 +8,7 @@ gets the number of an open descriptor. One line on the standard error names what
 then the program runs, whose own errors are not read.
 """
 
+import importlib
 import os
 import resource
 import runpy
@@ -35,6 +36,8 @@ def main() -> None:
     folders = {path: os.open(path, os.O_RDONLY) for path in sys.path if os.path.exists(path)}  # noqa: PTH110
     silence = os.open(os.devnull, os.O_WRONLY)
     _set_limits(cpu_s, memory, written, user_id)
+    if not is_file:
+        _import_beforehand(program, user_id, folders)
     gaps = enter_sandbox(user_id, [*readable, *folders])
     if os.getppid() != parent:  # it ended before it could take us along
         sys.exit(1)
@@ -82,6 +85,32 @@ def _allow_group(descriptor: int, group_id: int) -> None:
     if not mode & stat.S_IROTH:
         os.fchown(descriptor, -1, group_id)
         os.fchmod(descriptor, stat.S_IMODE(mode) | stat.S_IRGRP)
+
+
+def _import_beforehand(program: str, user_id: int | None, folders: dict[str, int]) -> None:
+    """Imports a module of ours, before it gets a stranger's file, if the new user cannot reach where libraries lie.
+
+    Some find their shared libraries by their real path, which open descriptors do not help with. What they import
+    while the program runs is reached by :func:`_keep_imports_working`. A thread that began here would stay outside of
+    the sandbox: then nothing runs.
+    """
+    if user_id is None or all(_is_open_to_others(path) for path in folders):
+        return
+    importlib.import_module(program)
+    del sys.modules[program]  # it is found anew to be run, by a path that still works then
+    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208 - pathlib costs milliseconds
+        sys.stderr.write("a library started a thread while it was imported\n")
+        sys.exit(1)
+
+
+def _is_open_to_others(path: str) -> bool:
+    """Returns whether any user may enter every folder down to ``path``."""
+    path = os.path.realpath(path)
+    while path != "/":
+        if not os.stat(path).st_mode & stat.S_IXOTH and os.path.isdir(path):  # noqa: PTH112, PTH116
+            return False
+        path = os.path.dirname(path)  # noqa: PTH120
+    return True
 
 
 def _keep_imports_working(folders: dict[str, int]) -> None:
