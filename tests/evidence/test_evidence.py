@@ -19,7 +19,13 @@ from offhook.runs.live.wav import wav_header
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import Run
-from offhook.voice.events import AGENT_SAID
+from offhook.voice.events import (
+    AGENT_SAID,
+    DISCLOSURE_MISSED,
+    DISCLOSURE_PLAYED,
+    RECORDING_DISCARDED,
+    RECORDING_STARTED,
+)
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.test_engine import until_over
 from tests.commands.conftest import Offhook
@@ -129,6 +135,34 @@ async def test_a_call_over_the_api(account: Account) -> None:
     digest = file.pop("sha256")
     assert digest == compute_digest(json.loads(json.dumps(file)))
     assert digest != compute_digest(file | {"made_at": "2026-01-01T00:00:00Z"})
+
+
+async def test_a_disclosure_that_was_heard(account: Account) -> None:
+    root, org = account.root, account.org
+    run = await account.run(await account.dial())
+    await say(root, run.id, AGENT_SAID, text="This call is recorded.", start_s=0.4, end_s=1.4)
+    await say(root, run.id, DISCLOSURE_PLAYED, start_s=0.4, end_s=1.4, proof="mark")
+    await say(root, run.id, RECORDING_STARTED, because="disclosure_played")
+    await say(root, run.id, RECORDING_DISCARDED)
+    run = await finish(root, org, run.id)
+    file = await collect(account.client, org, run)
+    assert file["disclosure"] == {
+        "text": "This call is recorded.",
+        "start_s": 0.4,
+        "end_s": 1.4,
+        "proof": "mark",
+        "recording_began_s": 1.5,
+    }
+    assert file["consent"] == {"basis": "stayed_after_disclosure", "stayed_s": 0.1, "objected_s": 1.5}
+    assert not {"disclosure", "consent"} & set(file["not_recorded"])
+
+
+async def test_a_disclosure_that_was_not_heard(account: Account) -> None:
+    run = await account.run(await account.dial())
+    await say(account.root, run.id, DISCLOSURE_MISSED, reason="not_confirmed")
+    file = await collect(account.client, account.org, await finish(account.root, account.org, run.id))
+    assert (file["disclosure"], file["consent"]) == (None, None)
+    assert "did not report" in file["not_recorded"]["disclosure"]
 
 
 async def test_a_call_by_a_trigger_names_it(account: Account) -> None:

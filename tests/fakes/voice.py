@@ -45,6 +45,7 @@ class KeptLeg:
 
     codec: Codec = MULAW_8K
     returns_marks: bool = True
+    confirms_playback: bool = True
     frames: list[tuple[float, bytes]] = field(default_factory=list)
     clears: list[float] = field(default_factory=list)
     events: list[VoiceEvent] = field(default_factory=list)
@@ -113,6 +114,9 @@ class KeptRecorder:
 
     def record_agent(self, at_s: float, payload: bytes) -> None:
         self.agents.append(payload)
+
+    def discard(self) -> None:
+        self.callers, self.agents = [], []
 
     async def close(self) -> None: ...
 

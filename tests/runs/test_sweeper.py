@@ -214,6 +214,19 @@ async def test_the_recording_of_a_killed_process_is_repaired(
     assert len(channels(path)[1]) == written + 1000
 
 
+async def test_a_recording_that_had_not_begun_when_its_process_died_is_deleted(
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
+) -> None:
+    key = f"recordings/{carried.organization_id}/{carried.id}.wav"
+    path: Path = root.storage.path_for(key)
+    WavRecorder(path, MULAW_8K, CallRecordings(), 0)
+    async with root.db.transaction() as session:
+        await session.execute(update(Run).where(Run.id == carried.id).values(recording_key=key))
+    clock.advance(LEASE_S + 1)
+    await make_sweeper(root, clock, grace_s=0).sweep()
+    assert (path.exists(), (await reload(root, carried)).recording_key) == (False, None)
+
+
 async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
     root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:

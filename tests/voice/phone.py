@@ -15,13 +15,13 @@ from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.ports import (
     AgentToolbox,
-    CallRecorder,
     CallResult,
     EmptyKnowledgeSource,
     EmptySoundLibrary,
     KnowledgeSource,
     SoundLibrary,
 )
+from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
@@ -65,7 +65,7 @@ class Call:
     sends_audio: bool = True
     result: CallResult | None = None
     started_at: float = 0.0
-    recorder: CallRecorder | None = None
+    recording: RecordingSwitch | None = None
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
     _loud_until: float = -1.0
@@ -145,7 +145,7 @@ class Call:
             self.knowledge,
         )
         self._session = CallSession(
-            agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad(), recorder=self.recorder
+            agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad(), recording=self.recording
         )
         self.leg.on_mark = self._session.feed_mark
         caller = asyncio.create_task(self._caller(loop))

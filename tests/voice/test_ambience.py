@@ -6,6 +6,7 @@ import pytest
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec, Samples
 from offhook.voice import events
 from offhook.voice.output.ambience import SOUNDS, get_background_samples
+from offhook.voice.recording_switch import RecordingSwitch
 from tests.fakes.scripted import says
 from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds
 from tests.voice.phone import Call, simple_agent
@@ -76,7 +77,7 @@ def test_loudness_follows_the_volume() -> None:
 def test_the_recording_keeps_the_bare_voice() -> None:
     with_room, bare = KeptRecorder(), KeptRecorder()
     for recorder, settings in ((with_room, ROOM), (bare, {})):
-        call = Call(simple_agent(), configurations=settings, recorder=recorder)
+        call = Call(simple_agent(), configurations=settings, recording=RecordingSwitch(recorder))
         call.hangs_up(at=4).run()
 
     assert b"".join(with_room.agents) == b"".join(bare.agents)

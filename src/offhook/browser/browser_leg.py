@@ -23,6 +23,7 @@ class BrowserLeg(SocketLeg):
 
     # a page that is closed or navigates away sends 1000 or 1001: its user hung up
     clean_close_codes = frozenset({NORMAL, GOING_AWAY})
+    confirms_playback = True
 
     def __init__(self) -> None:
         super().__init__(PCM16_16K)

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import service as campaigns
+from offhook.evidence.disclosure_facts import explain_missing_disclosure, read_consent, read_disclosure
 from offhook.evidence.recording_facts import measure_recording
 from offhook.evidence.schemas import (
     CampaignFacts,
@@ -38,12 +39,6 @@ from offhook.voice.events import AGENT_SAID
 _MAX_EVENTS: Final = 100_000
 _MAX_AUDIT_ENTRIES: Final = 1000
 _STATUS_TYPES: Final = (runs.STATUS_CHANGED, runs.STATUS_IGNORED)
-_NO_CONSENT: Final = (
-    "Offhook does not ask for or store consent. Columns of the contact's list are in campaign.contact_variables."
-)
-_NO_DISCLOSURE: Final = (
-    "No sentence of the agent is marked as a disclosure. first_words has what was heard at the beginning."
-)
 
 
 class EvidenceCollector:
@@ -87,11 +82,15 @@ async def _read_facts(session: AsyncSession, run: Run, now: datetime) -> Evidenc
     first = next((event for event in events if event["type"] == AGENT_SAID), None)
     campaign = await _read_campaign(session, run)
     carrier = _read_carrier(run, events)
+    disclosure = read_disclosure(events)
+    reasons = {} if disclosure is not None else explain_missing_disclosure(events)
     return EvidenceFile(
         made_at=now,
         run=EvidencedRun.model_validate(run, from_attributes=True),
         placement=placement,
         campaign=campaign,
+        consent=read_consent(events, disclosure),
+        disclosure=disclosure,
         first_words=_to_utterance(first) if first else None,
         opt_out=OptOut(
             requests=[_to_utterance(event) for event in events if event["type"] == DO_NOT_CALL_REQUESTED],
@@ -103,7 +102,8 @@ async def _read_facts(session: AsyncSession, run: Run, now: datetime) -> Evidenc
         recording=None,
         carrier=carrier,
         audit_entries=await read_entries_of_run(session, run.organization_id, run.id, _MAX_AUDIT_ENTRIES),
-        not_recorded=_explain_missing(
+        not_recorded=reasons
+        | _explain_missing(
             run, placement, has_campaign=campaign is not None, has_words=first is not None, carrier=carrier
         ),
     )
@@ -112,7 +112,7 @@ async def _read_facts(session: AsyncSession, run: Run, now: datetime) -> Evidenc
 def _explain_missing(
     run: Run, placement: CallPlacement | None, *, has_campaign: bool, has_words: bool, carrier: CarrierFacts | None
 ) -> dict[str, str]:
-    reasons = {"consent": _NO_CONSENT, "disclosure": _NO_DISCLOSURE}
+    reasons: dict[str, str] = {}
     if placement is None:
         is_outbound_call = run.direction == "outbound" and run.called_number is not None
         reasons["placement"] = (

@@ -64,6 +64,26 @@ class HeardSentence(_Section):
     interrupted: bool | None
 
 
+class DisclosureFacts(_Section):
+    """The sentence that the call began with, when all of it was played. ``proof``: ``mark`` (the far end reported that it
+    played it) or ``clock`` (it was sent whole, at the speed of speech). The recording begins after it, if at all."""
+
+    text: str | None = Field(description="Null when the transcript was not kept or is deleted")
+    start_s: float | None
+    end_s: float | None
+    proof: str
+    recording_began_s: float | None
+
+
+class ConsentFacts(_Section):
+    """What Offhook knows of consent: the caller heard the disclosure whole and stayed for ``stayed_s`` seconds.
+    ``objected_s``: when a tool deleted the recording, because the caller did not want it."""
+
+    basis: Literal["stayed_after_disclosure"] = "stayed_after_disclosure"
+    stayed_s: float
+    objected_s: float | None
+
+
 class ListedNumber(_Section):
     entry_id: int
     phone_number: str
@@ -108,8 +128,8 @@ class EvidenceFile(_Section):
     run: EvidencedRun
     placement: CallPlacement | None = Field(description="Who placed the call, and what was checked before")
     campaign: CampaignFacts | None
-    consent: None = None
-    disclosure: None = None
+    consent: ConsentFacts | None
+    disclosure: DisclosureFacts | None
     first_words: HeardSentence | None = Field(description="What was heard of the agent's first utterance")
     opt_out: OptOut
     recording: RecordingFacts | None

@@ -21,9 +21,10 @@ from offhook.kit.phone_numbers import is_e164
 from offhook.kit.template import find_variables
 from offhook.tools.hosts import host_of
 
-Category = Literal["http_api", "end_call", "transfer_call", "calculator", "mcp"]
+Category = Literal["http_api", "end_call", "transfer_call", "calculator", "mcp", "recording"]
 ParameterType = Literal["string", "number", "boolean", "object", "array"]
 MessageType = Literal["none", "custom", "audio"]
+RecordingAction = Literal["pause", "resume", "discard"]
 ShortText = Annotated[str, StringConstraints(max_length=2000)]
 # Argument names that every model vendor accepts.
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
@@ -218,6 +219,15 @@ class McpConfig(_StrictConfig):
     _endpoint = field_validator("url")(check_endpoint)
 
 
+class RecordingConfig(_StrictConfig):
+    """What the tool does with the recording of the call; ``discard`` deletes it and ends it for this call."""
+
+    action: RecordingAction
+    messageType: MessageType = "none"  # noqa: N815 - the name that the other tools have
+    customMessage: ShortText | None = None  # noqa: N815
+    audioRecordingId: str | None = None  # noqa: N815
+
+
 class _BaseDefinition(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -248,8 +258,18 @@ class McpDefinition(_BaseDefinition):
     config: McpConfig
 
 
+class RecordingDefinition(_BaseDefinition):
+    type: Literal["recording"]
+    config: RecordingConfig
+
+
 ToolDefinition = Annotated[
-    HttpApiDefinition | EndCallDefinition | TransferCallDefinition | CalculatorDefinition | McpDefinition,
+    HttpApiDefinition
+    | EndCallDefinition
+    | TransferCallDefinition
+    | CalculatorDefinition
+    | McpDefinition
+    | RecordingDefinition,
     Field(discriminator="type"),
 ]
 _ADAPTER: Final[TypeAdapter[ToolDefinition]] = TypeAdapter(ToolDefinition)

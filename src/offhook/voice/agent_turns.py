@@ -12,6 +12,7 @@ from offhook.voice import events
 from offhook.voice.call_context import CallContext
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, NodeEntered, ToolStarted
+from offhook.voice.disclosure import Disclosure
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import TurnTiming
 from offhook.voice.output.playback import Playback
@@ -36,6 +37,7 @@ class AgentTurns:
         conversation: Conversation,
         playback: Playback,
         speaker: CallSpeaker,
+        disclosure: Disclosure,
         on_move: Callable[[Expectation], None],
         on_end: Callable[[str], None],
     ) -> None:
@@ -44,12 +46,14 @@ class AgentTurns:
         self._conversation = conversation
         self._playback = playback
         self._speaker = speaker
+        self._disclosure = disclosure
         self._on_move = on_move
         self._on_end = on_end
         self._turn: asyncio.Task[None] | None = None
         self._utterance: Utterance | None = None
         # the caller's words that wait until the agent, which may not be interrupted now, has finished
         self.queued_texts: list[str] = []
+        self._queued_edge: Edge | None = None
         self._empty_turns = 0
         self.is_closing = False
         self.is_mute = False
@@ -69,9 +73,11 @@ class AgentTurns:
     @property
     def is_uninterruptible(self) -> bool:
         """Returns whether the agent is audible and may not be interrupted here."""
-        return self._is_tool_uninterruptible or (
-            self._playback.is_audible and not self._conversation.node.allow_interrupt
-        )
+        return self._holds_floor or (self._playback.is_audible and not self._conversation.node.allow_interrupt)
+
+    @property
+    def _holds_floor(self) -> bool:
+        return self._is_tool_uninterruptible or self._disclosure.is_speaking
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
@@ -80,8 +86,9 @@ class AgentTurns:
 
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answers what was heard; cancels anything the agent was still saying or thinking."""
-        if self._is_tool_uninterruptible and not self.is_closing:
+        if self._holds_floor and not self.is_closing:
             self.queued_texts += [heard] if heard else []
+            self._queued_edge = edge or self._queued_edge
         elif not self.is_closing and not self.is_mute:
             self.interrupt()
             self._start_turn(partial(self._run_answer, heard, timing, edge))
@@ -132,6 +139,10 @@ class AgentTurns:
             self.reply_due_since = None
             await asyncio.sleep(delay_s)
             self.reply_due_since = self._line.now()
+        if self._disclosure.is_due:
+            await self._run_disclosure()
+            said, pressed = self._take_queued()
+            heard, edge = heard or said, edge or pressed
         utterance = self._begin_utterance(timing)
         end_reason: str | None = None
         try:
@@ -153,6 +164,17 @@ class AgentTurns:
         self._commit_utterance(utterance, interrupted=False)
         if end_reason is not None:
             self._on_end(end_reason)
+
+    async def _run_disclosure(self) -> None:
+        """Says the sentence that the call begins with. What the caller says during it is answered afterwards."""
+        utterance = self._begin_utterance(TurnTiming())
+        try:
+            await self._disclosure.say(self._conversation, utterance)
+        except (asyncio.CancelledError, AllModelsFailed):
+            self._commit_utterance(utterance, interrupted=True)
+            raise
+        self._commit_utterance(utterance, interrupted=False, answers_queued=False)
+        self.reply_due_since = self._line.now()
 
     async def _stream_answer(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> str | None:
         """Streams the graph's answer into the utterance, and returns the end reason if the conversation ended."""
@@ -202,7 +224,7 @@ class AgentTurns:
         )
         return self._utterance
 
-    def _commit_utterance(self, utterance: Utterance, *, interrupted: bool) -> None:
+    def _commit_utterance(self, utterance: Utterance, *, interrupted: bool, answers_queued: bool = True) -> None:
         """Writes the heard part of a finished utterance to the transcript and history."""
         if self._utterance is utterance:
             self._utterance = None
@@ -221,11 +243,17 @@ class AgentTurns:
                 "node_id": self._conversation.node.id,
             }
             self._line.emit(events.AGENT_SAID, event_data)
-        if not interrupted and self.queued_texts and not self._conversation.is_over:
-            text, self.queued_texts = " ".join(self.queued_texts), []
-            asyncio.get_running_loop().call_soon(
-                self.answer_caller, text, TurnTiming(turn_decided=self._line.since_start())
-            )
+        if not interrupted and answers_queued and not self._conversation.is_over:
+            text, edge = self._take_queued()
+            if text or edge is not None:
+                timing = TurnTiming(turn_decided=self._line.since_start())
+                asyncio.get_running_loop().call_soon(self.answer_caller, text, timing, edge)
+
+    def _take_queued(self) -> tuple[str | None, Edge | None]:
+        """Returns what the caller said or pressed while the agent could not be interrupted."""
+        text, edge = " ".join(self.queued_texts) or None, self._queued_edge
+        self.queued_texts, self._queued_edge = [], None
+        return text, edge if edge in self._conversation.outgoing_edges() else None
 
     # -- interruption and end -------------------------------------------------------------------------------------
 

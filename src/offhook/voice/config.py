@@ -31,6 +31,14 @@ class CannedPhrases:
 
 
 @dataclass(frozen=True, slots=True)
+class DisclosureConfig:
+    """The sentence that a call begins with: a text with variables, or the id of its recording."""
+
+    text: str = ""
+    recording_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CallConfig:
     """Times are seconds, levels dBFS. ``from_configurations`` ignores unknown settings and wrong types.
 
@@ -60,6 +68,7 @@ class CallConfig:
     give_up_after_s: float = 9.0
     deaf_after_s: float = 1.6
     max_unheard_turns: int = 4
+    disclosure: DisclosureConfig | None = None
     ambience: AmbienceConfig | None = None
     dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
@@ -90,6 +99,7 @@ class CallConfig:
             interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2),
             interrupt_min_level_db=vad("minimum_level_db", 0, -90, 0) if has_level else None,
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
+            disclosure=_parse_disclosure(_config_section(configurations, "disclosure")),
             ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
@@ -98,6 +108,11 @@ class CallConfig:
                 **{field.name: text for field in fields(CannedPhrases) if (text := _stripped_text(phrases, field.name))}
             ),
         )
+
+
+def is_recording_on(configurations: Mapping[str, Any]) -> bool:
+    """Returns whether the calls of an agent are recorded."""
+    return _config_section(configurations, "call_recording").get("enabled") is not False
 
 
 def _config_section(configurations: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -124,6 +139,11 @@ def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:
     return AmbienceConfig(
         volume, _stripped_text(values, "sound") or "office", _stripped_text(values, "recording_id") or None
     )
+
+
+def _parse_disclosure(values: Mapping[str, Any]) -> DisclosureConfig | None:
+    text, recording = _stripped_text(values, "text"), _stripped_text(values, "recording_id")
+    return DisclosureConfig(text, recording or None) if text or recording else None
 
 
 def _parse_voicemail(values: Mapping[str, Any]) -> VoicemailConfig:

@@ -11,6 +11,7 @@ from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.dialog.reprompts import Reprompts
+from offhook.voice.disclosure import Disclosure
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.listener import CallerListener
@@ -18,7 +19,8 @@ from offhook.voice.input.turn_rules import CallerTurnState
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
-from offhook.voice.ports import CallLeg, CallRecorder, CallResult, RunSink, VadEngine
+from offhook.voice.ports import CallLeg, CallResult, RunSink, VadEngine
+from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
@@ -39,16 +41,19 @@ class CallSession:
         models: CallModels,
         sink: RunSink,
         vad: VadEngine,
-        recorder: CallRecorder | None = None,
+        recording: RecordingSwitch | None = None,
     ) -> None:
         self._config: CallConfig = agent.config
         ambience = self._config.ambience
         self._ambient_leg = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
         self._leg = leg = self._ambient_leg or leg
-        self._recorder = recorder
+        self._recorder = recording
         self._usage = UsageCounter()
-        self._line = line = CallContext(leg, sink, recorder)
-        self._playback = Playback(leg, recorder, line.started_at)
+        self._line = line = CallContext(leg, sink, recording)
+        if recording is not None:
+            recording.connect(line.emit, waits=self._config.disclosure is not None)
+        self._playback = Playback(leg, recording, line.started_at)
+        self._disclosure = Disclosure(self._config.disclosure, line=line, playback=self._playback, switch=recording)
         self._speaker = CallSpeaker(
             playback=self._playback,
             codec=leg.codec,
@@ -82,6 +87,7 @@ class CallSession:
             conversation=self._conversation,
             playback=self._playback,
             speaker=self._speaker,
+            disclosure=self._disclosure,
             on_move=self._listener.set_expectation,
             on_end=self.end_call,
         )
@@ -166,6 +172,8 @@ class CallSession:
         """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
         codec = self._leg.codec
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
+        if self._recorder is not None and self._config.disclosure is None:
+            self._recorder.begin("call_connected")
         phrases = self._config.phrases
         canned = [
             phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
@@ -189,6 +197,7 @@ class CallSession:
                 task.cancel()
             self._voicemail.close()
             await self._turns.stop()
+            await self._disclosure.close()
             self._digits.cancel()
             termination = self._termination
             self._turns.tags += await termination.execute(self._leg)

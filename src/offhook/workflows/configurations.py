@@ -78,6 +78,17 @@ class VoicemailDetection(_OpenModel):
         return self
 
 
+class CallRecordingSettings(_OpenModel):
+    enabled: Flag | None = None
+
+
+class DisclosureSentence(_OpenModel):
+    """What a call begins with, said whole; the recording begins after it. A recording of it plays instead of the text."""
+
+    text: Annotated[str, Field(max_length=1000)] | None = None
+    recording_id: RecordingId | None = None
+
+
 class VadConfiguration(_OpenModel):
     confidence: Annotated[Number, Field(ge=0.05, le=0.99)] | None = None
     start_seconds: Annotated[Number, Field(ge=0.06, le=2)] | None = None
@@ -120,6 +131,8 @@ class WorkflowConfigurations(_OpenModel):
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
     do_not_keep: Flag | None = None
+    call_recording: CallRecordingSettings | None = None
+    disclosure: DisclosureSentence | None = None
     text_chat_inactivity_timeout_seconds: Annotated[WholeNumber, Field(ge=60, le=10_500)] | None = None
     voicemail_detection: VoicemailDetection | None = None
     vad_configuration: VadConfiguration | None = None

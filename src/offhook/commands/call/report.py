@@ -24,6 +24,10 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "watchdog_acted": ("yellow", "watchdog: {step} ({reason})"),
     "caller_idle": ("dim", "the caller is silent"),
     "voicemail_detected": ("yellow", "an answering machine ({by})"),
+    "recording_paused": ("dim", "the recording is paused"),
+    "recording_resumed": ("dim", "the recording goes on"),
+    "recording_discarded": ("yellow", "the recording is deleted"),
+    "disclosure_missed": ("yellow", "no recording: the disclosure was not heard in full ({reason})"),
     "call_ended": ("dim", "the call is over: {end_reason}"),
 }
 _STEPS: Final = ("turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")

@@ -22,7 +22,10 @@ _FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
 
 @dataclass(frozen=True, slots=True)
 class FinishedConversation:
-    """A conversation's result and its event totals; ``gathered``, ``usage`` and ``latency`` are in stored form."""
+    """A conversation's result and its event totals; ``gathered``, ``usage`` and ``latency`` are in stored form.
+
+    Without ``has_recording`` nothing was recorded, or it was deleted during the call.
+    """
 
     result: CallResult
     gathered_context: JsonObject
@@ -30,6 +33,7 @@ class FinishedConversation:
     latency: JsonObject
     ended_at: datetime
     has_opted_out: bool = False
+    has_recording: bool = True
 
 
 async def store_run_end(
@@ -53,6 +57,8 @@ async def store_run_end(
     )
     run = await repository.update_run_end(session, organization_id, run_id, end)
     if run is not None:
+        if not ending.has_recording:
+            run.recording_key = None
         await event_queries.notify_listeners(session, [run_id])
         if ending.has_opted_out:
             await service.put_on_do_not_call_list(session, run)

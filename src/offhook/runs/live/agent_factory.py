@@ -8,6 +8,7 @@ from offhook.models.ports import ModelSource
 from offhook.recordings import RecordingLibrary
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_sounds import CallSounds
+from offhook.runs.live.call_tools import RecordingControl
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.tables import Run
 from offhook.voice.call_context import CallAgent
@@ -25,13 +26,18 @@ class AgentFactory:
     models: ModelSource
 
     async def build_agent(
-        self, run: Run, graph: WorkflowGraph, configurations: JsonObject, context: JsonObject
+        self,
+        run: Run,
+        graph: WorkflowGraph,
+        configurations: JsonObject,
+        context: JsonObject,
+        recording: RecordingControl | None = None,
     ) -> CallAgent:
         """Builds the agent of a run. ``context`` is live: it grows as the agent learns values."""
         return CallAgent(
             graph=graph,
             config=CallConfig.from_configurations(configurations),
-            toolbox=await self.tools.toolbox_for_run(run, graph, context),
+            toolbox=await self.tools.toolbox_for_run(run, graph, context, recording),
             context=context,
             sounds=CallSounds(self.recordings, run.organization_id),
             knowledge=CallKnowledge(self.passages, run.organization_id),

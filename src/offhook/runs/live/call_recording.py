@@ -129,6 +129,7 @@ class WavRecorder:
         self._caller = _ChannelBuffer(codec)
         self._agent = _ChannelBuffer(codec)
         self._written = 0
+        self._is_discarded = False
         self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
         os.pwrite(self._descriptor, wav_header(codec.sample_rate, 2, 0), 0)
 
@@ -140,6 +141,10 @@ class WavRecorder:
         """Records the agent's audio sent at ``at_s``."""
         self._agent.add_frame(at_s, payload)
 
+    def discard(self) -> None:
+        """Deletes what was recorded with the next flush, and records nothing more."""
+        self._is_discarded = True
+
     async def close(self) -> None:
         """Writes everything left and closes the file; idempotent."""
         await self._recordings.finish_recorder(self)
@@ -147,6 +152,9 @@ class WavRecorder:
     def flush(self, *, everything: bool = False) -> None:
         """Writes what both sides have; runs in a thread, never twice at a time. Raises OSError when the disk fails."""
         if self._descriptor is None:
+            return
+        if self._is_discarded:
+            self._delete_sound()
             return
         self._caller.place_frames(self._caller.take_frames())
         self._agent.place_frames(self._agent.take_frames())
@@ -156,8 +164,19 @@ class WavRecorder:
         if until > self._written:
             self._write_until(until)
         if everything:
-            os.close(self._descriptor)
-            self._descriptor = None
+            self._close_file()
+
+    def _delete_sound(self) -> None:
+        assert self._descriptor is not None
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, wav_header(self._codec.sample_rate, 2, 0), 0)
+        self._caller, self._agent = _ChannelBuffer(self._codec), _ChannelBuffer(self._codec)
+        self._close_file()
+
+    def _close_file(self) -> None:
+        assert self._descriptor is not None
+        os.close(self._descriptor)
+        self._descriptor = None
 
     def _write_until(self, until: int) -> None:
         """Writes ``written..until`` block by block; a silent block stays a hole in the file, which reads as zeros."""

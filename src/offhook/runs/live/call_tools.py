@@ -13,6 +13,8 @@ from offhook.tools.definitions import (
     HttpApiConfig,
     McpConfig,
     MessageType,
+    RecordingAction,
+    RecordingConfig,
     ToolParameter,
     TransferCallConfig,
 )
@@ -143,6 +145,54 @@ def build_end_call_tool(text: ToolText, config: EndCallConfig) -> EndCallTool:
         spec=ToolSpec(text.name, text.description or "End the call.", _parameters_schema(parameters)),
         announcement=_announcement_for(config.messageType, config.customMessage, config.audioRecordingId),
         is_reason_required=config.endCallReason,
+    )
+
+
+class RecordingControl(Protocol):
+    """The recording of the call; ``state`` is off, waiting, on, paused or discarded."""
+
+    @property
+    def state(self) -> str: ...
+
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def discard(self) -> None: ...
+
+
+_RECORDING_DESCRIPTIONS: Final[Mapping[RecordingAction, str]] = {
+    "pause": "Pause the recording of this call. Use it before the caller says a card number or a password.",
+    "resume": "Resume the recording of this call after it was paused.",
+    "discard": "Delete the recording of this call and stop recording. Use it when the caller objects to being recorded.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingTool(_OrganizationTool):
+    """``control`` is None where nothing is recorded: in text chats and scenarios."""
+
+    action: RecordingAction
+    control: RecordingControl | None
+    has_side_effects: bool = True
+
+    async def call(self, arguments: Mapping[str, Any]) -> Any:
+        if self.control is None:
+            return {"recording": "off"}
+        if self.action == "pause":
+            self.control.pause()
+        elif self.action == "resume":
+            self.control.resume()
+        else:
+            self.control.discard()
+        return {"recording": self.control.state}
+
+
+def build_recording_tool(text: ToolText, config: RecordingConfig, control: RecordingControl | None) -> RecordingTool:
+    description = text.description or _RECORDING_DESCRIPTIONS[config.action]
+    return RecordingTool(
+        spec=ToolSpec(text.name, description, _parameters_schema([])),
+        announcement=_announcement_for(config.messageType, config.customMessage, config.audioRecordingId),
+        action=config.action,
+        control=control,
     )
 
 
@@ -292,11 +342,14 @@ __all__ = [
     "HandoverFailed",
     "HttpTool",
     "McpFunctionTool",
+    "RecordingControl",
+    "RecordingTool",
     "ToolText",
     "TransferRefused",
     "TransferTool",
     "build_calculator",
     "build_end_call_tool",
     "build_http_tool",
+    "build_recording_tool",
     "build_transfer_tool",
 ]

@@ -40,9 +40,11 @@ from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.tables import Run
 from offhook.settings import Settings
+from offhook.voice.config import is_recording_on
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.input.silero_vad_engine import SileroVad
 from offhook.voice.ports import CallLeg, CallResult, VadEngine
+from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
@@ -197,7 +199,8 @@ class LiveCallRegistry:
             take_slot(run, limit / self._settings.org_concurrency_limit)
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             keeps_words = version.configurations.get("do_not_keep") is not True
-            run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if keeps_words else None
+            is_recorded = keeps_words and is_recording_on(version.configurations)
+            run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if is_recorded else None
             kinds = await redaction.list_redacted_kinds(session, run.organization_id)
             await event_queries.notify_listeners(session, [run.id])
             await webhook_events.publish_run_started(session, run)
@@ -213,16 +216,17 @@ class LiveCallRegistry:
         context.update(fetched.variables)
         if fetched.event is not None:
             sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
-        agent = await self._agents.build_agent(run, graph, configurations, context)
+        recording = RecordingSwitch()
+        agent = await self._agents.build_agent(run, graph, configurations, context, recording)
         models = await self._agents.models.for_organization(run.organization_id, version.configurations)
-        recorder = await self._open_recorder(run, leg.codec, sink)
+        recording.recorder = recorder = await self._open_recorder(run, leg.codec, sink)
         try:
-            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recorder=recorder)
+            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recording=recording)
         except BaseException:
             if recorder is not None:
                 await recorder.close()
             raise
-        return LiveCall(run=run, session=session, sink=sink, recorder=recorder, calls=self)
+        return LiveCall(run=run, session=session, sink=sink, recording=recording, calls=self)
 
     async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
         if run.recording_key is None:
@@ -241,7 +245,7 @@ class LiveCallRegistry:
             return None
 
     async def store_end(
-        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
+        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True
     ) -> RunFinished | None:
         """Stores the end of a call, retrying through a database outage, and notifies the domains above."""
         tally = sink.tally
@@ -252,6 +256,7 @@ class LiveCallRegistry:
             latency=tally.latency_summary(),
             ended_at=self._clock.now(),
             has_opted_out=tally.has_opted_out,
+            has_recording=has_recording,
         )
 
         async def store_in_transaction() -> Run | None:

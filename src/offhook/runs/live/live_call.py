@@ -16,6 +16,7 @@ from offhook.runs.records.silences import SilentPart, silence_parts
 from offhook.runs.tables import Run
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
+from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
 
 log = structlog.get_logger(__name__)
@@ -28,7 +29,7 @@ class CallOwner(Protocol):
     spool: RecordingSpool
 
     async def store_end(
-        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
+        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True
     ) -> RunFinished | None: ...
 
     def forget(self, call: "LiveCall") -> None: ...
@@ -43,7 +44,7 @@ class LiveCall:
         run: Run,
         session: CallSession,
         sink: RunEventSink,
-        recorder: WavRecorder | None,
+        recording: RecordingSwitch,
         calls: CallOwner,
     ) -> None:
         self.run_id = run.id
@@ -55,7 +56,7 @@ class LiveCall:
         self.is_ending = False
         self.finished: RunFinished | None = None
         self._sink = sink
-        self._recorder = recorder
+        self._recording = recording
         self._recording_key = run.recording_key
         self._calls = calls
 
@@ -81,13 +82,10 @@ class LiveCall:
     async def _finish_call(self, result: CallResult) -> None:
         self.is_ending = True
         try:
-            if self._recorder is not None:
-                await self._recorder.close()
-                if self._sink.words.silences:
-                    await asyncio.to_thread(_silence_or_delete, self._recorder.path, self._sink.words.silences)
-                if self._recording_key is not None:
-                    self._calls.spool.keep_soon(self._recording_key)
-            self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
+            has_recording = await self._finish_recording()
+            self.finished = await self._calls.store_end(
+                self.organization_id, self.run_id, self._sink, result, has_recording=has_recording
+            )
             log.info(
                 "call_ended",
                 run_id=self.run_id,
@@ -100,6 +98,21 @@ class LiveCall:
         finally:
             self._calls.forget(self)
             self.ended.set()
+
+    async def _finish_recording(self) -> bool:
+        """Completes the recording, or deletes the file of one that never began; returns whether there is one."""
+        recorder = self._recording.recorder
+        if not isinstance(recorder, WavRecorder):
+            return True
+        await recorder.close()
+        if not self._recording.is_kept:
+            await asyncio.to_thread(recorder.path.unlink, missing_ok=True)
+            return False
+        if self._sink.words.silences:
+            await asyncio.to_thread(_silence_or_delete, recorder.path, self._sink.words.silences)
+        if self._recording_key is not None:
+            self._calls.spool.keep_soon(self._recording_key)
+        return True
 
 
 def _silence_or_delete(path: Path, parts: Sequence[SilentPart]) -> None:

@@ -18,8 +18,8 @@ from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
 from offhook.runs.live import lease_queries, repository
 from offhook.runs.live.recording_spool import RecordingSpool
-from offhook.runs.live.wav import repair_wav_header
-from offhook.runs.records import event_queries
+from offhook.runs.live.wav import is_empty_recording, repair_wav_header
+from offhook.runs.records import event_queries, retention_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import tally_events
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
@@ -94,10 +94,20 @@ class RunSweeper:
             recording_key = run.recording_key
             event = run_finished_event(run)
         if recording_key is not None:
-            await asyncio.to_thread(repair_wav_header, self._storage.path_for(recording_key))
-            self._spool.keep_soon(recording_key)
+            await self._repair_recording(run.organization_id, run_id, recording_key)
         await self._events.publish(event)
         return was_live
+
+    async def _repair_recording(self, organization_id: int, run_id: int, key: str) -> None:
+        """Completes the file of a dead process. One without sound is of a call whose recording had not begun."""
+        path = self._storage.path_for(key)
+        await asyncio.to_thread(repair_wav_header, path)
+        if not await asyncio.to_thread(is_empty_recording, path):
+            self._spool.keep_soon(key)
+            return
+        await self._storage.delete(key)
+        async with self._db.transaction() as session:
+            await retention_queries.forget_recordings(session, organization_id, [run_id])
 
     async def _write_end(self, session: AsyncSession, run: Run, lease: datetime) -> None:
         last_event_at = await repository.last_event_at(session, run.organization_id, run.id)

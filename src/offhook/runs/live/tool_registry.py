@@ -13,11 +13,13 @@ from offhook.runs.live.call_tools import (
     SLACK_S,
     CallTransferService,
     McpFunctionTool,
+    RecordingControl,
     ToolRequester,
     ToolText,
     build_calculator,
     build_end_call_tool,
     build_http_tool,
+    build_recording_tool,
     build_transfer_tool,
 )
 from offhook.runs.live.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatusTool
@@ -29,6 +31,7 @@ from offhook.tools.definitions import (
     EndCallDefinition,
     HttpApiDefinition,
     McpDefinition,
+    RecordingDefinition,
     ToolDefinition,
     TransferCallDefinition,
     read_definition,
@@ -86,6 +89,7 @@ class ToolContext:
     requester: ToolRequester
     transfers: CallTransferService | None
     context: Mapping[str, Any]
+    recording: RecordingControl | None = None
 
 
 def build_tool(text: ToolText, definition: ToolDefinition, call: ToolContext) -> AgentTool:
@@ -96,6 +100,8 @@ def build_tool(text: ToolText, definition: ToolDefinition, call: ToolContext) ->
         return build_end_call_tool(text, definition.config)
     if isinstance(definition, TransferCallDefinition):
         return build_transfer_tool(text, definition.config, call.organization_id, call.run_id, call.transfers)
+    if isinstance(definition, RecordingDefinition):
+        return build_recording_tool(text, definition.config, call.recording)
     assert isinstance(definition, CalculatorDefinition)
     return build_calculator(text)
 
@@ -134,7 +140,9 @@ class ToolRegistry:
         # set by the domain that transfers calls; without it the tool answers that it cannot
         self.transfers: CallTransferService | None = None
 
-    async def toolbox_for_run(self, run: Run, graph: WorkflowGraph, context: Mapping[str, Any]) -> CallToolbox:
+    async def toolbox_for_run(
+        self, run: Run, graph: WorkflowGraph, context: Mapping[str, Any], recording: RecordingControl | None = None
+    ) -> CallToolbox:
         """Returns the tools that this graph names. ``context`` is live: it grows as the agent learns values."""
         uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
         if not uuids:
@@ -151,7 +159,7 @@ class ToolRegistry:
             if isinstance(definition, McpDefinition):
                 mcp[uuid] = build_mcp_functions(text.name, definition, run.organization_id, self._runner)
             else:
-                call = ToolContext(run.organization_id, run.id, self._runner, self.transfers, context)
+                call = ToolContext(run.organization_id, run.id, self._runner, self.transfers, context, recording)
                 single[uuid] = build_tool(text, definition, call)
         return CallToolbox(single, mcp)
 

@@ -53,3 +53,11 @@ def repair_wav_header(path: Path) -> bool:
         return True
     finally:
         os.close(descriptor)
+
+
+def is_empty_recording(path: Path) -> bool:
+    """Returns whether this is a file of ours without a sample; False when there is no file."""
+    try:
+        return path.stat().st_size <= HEADER_BYTES
+    except FileNotFoundError:
+        return False

@@ -15,7 +15,9 @@ from offhook.voice import events
 FACTS: Final = frozenset(
     {
         events.CALL_STARTED, events.NODE_ENTERED, events.EDGE_TAKEN, events.CALLER_STARTED, events.CALLER_STOPPED,
-        events.CALLER_NOT_UNDERSTOOD, events.AGENT_PAUSED, events.AGENT_RESUMED, events.RECORDING_MISSING, events.TURN_TIMED,
+        events.CALLER_NOT_UNDERSTOOD, events.AGENT_PAUSED, events.AGENT_RESUMED, events.RECORDING_MISSING,
+        events.RECORDING_STARTED, events.RECORDING_PAUSED, events.RECORDING_RESUMED, events.RECORDING_DISCARDED, events.DISCLOSURE_PLAYED,
+        events.DISCLOSURE_MISSED, events.TURN_TIMED,
         events.FAILED_OVER, events.WATCHDOG_ACTED, events.CALLER_IDLE, events.DURATION_WARNED, events.VOICEMAIL_DETECTED,
         events.USAGE_COUNTED, events.CALL_ENDED, "status_changed", "status_ignored", "run_swept", "events_dropped",
         "webhook_delivered", "recording_failed", "qa_skipped",

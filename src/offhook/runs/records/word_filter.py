@@ -8,8 +8,10 @@ from offhook.kit.json_values import JsonObject
 from offhook.kit.redaction.redactor import RedactedKind, Redactor
 from offhook.runs.records.retention_queries import FACTS
 from offhook.runs.records.silences import AGENT_CHANNEL, CALLER_CHANNEL, SilentPart
-from offhook.voice.events import AGENT_SAID, CALLER_SAID, VoiceEvent
+from offhook.voice.events import AGENT_SAID, CALLER_SAID, RECORDING_PAUSED, VoiceEvent
 
+# Redacted from the first pause of the recording on, whatever the organization chose.
+PAUSED_KINDS: Final[tuple[RedactedKind, ...]] = ("card", "cvv")
 _CHANNELS: Final = {CALLER_SAID: CALLER_CHANNEL, AGENT_SAID: AGENT_CHANNEL}
 
 
@@ -18,12 +20,16 @@ class WordFilter:
     of words are not known."""
 
     def __init__(self, redacted_kinds: Collection[RedactedKind] = (), *, keeps_words: bool = True) -> None:
+        self._kinds = frozenset(redacted_kinds)
         self._redactor = Redactor(redacted_kinds) if redacted_kinds else None
         self._keeps_words = keeps_words
         self.silences: list[SilentPart] = []
 
     def filter_event(self, event: VoiceEvent) -> VoiceEvent:
         """Returns the event as it may be stored and shown."""
+        if event.type == RECORDING_PAUSED:
+            # a recording is paused for a card number, which must not stand in the transcript then
+            self._redactor = Redactor({*self._kinds, *PAUSED_KINDS})
         if event.type in FACTS:
             return event
         if not self._keeps_words:

@@ -19,6 +19,7 @@ class JsonStream:
     audio will arrive) and its other events. The format is base64 mu-law at 8 kHz unless the subclass changes it."""
 
     has_binary_audio = False
+    confirms_playback = True
 
     def __init__(self) -> None:
         self.codec: Codec = MULAW_8K

@@ -37,6 +37,7 @@ class MediaLeg(SocketLeg):
         if isinstance(wire, ClosesAtEnd):
             self.clean_close_codes = wire.clean_close_codes
         self._wire = wire
+        self.confirms_playback = wire.confirms_playback
         self._listener = listener
         self._captions = wire if isinstance(wire, CaptionWire) else None
         self._send_audio: Callable[[bytes], None] | None = None

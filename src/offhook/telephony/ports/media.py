@@ -66,6 +66,11 @@ class MediaWire(Protocol):
     @property
     def has_binary_audio(self) -> bool: ...
 
+    @property
+    def confirms_playback(self) -> bool:
+        """Returns whether the carrier is known to report every mark whose audio it has played."""
+        ...
+
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
         """Returns audio as bytes in ``codec`` of any length, an event, or None for an ignorable message. Raises
         WireError."""

@@ -104,6 +104,7 @@ class Conversation:
         self._tools = ToolCallExecutor(emit)
         self.retriever = PassageRetriever(agent.knowledge, emit)
         self._caller_text: str | None = None
+        self.told_first = ""  # the disclosure, which is no turn
         self._extractor = VariableExtractor(llm, emit, graph)
         self._compactor = HistoryCompactor(llm, emit, is_on=agent.config.is_compaction_on)
         self.history = ConversationHistory()
@@ -259,10 +260,7 @@ class Conversation:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
-        if self._compactor.summary:
-            system += f"\n\n# What was said before\n{self._compactor.summary}"
-        if passages:
-            system += f"\n\n{render_passages(passages)}"
+        system += _render_background(self.told_first, self._compactor.summary, passages)
         persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
         hint = hint_for(
             node,
@@ -374,6 +372,14 @@ class Conversation:
         self._extractor.values.update(state["values"])
         self.context.update(state["values"])
         self.history.restore(state["history"])
+
+
+def _render_background(told_first: str, summary: str, passages: Sequence[KnowledgePassage]) -> str:
+    """Returns what the system message says beside the prompts."""
+    parts = [f"# What the caller was told first\n{told_first}"] if told_first else []
+    parts += [f"# What was said before\n{summary}"] if summary else []
+    parts += [render_passages(passages)] if passages else []
+    return "".join(f"\n\n{part}" for part in parts)
 
 
 def _nonblank_string(values: Mapping[str, Any], key: str) -> str | None:

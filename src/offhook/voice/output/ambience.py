@@ -104,6 +104,10 @@ class AmbientLeg:
 
     # CallLeg
 
+    @property
+    def confirms_playback(self) -> bool:
+        return self._leg.confirms_playback
+
     def send_frame(self, payload: bytes) -> None:
         if self._samples and len(payload) == self.codec.frame_bytes:
             voice = self.codec.decode(payload).astype(np.int32) + self._samples[self._next_frame_index()]

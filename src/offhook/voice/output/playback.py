@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from offhook.kit.audio import FRAME_S
@@ -17,7 +17,10 @@ MARK_GRACE_S = 1.0
 
 @dataclass(slots=True, eq=False)
 class QueuedSentence:
-    """One synthesized stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times."""
+    """One synthesized stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times.
+
+    ``mark`` is the number of the mark behind its last frame; ``is_confirmed``: the far end reported that it played it.
+    """
 
     text: str
     queued_bytes: int = 0
@@ -25,6 +28,8 @@ class QueuedSentence:
     is_complete: bool = False
     first_frame_at: float | None = None
     last_frame_at: float | None = None
+    mark: int | None = None
+    is_confirmed: bool = False
     buffer: bytearray = field(default_factory=bytearray)
     on_start: Callable[[], None] | None = None
 
@@ -64,6 +69,8 @@ class Playback:
         self.audible_until = 0.0
         self._marks_sent = 0
         self._marks_back = 0
+        # Sent to their end, and not yet reported as played. Marks of cleared audio come back, too, or never.
+        self._unconfirmed: deque[QueuedSentence] = deque()
         self._changed = asyncio.Event()
 
     @property
@@ -134,6 +141,8 @@ class Playback:
         self._queue.popleft()
         if sentence.sent_bytes:
             self._marks_sent += 1
+            sentence.mark = self._marks_sent
+            self._unconfirmed.append(sentence)
             self._leg.send_mark(f"s{self._marks_sent}")
         self._changed.set()
 
@@ -192,6 +201,7 @@ class Playback:
         self._is_running = False
         self._frames_since_epoch = 0
         self.audible_until = min(self.audible_until, self._loop.time())
+        self._unconfirmed.clear()
         self._leg.clear_buffer()
         self._marks_back = self._marks_sent
         self._changed.set()
@@ -199,8 +209,30 @@ class Playback:
 
     def mark_returned(self, name: str) -> None:
         if name.startswith("s") and name[1:].isdigit():
-            self._marks_back = max(self._marks_back, min(int(name[1:]), self._marks_sent))
+            mark = min(int(name[1:]), self._marks_sent)
+            self._marks_back = max(self._marks_back, mark)
+            while self._unconfirmed and (self._unconfirmed[0].mark or 0) <= mark:
+                self._unconfirmed.popleft().is_confirmed = True
             self._changed.set()
+
+    def is_confirmed(self, sentences: Sequence[QueuedSentence]) -> bool:
+        """Returns whether the far end has reported that it played all of these to their end."""
+        spoken = [sentence for sentence in sentences if sentence.queued_bytes]
+        return bool(spoken) and all(sentence.is_confirmed for sentence in spoken)
+
+    def is_sent_whole(self, sentences: Sequence[QueuedSentence]) -> bool:
+        """Returns whether all of these were sent to their end, and nothing of them was dropped at the far end."""
+        spoken = [sentence for sentence in sentences if sentence.queued_bytes]
+        return bool(spoken) and all(sentence.is_confirmed or sentence in self._unconfirmed for sentence in spoken)
+
+    async def wait_confirmed(self, sentences: Sequence[QueuedSentence]) -> bool:
+        """Waits for the reports of :meth:`is_confirmed`; returns False when they cannot come any more."""
+        while not self.is_confirmed(sentences):
+            if not self.is_sent_whole(sentences):
+                return False
+            self._changed.clear()
+            await self._changed.wait()
+        return True
 
     async def wait_played(self) -> None:
         """Waits until the far end has played everything: by its marks, or by the clock when marks do not come."""

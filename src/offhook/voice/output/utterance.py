@@ -1,7 +1,7 @@
 """The agent's speech in one turn: sentences in, frames out, and how much of it was heard."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from offhook.voice import events
@@ -127,6 +127,10 @@ class Utterance:
             return self._frozen
         rate = self._playback.bytes_per_s
         return " ".join(text for sentence in self._sentences if (text := sentence.heard_text(now, rate)))
+
+    @property
+    def sentences(self) -> Sequence[QueuedSentence]:
+        return self._sentences
 
     def audible_span(self) -> tuple[float, float] | None:
         """Returns the loop times of the first and the last sent frame, or None."""

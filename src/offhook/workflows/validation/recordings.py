@@ -14,6 +14,7 @@ EDGE_FIELDS: Final = (("transition_speech_type", "transition_speech_recording_id
 CONFIGURATION_FIELDS: Final = (
     ("ambient_noise_configuration", "recording_id"),
     ("voicemail_detection", "message_recording_id"),
+    ("disclosure", "recording_id"),
 )
 
 

@@ -219,6 +219,14 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
       return ["The call is almost out of time", "plain"];
     case "voicemail_detected":
       return ["Voicemail", "plain"];
+    case "recording_paused":
+      return ["Recording paused", "plain"];
+    case "recording_resumed":
+      return ["Recording resumed", "plain"];
+    case "recording_discarded":
+      return ["Recording deleted", "plain"];
+    case "disclosure_missed":
+      return ["The disclosure was not heard in full, so nothing is recorded", "warning"];
     default:
       return ["", "plain"];
   }

@@ -26,6 +26,7 @@ class SandboxWire:
     """The platform's end."""
 
     has_binary_audio = True
+    confirms_playback = True
 
     def __init__(self) -> None:
         self.codec: Codec = MULAW_8K

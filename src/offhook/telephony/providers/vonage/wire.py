@@ -17,6 +17,7 @@ class VonageWire:
     """One media socket. The call ends when the socket closes; it hears all other legs of the conversation."""
 
     has_binary_audio = True
+    confirms_playback = True
     clean_close_codes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
 
     def __init__(self) -> None:

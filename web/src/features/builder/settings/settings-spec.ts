@@ -134,6 +134,25 @@ export const SETTINGS: SettingsGroup[] = [
     ],
   },
   {
+    title: "Recording and privacy",
+    properties: [
+      setting("call_recording.enabled", "boolean", "Record calls", "Both sides, in stereo.", { default: true }),
+      setting(
+        "disclosure.text",
+        "mention_textarea",
+        "Disclosure",
+        "Spoken in full at the start of every call. The caller can’t interrupt it, and recording starts after it.",
+      ),
+      setting(
+        "do_not_keep",
+        "boolean",
+        "Keep nothing that is said",
+        "No recording, no transcript, and no extracted variables.",
+        { default: false },
+      ),
+    ],
+  },
+  {
     title: "Voicemail",
     properties: [
       setting(

@@ -32,6 +32,11 @@ it("keeps what the form does not show", () => {
 });
 
 it("has no settings for a calculator, and forgets those of another kind", () => {
+  expect(definitionOf({ ...NEW_TOOL, category: "recording", action: "discard" }, undefined)).toEqual({
+    type: "recording",
+    schema_version: 1,
+    config: { action: "discard", messageType: "none" },
+  });
   expect(definitionOf({ ...NEW_TOOL, category: "calculator" }, { type: "http_api", config: { url: "x" } })).toEqual({
     type: "calculator",
     schema_version: 1,

@@ -9,7 +9,14 @@ export const CATEGORIES: { value: Category; label: string }[] = [
   { value: "mcp", label: "MCP server" },
   { value: "transfer_call", label: "Transfer the call" },
   { value: "end_call", label: "End the call" },
+  { value: "recording", label: "Control the recording" },
   { value: "calculator", label: "Calculator" },
+];
+
+export const RECORDING_ACTIONS = [
+  { value: "pause", label: "Pause" },
+  { value: "resume", label: "Resume" },
+  { value: "discard", label: "Delete and stop" },
 ];
 
 export interface Parameter {
@@ -38,6 +45,8 @@ export interface ToolDraft {
   hasSideEffects: boolean;
   parameters: Parameter[];
   message: string;
+  /** What a tool of the category `recording` does. */
+  action: string;
   destinations: Place[];
 }
 
@@ -53,6 +62,7 @@ export const NEW_TOOL: ToolDraft = {
   hasSideEffects: false,
   parameters: [],
   message: "",
+  action: "pause",
   destinations: [{ name: "", phone_number: "", description: "" }],
 };
 
@@ -87,6 +97,8 @@ function configOf(draft: ToolDraft): Config {
       return { destinations: draft.destinations, ...spoken };
     case "end_call":
       return spoken;
+    case "recording":
+      return { action: draft.action, ...spoken };
     default:
       return {};
   }
@@ -114,6 +126,7 @@ export function draftOf(tool: Schema<"ToolResponse">): ToolDraft {
     hasSideEffects: config["has_side_effects"] === true,
     parameters: listOf<Parameter>(config["parameters"]),
     message: text("customMessage"),
+    action: text("action") || NEW_TOOL.action,
     destinations: destinations.length > 0 ? destinations : [{ name: "team", phone_number: single, description: "" }],
   };
 }

@@ -5,7 +5,7 @@ import { FormDialog } from "../../../components/forms/dialog";
 import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { type Tool, useCredentialChoices, useSaveTool } from "./api";
-import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, type ToolDraft } from "./tool-draft";
+import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, RECORDING_ACTIONS, type ToolDraft } from "./tool-draft";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
 
 const LABELS = { url: "URL", timeout_ms: "Timeout", phone_number: "Number" };
@@ -72,7 +72,10 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
         </>
       )}
       {category === "transfer_call" && <Destinations form={form} />}
-      {(category === "transfer_call" || category === "end_call" || category === "http_api") && (
+      {category === "recording" && (
+        <Select label="Action" allowDeselect={false} data={RECORDING_ACTIONS} {...form.field("action")} />
+      )}
+      {category !== "mcp" && category !== "calculator" && (
         <Textarea
           label="Spoken before it runs"
           description="Leave empty to say nothing"
