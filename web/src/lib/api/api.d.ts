@@ -4257,6 +4257,13 @@ export interface components {
             /** Max Live Calls Per Caller */
             max_live_calls_per_caller?: number | null;
         };
+        /** CallRecordingSettings */
+        CallRecordingSettings: {
+            /** Enabled */
+            enabled?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * CallStrip
          * @description Times are seconds on the run's audio clock, which is also the recording's.
@@ -4639,6 +4646,23 @@ export interface components {
              */
             window_seconds: number;
         };
+        /**
+         * ConsentFacts
+         * @description What Offhook knows of consent: the caller heard the disclosure whole and stayed for ``stayed_s`` seconds.
+         *     ``objected_s``: when a tool deleted the recording, because the caller did not want it.
+         */
+        ConsentFacts: {
+            /**
+             * Basis
+             * @default stayed_after_disclosure
+             * @constant
+             */
+            basis: "stayed_after_disclosure";
+            /** Objected S */
+            objected_s: number | null;
+            /** Stayed S */
+            stayed_s: number;
+        };
         /** ContactItem */
         ContactItem: {
             /**
@@ -4811,9 +4835,9 @@ export interface components {
              * Category
              * @enum {string}
              */
-            category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp";
+            category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp" | "recording";
             /** Definition */
-            definition: components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"];
+            definition: components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"] | components["schemas"]["RecordingDefinition"];
             /** Description */
             description?: string | null;
             /**
@@ -5274,6 +5298,38 @@ export interface components {
             countries?: string[] | null;
         };
         /**
+         * DisclosureFacts
+         * @description The sentence that the call began with, when all of it was played. ``proof``: ``mark`` (the far end reported that it
+         *     played it) or ``clock`` (it was sent whole, at the speed of speech). The recording begins after it, if at all.
+         */
+        DisclosureFacts: {
+            /** End S */
+            end_s: number | null;
+            /** Proof */
+            proof: string;
+            /** Recording Began S */
+            recording_began_s: number | null;
+            /** Start S */
+            start_s: number | null;
+            /**
+             * Text
+             * @description Null when the transcript was not kept or is deleted
+             */
+            text: string | null;
+        };
+        /**
+         * DisclosureSentence
+         * @description What a call begins with, said whole; the recording begins after it. A recording of it plays instead of the text.
+         */
+        DisclosureSentence: {
+            /** Recording Id */
+            recording_id?: string | null;
+            /** Text */
+            text?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * DisplayOptions
          * @description ``show``: visible when every named field has one of the values; ``hide``: hidden when any has.
          */
@@ -5585,10 +5641,8 @@ export interface components {
             audit_entries: components["schemas"]["ExportedEntry"][];
             campaign: components["schemas"]["CampaignFacts"] | null;
             carrier: components["schemas"]["CarrierFacts"] | null;
-            /** Consent */
-            consent?: null;
-            /** Disclosure */
-            disclosure?: null;
+            consent: components["schemas"]["ConsentFacts"] | null;
+            disclosure: components["schemas"]["DisclosureFacts"] | null;
             /** @description What was heard of the agent's first utterance */
             first_words: components["schemas"]["HeardSentence"] | null;
             /**
@@ -7271,6 +7325,27 @@ export interface components {
             /** Workflow Id */
             workflow_id: number | null;
         };
+        /**
+         * RecordingConfig
+         * @description What the tool does with the recording of the call; ``discard`` deletes it and ends it for this call.
+         */
+        RecordingConfig: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "pause" | "resume" | "discard";
+            /** Audiorecordingid */
+            audioRecordingId?: string | null;
+            /** Custommessage */
+            customMessage?: string | null;
+            /**
+             * Messagetype
+             * @default none
+             * @enum {string}
+             */
+            messageType: "none" | "custom" | "audio";
+        };
         /** RecordingCreate */
         RecordingCreate: {
             /** Metadata */
@@ -7291,6 +7366,21 @@ export interface components {
             tts_voice_id?: string | null;
             /** Workflow Id */
             workflow_id?: number | null;
+        };
+        /** RecordingDefinition */
+        RecordingDefinition: {
+            config: components["schemas"]["RecordingConfig"];
+            /**
+             * Schema Version
+             * @default 1
+             * @constant
+             */
+            schema_version: 1;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "recording";
         };
         /** RecordingDeletedResponse */
         RecordingDeletedResponse: {
@@ -9012,7 +9102,7 @@ export interface components {
          */
         UpdateToolRequest: {
             /** Definition */
-            definition?: (components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"]) | null;
+            definition?: (components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"] | components["schemas"]["RecordingDefinition"]) | null;
             /** Description */
             description?: string | null;
             /** Icon */
@@ -9513,10 +9603,12 @@ export interface components {
          */
         WorkflowConfigurations: {
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
+            call_recording?: components["schemas"]["CallRecordingSettings"] | null;
             /** Context Compaction Enabled */
             context_compaction_enabled?: boolean | null;
             /** Dictionary */
             dictionary?: string | null;
+            disclosure?: components["schemas"]["DisclosureSentence"] | null;
             /** Do Not Keep */
             do_not_keep?: boolean | null;
             external_pbx_field_mappings?: components["schemas"]["JsonValue"];
@@ -25827,7 +25919,7 @@ export interface operations {
             query?: {
                 /** @description `active`, `draft`, `archived`, or several separated by commas */
                 status?: string | null;
-                category?: ("http_api" | "end_call" | "transfer_call" | "calculator" | "mcp") | null;
+                category?: ("http_api" | "end_call" | "transfer_call" | "calculator" | "mcp" | "recording") | null;
                 limit?: number | null;
                 offset?: number;
             };
