@@ -68,6 +68,18 @@ def test_an_agent_of_the_installation(shared: Offhook, tmp_path: Path) -> None:
     assert (missing.returncode, missing.stderr) == (2, "offhook: Workflow version not found.\n")
 
 
+def test_check_plays_nothing(shared: Offhook, definition: Path) -> None:
+    clean = shared.run("test", "order_status", "--check")
+    assert (clean.returncode, clean.stdout) == (0, "Order status: 0 errors, 0 warnings\n"), clean.stderr
+    raw = json.loads(definition.read_text())
+    raw["edges"][0]["data"] |= {"condition": "never", "digits": ""}
+    definition.write_text(json.dumps(raw))
+    found = shared.run("test", str(definition), "--check", "--json")
+    assert found.returncode == 1, found.stderr
+    report = json.loads(found.stdout)
+    assert (report["errors"], report["findings"][0]["code"]) == (3, "edge_never_taken")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -287,7 +287,17 @@ class TestValidate:
     async def test_valid(self, editor: Editor) -> None:
         workflow_id = (await editor.create())["id"]
         answer = await editor.post(f"/workflow/{workflow_id}/validate")
-        assert (answer.status_code, answer.json()) == (200, {"is_valid": True, "errors": [], "warnings": []})
+        clean = {"is_valid": True, "errors": [], "warnings": [], "findings": []}
+        assert (answer.status_code, answer.json()) == (200, clean)
+
+    async def test_findings_of_the_graph_stand_beside_and_do_not_prevent_publishing(self, editor: Editor) -> None:
+        edges = [edge("s", "a", "Begin"), edge("a", "e", "Finish", condition="never")]
+        workflow_id = (await editor.create(definition(start(), agent(), end(), edges=edges)))["id"]
+        report = (await editor.post(f"/workflow/{workflow_id}/validate")).json()
+        assert (report["is_valid"], report["errors"], report["warnings"]) == (True, [], [])
+        found = [(item["severity"], item["kind"], item["id"], item["code"]) for item in report["findings"]]
+        assert found == [("error", "edge", "a-e", "edge_never_taken"), ("error", "node", "e", "end_cut_off")]
+        assert (await editor.publish(workflow_id)).status_code == 200
 
     async def test_invalid_is_200_and_says_what(self, editor: Editor) -> None:
         raw = definition(start(prompt=""), end(), edges=[edge("s", "nowhere")])

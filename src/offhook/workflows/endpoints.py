@@ -206,10 +206,11 @@ async def publish_workflow(
 async def validate_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, services: Services
 ) -> ValidateWorkflowResponse:
-    report = await publication.validate_current(
+    """Validates the draft, else the published version, and analyzes its graph. Only `errors` prevent publishing."""
+    check = await publication.check_current(
         session, services.tools, services.configurations, org.organization_id, workflow_id
     )
-    return ValidateWorkflowResponse.model_validate(report)
+    return ValidateWorkflowResponse.from_check(check)
 
 
 @router.get(

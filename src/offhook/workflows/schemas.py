@@ -12,6 +12,7 @@ from offhook.kit.json_numbers import WholeNumber
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, mask_secrets
+from offhook.workflows.publication import WorkflowCheck
 from offhook.workflows.service import WorkflowView
 from offhook.workflows.tables import WorkflowVersion
 
@@ -275,9 +276,27 @@ class WorkflowIssue(BaseModel):
     message: str
 
 
+class GraphFindingResponse(WorkflowIssue):
+    """``severity`` error: a call cannot go as it is drawn; warning: it probably goes differently than is meant."""
+
+    severity: Literal["error", "warning"]
+
+
 class ValidateWorkflowResponse(BaseModel):
+    """``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing."""
+
     model_config = ConfigDict(from_attributes=True)
 
     is_valid: bool
     errors: list[WorkflowIssue]
     warnings: list[WorkflowIssue]
+    findings: list[GraphFindingResponse]
+
+    @classmethod
+    def from_check(cls, check: WorkflowCheck) -> "ValidateWorkflowResponse":
+        return cls(
+            is_valid=check.report.is_valid,
+            errors=[WorkflowIssue.model_validate(issue) for issue in check.report.errors],
+            warnings=[WorkflowIssue.model_validate(issue) for issue in check.report.warnings],
+            findings=[GraphFindingResponse.model_validate(finding) for finding in check.findings],
+        )

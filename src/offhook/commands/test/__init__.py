@@ -17,6 +17,7 @@ from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite
 from offhook.scenarios.agents import find_workflow_id, load_agent, load_version
+from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.report import junit_xml, report_lines
 from offhook.scenarios.templates import build_template_agent, template_scenarios
@@ -49,6 +50,9 @@ def register(app: typer.Typer) -> None:
         file: Annotated[Path | None, typer.Option(help="The scenarios: a YAML file.")] = None,
         draft: Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")] = False,
         version: Annotated[int | None, typer.Option(help="The version of this number.", min=1)] = None,
+        is_check: Annotated[
+            bool, typer.Option("--check", help="Only look for what is wrong with the graph; no scenario is played.")
+        ] = False,
         seed: Annotated[int, typer.Option(help="What callers leave to chance.", min=0, max=2**31 - 1)] = 0,
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
         is_json: Annotated[bool, typer.Option("--json", help="Print only one JSON object.")] = False,
@@ -56,11 +60,13 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Play an agent's scenarios by text, offline, on virtual time. The same seed gives the same hash.
 
-        Exit codes: 0 all passed, 1 some failed, 2 bad input.
+        Exit codes: 0 all passed, 1 some failed (with --check: an error was found), 2 bad input.
         """
         if draft and version is not None:
             raise typer.BadParameter("provide either --draft or --version")
         wanted = _WantedAgent(agent, org, draft, version)
+        if is_check:
+            _check(wanted, is_json=is_json)
         with report_errors():
             settings = load_settings()
             try:
@@ -80,6 +86,25 @@ def register(app: typer.Typer) -> None:
             for line in report_lines(result):
                 typer.echo(line)
         raise typer.Exit(EXIT_FAILED if result.failed else 0)
+
+
+def _check(wanted: _WantedAgent, *, is_json: bool) -> NoReturn:
+    """Prints what is wrong with the graph, and exits."""
+    with report_errors():
+        try:
+            agent, _ = _find_agent(load_settings(), wanted, None)
+        except DomainError as error:
+            _refuse(error.message)
+        findings = check_agent(agent)
+    errors = sum(finding.severity == "error" for finding in findings)
+    if is_json:
+        found = [finding_as_json(finding) for finding in findings]
+        report = {"agent": agent.name, "errors": errors, "warnings": len(found) - errors, "findings": found}
+        typer.echo(json.dumps(report, ensure_ascii=False))
+    else:
+        for line in finding_lines(agent.name, findings):
+            typer.echo(line)
+    raise typer.Exit(EXIT_FAILED if errors else 0)
 
 
 def _read_file(file: Path | None) -> Sequence[Scenario] | None:

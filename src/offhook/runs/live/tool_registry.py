@@ -173,15 +173,20 @@ class ToolRegistry:
         }
         for row in await tools.named_tools(session, organization_id, tool_uuids):
             definition = read_definition(row.definition)
-            found[str(row.tool_uuid)] = ToolFacts(
-                row.name,
-                timeout_s=_tool_timeout_s(definition),
-                is_transfer=isinstance(definition, TransferCallDefinition),
-                ends_call=isinstance(definition, EndCallDefinition),
-                is_archived=row.status == tools.ARCHIVED,
-                functions=_mcp_function_names(row.name, definition) if isinstance(definition, McpDefinition) else None,
-            )
+            found[str(row.tool_uuid)] = describe_tool(row.name, definition, is_archived=row.status == tools.ARCHIVED)
         return found
+
+
+def describe_tool(name: str, definition: ToolDefinition, *, is_archived: bool = False) -> ToolFacts:
+    """Returns what the validation of agents needs to know of a tool."""
+    return ToolFacts(
+        name,
+        timeout_s=_tool_timeout_s(definition),
+        is_transfer=isinstance(definition, TransferCallDefinition),
+        ends_call=isinstance(definition, EndCallDefinition),
+        is_archived=is_archived,
+        functions=_mcp_function_names(name, definition) if isinstance(definition, McpDefinition) else None,
+    )
 
 
 def _mcp_function_names(tool: str, definition: McpDefinition) -> dict[str, str]:

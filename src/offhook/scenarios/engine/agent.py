@@ -22,10 +22,13 @@ class ScenarioTool:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioAgent:
-    """``documents`` are texts by the id that nodes refer to them with."""
+    """``graph`` and ``config`` are what calls read of ``definition`` and ``configurations``. ``documents`` are texts by
+    the id that nodes refer to them with."""
 
     name: str
     graph: WorkflowGraph
+    definition: Mapping[str, Any]
+    configurations: Mapping[str, Any] = field(default_factory=dict)
     config: CallConfig = field(default_factory=CallConfig)
     tools: Sequence[ScenarioTool] = ()
     documents: Mapping[str, str] = field(default_factory=dict)
@@ -48,6 +51,8 @@ def build_scenario_agent(
     return ScenarioAgent(
         name=name,
         graph=graph,
+        definition=definition,
+        configurations=configurations or {},
         config=CallConfig.from_configurations(configurations or {}),
         tools=tools,
         documents=documents or {},

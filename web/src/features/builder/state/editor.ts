@@ -54,7 +54,12 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
   const [state, dispatch] = useReducer(reduce, agent, (first): EditorState => opened(documentOf(first)));
   const validation = useValidation(agent.id);
   const found = useMemo(
-    () => groupIssues(validation.data?.errors ?? [], validation.data?.warnings ?? []),
+    // findings of the graph's analysis do not keep it from being published, as warnings do not
+    () =>
+      groupIssues(validation.data?.errors ?? [], [
+        ...(validation.data?.warnings ?? []),
+        ...(validation.data?.findings ?? []),
+      ]),
     [validation.data],
   );
 
