@@ -3670,7 +3670,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Validate Workflow */
+        /**
+         * Validate Workflow
+         * @description Validates the draft, else the published version, and analyzes its graph. Only `errors` prevent publishing.
+         */
         post: operations["validate_workflow"];
         delete?: never;
         options?: never;
@@ -5822,6 +5825,30 @@ export interface components {
             min_incoming?: number | null;
             /** Min Outgoing */
             min_outgoing?: number | null;
+        };
+        /**
+         * GraphFindingResponse
+         * @description ``severity`` error: a call cannot go as it is drawn; warning: it probably goes differently than is meant.
+         */
+        GraphFindingResponse: {
+            /** Code */
+            code: string;
+            /** Field */
+            field: string | null;
+            /** Id */
+            id: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "node" | "edge" | "workflow";
+            /** Message */
+            message: string;
+            /**
+             * Severity
+             * @enum {string}
+             */
+            severity: "error" | "warning";
         };
         /** HTTPValidationError */
         HTTPValidationError: {
@@ -9354,10 +9381,15 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ValidateWorkflowResponse */
+        /**
+         * ValidateWorkflowResponse
+         * @description ``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing.
+         */
         ValidateWorkflowResponse: {
             /** Errors */
             errors: components["schemas"]["WorkflowIssue"][];
+            /** Findings */
+            findings: components["schemas"]["GraphFindingResponse"][];
             /** Is Valid */
             is_valid: boolean;
             /** Warnings */
