@@ -47,6 +47,8 @@ class Settings(BaseSettings):
     # Record a call of a demo agent with a simulated caller, at the first start.
     sample_call: bool = True
     secret_key: SecretStr | None = None
+    # Encrypt new recordings with a key of their organization. Worth it where secret_key is not on the disk of the recordings.
+    encrypt_recordings: bool = False
     # Storage of documents: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
     storage_url: str | None = Field(default=None, pattern=r"^(s3|gs|az|azure|file|memory)://")
     log_level: Literal["debug", "info", "warning", "error"] = "info"

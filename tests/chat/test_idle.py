@@ -8,10 +8,10 @@ from httpx2 import AsyncClient, Response
 from sqlalchemy import update
 
 from offhook.root import Root
-from offhook.runs import RunFinished
+from offhook.runs import RunFinished, RunServices
 from offhook.runs.chats import chat_store
-from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import RunSweeper
+from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
 from tests.fakes.clock import SetClock
@@ -29,7 +29,7 @@ class Chat:
         self._sweeper = RunSweeper(
             db=root.db,
             storage=root.storage,
-            spool=RecordingSpool(root.db, root.storage),
+            spool=RecordingSpool(root.db, root.get(RunServices).vault),
             events=root.events,
             clock=clock,
             lease_s=15,

@@ -22,7 +22,7 @@ from offhook.orgs.tables import AuditEntry, DoNotCallEntry
 from offhook.privacy.service import JOB
 from offhook.root import Root
 from offhook.runs import service as runs
-from offhook.runs.live.wav import wav_header
+from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import event_queries, transcript_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import Run, RunEvent

@@ -11,7 +11,7 @@ from offhook.privacy.retention import RETENTION_JOB, RetentionSweep
 from offhook.root import Root
 from offhook.runs import RunServices, service
 from offhook.runs.live.event_writer import EventWriter
-from offhook.runs.live.wav import wav_header
+from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import transcript_queries
 from offhook.runs.tables import Run, RunEvent, RunText
 from offhook.voice.events import CALLER_SAID, NODE_ENTERED, VoiceEvent

@@ -13,8 +13,8 @@ from offhook.kit.filters.criteria import parse_sort
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.lists.listing import SORTS
-from offhook.runs.live.call_recording import CallRecordings
 from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.recording_files.call_recording import CallRecordings
 from offhook.runs.tables import Run
 from offhook.voice.events import AGENT_SAID, CALLER_SAID, NODE_ENTERED, TURN_TIMED, VoiceEvent
 from tests.fixtures_orgs import OrgFixture

@@ -56,7 +56,7 @@ def make_registry(root: Root, db: Database, pre_call: PreCallFetch) -> LiveCallR
     runs = root.get(RunServices)
     live = LiveCallRegistry(
         db=db,
-        storage=root.storage,
+        vault=runs.vault,
         events=root.events,
         clock=root.clock,
         settings=root.settings,

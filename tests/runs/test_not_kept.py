@@ -9,10 +9,11 @@ from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
 from offhook.kit.audio import PCM16_16K
+from offhook.kit.files.sealed_file import PlainFile
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
-from offhook.runs.live.wav import HEADER_BYTES, wav_header
-from offhook.runs.records.silences import SilentPart, silence_parts
+from offhook.runs.recording_files.silences import SilentPart, silence_parts
+from offhook.runs.recording_files.wav import HEADER_BYTES, wav_header
 from offhook.runs.tables import Run, RunEvent
 from offhook.voice.events import AGENT_SAID, CALL_ENDED, CALLER_SAID, VARIABLES_EXTRACTED, VoiceEvent
 from tests.fakes.calls import FixedModels, use_fakes
@@ -84,7 +85,9 @@ def test_silence_is_on_one_side_only(tmp_path: Any) -> None:
     path = tmp_path / "a.wav"
     sound = np.full((8000 * 3, 2), 7, np.int16)
     path.write_bytes(wav_header(8000, 2, sound.nbytes) + sound.tobytes())
-    silence_parts(path, [SilentPart(0, 1.0, 1.5), SilentPart(1, 9.0, 10.0)])
+    file = PlainFile(path)
+    silence_parts(file, [SilentPart(0, 1.0, 1.5), SilentPart(1, 9.0, 10.0)])
+    file.close()
     after = np.frombuffer(path.read_bytes()[HEADER_BYTES:], np.int16).reshape(-1, 2)
     assert after[int(0.7 * 8000) : int(1.8 * 8000), 0].sum() == 0
     assert (after[:, 1] == 7).all()

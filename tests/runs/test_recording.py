@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
-from offhook.runs.live import call_recording
-from offhook.runs.live.call_recording import FLUSH_S, HOLD_S, CallRecordings, WavRecorder
-from offhook.runs.live.wav import HEADER_BYTES, repair_wav_header
+from offhook.kit.files.sealed_file import PlainFile
+from offhook.runs.recording_files import call_recording
+from offhook.runs.recording_files.call_recording import FLUSH_S, HOLD_S, CallRecordings, WavRecorder
+from offhook.runs.recording_files.wav import HEADER_BYTES, repair_wav_header
 
 LOUD = 8000
 
@@ -136,6 +137,14 @@ async def test_the_file_is_valid_at_any_moment_and_no_more_than_a_second_behind(
     await recorder.close()
 
 
+def repair(path: Path) -> bool:
+    file = PlainFile(path)
+    try:
+        return repair_wav_header(file)
+    finally:
+        file.close()
+
+
 class TestRecover:
     def killed(self, path: Path) -> None:
         """A file whose last write reached the disk but whose header did not, cut in the middle of a sample."""
@@ -150,7 +159,7 @@ class TestRecover:
         path = tmp_path / "a.wav"
         self.killed(path)
         _, before, _ = channels(path)
-        assert repair_wav_header(path)
+        assert repair(path)
         _, after, _ = channels(path)
         assert len(after) == len(before) + 4000
         assert path.stat().st_size == HEADER_BYTES + len(after) * 4
@@ -159,25 +168,24 @@ class TestRecover:
         path = tmp_path / "a.wav"
         self.killed(path)
         os.truncate(path, HEADER_BYTES + 4 * 777 + 3)
-        assert repair_wav_header(path)
+        assert repair(path)
         assert len(channels(path)[1]) == 777
 
     def test_is_idempotent(self, tmp_path: Path) -> None:
         path = tmp_path / "a.wav"
         self.killed(path)
-        repair_wav_header(path)
+        repair(path)
         first = path.read_bytes()
-        assert repair_wav_header(path)
+        assert repair(path)
         assert path.read_bytes() == first
 
     def test_leaves_other_files_alone(self, tmp_path: Path) -> None:
         other = tmp_path / "b.wav"
         other.write_bytes(b"RIFF" + b"x" * 100)
-        assert not repair_wav_header(other)
+        assert not repair(other)
         assert other.read_bytes() == b"RIFF" + b"x" * 100
-        assert not repair_wav_header(tmp_path / "missing.wav")
         (tmp_path / "short.wav").write_bytes(b"RIFF")
-        assert not repair_wav_header(tmp_path / "short.wav")
+        assert not repair(tmp_path / "short.wav")
 
 
 async def test_forty_recorders_cost_little(recordings: CallRecordings, tmp_path: Path) -> None:
@@ -205,7 +213,7 @@ _TALKER = """
 import asyncio, sys, time
 from pathlib import Path
 from offhook.kit.audio import PCM16_16K
-from offhook.runs.live.call_recording import CallRecordings
+from offhook.runs.recording_files.call_recording import CallRecordings
 
 async def talk():
     recorder = await CallRecordings().open_recorder(Path(sys.argv[1]), PCM16_16K)
@@ -238,5 +246,5 @@ async def test_a_killed_process_leaves_a_recording_up_to_the_last_second(tmp_pat
     talked_s = time.monotonic() - begun
     rate, caller, agent = channels(path)  # as it is, before any repair
     assert len(caller) / rate > talked_s - 1.0
-    assert repair_wav_header(path)
+    assert repair(path)
     assert loud_spans(caller, rate) == loud_spans(agent, rate) == [(0.0, round(len(caller) / rate, 2))]

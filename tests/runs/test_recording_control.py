@@ -12,7 +12,7 @@ from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
 from offhook.runs.live.live_call import LiveCall
-from offhook.runs.live.wav import HEADER_BYTES
+from offhook.runs.recording_files.wav import HEADER_BYTES
 from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.tables import Run
 from offhook.voice.events import AGENT_SAID, CALLER_SAID, RECORDING_PAUSED, VoiceEvent

@@ -10,10 +10,13 @@ import pytest
 from httpx2 import AsyncClient
 
 from offhook.kit.audio import PCM16_16K
+from offhook.kit.crypto import Keyring
 from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.orgs.data_keys.keys import DataKeys
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
-from offhook.runs.live.recording_spool import ABANDONED_AFTER_S, RecordingSpool
+from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, RecordingSpool
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser
 from offhook.runs.tables import Run
 from offhook.settings import Settings
@@ -77,7 +80,7 @@ async def test_a_recording_is_on_this_machine_while_the_call_runs_and_in_the_buc
 
 
 async def test_what_a_killed_process_left_is_repaired_and_kept(root: Root, elsewhere: FileStore, run: Run) -> None:
-    spool = RecordingSpool(root.db, root.storage)
+    spool = RecordingSpool(root.db, root.get(RunServices).vault)
     key, fresh, deleted = (f"recordings/{run.organization_id}/{number}.wav" for number in (run.id, 902, 903))
     for name in (key, fresh, deleted):
         root.storage.path_for(name).write_bytes(b"not ours" * 10)
@@ -96,5 +99,10 @@ async def test_a_bucket_that_is_away_leaves_the_recording_on_the_machine(root: R
     path = storage.path_for(f"recordings/{run.organization_id}/{run.id}.wav")
     path.write_bytes(b"RIFF")
     os.utime(path, (0, 0))
-    assert await RecordingSpool(root.db, storage).sweep() == 0
+    assert (
+        await RecordingSpool(
+            root.db, RecordingVault(root.db, storage, DataKeys(root.get(Keyring)), encrypts=False)
+        ).sweep()
+        == 0
+    )
     assert path.exists()

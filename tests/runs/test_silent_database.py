@@ -25,7 +25,7 @@ async def test_its_calls_go_on_with_their_leases_and_are_stored_whole(root: Root
         runs = root.get(RunServices)
         live = LiveCallRegistry(
             db=far_db,
-            storage=root.storage,
+            vault=runs.vault,
             events=root.events,
             clock=root.clock,
             settings=root.settings.model_copy(update={"run_lease_s": 2.0}),

@@ -12,10 +12,10 @@ from offhook.kit.audio import MULAW_8K
 from offhook.kit.json_values import JsonObject
 from offhook.root import Root
 from offhook.runs import service
-from offhook.runs.live.call_recording import CallRecordings
 from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.recording_files.call_recording import CallRecordings
 from offhook.runs.services import RunServices
-from offhook.runs.strips.loudness import BARS, measure_loudness, reduce_bars
+from offhook.runs.strips.loudness import BARS, Loudness, measure_loudness, reduce_bars
 from offhook.runs.strips.timeline import MAX_MARKS, build_timeline
 from offhook.runs.tables import Run
 from offhook.voice.events import (
@@ -69,6 +69,11 @@ def url(run: Run) -> str:
     return f"/workflow/{run.workflow_id}/runs/{run.id}/strip"
 
 
+def measure(path: Path) -> Loudness | None:
+    with path.open("rb") as file:
+        return measure_loudness(file)
+
+
 class TestLoudness:
     def write(self, path: Path, samples: np.ndarray, rate: int = 8000) -> Path:
         with wave.open(str(path), "wb") as file:
@@ -82,7 +87,7 @@ class TestLoudness:
         samples = np.zeros((16_000, 2), np.int16)
         samples[:8000, 0] = LOUD
         samples[8000:, 1] = -32768
-        found = measure_loudness(self.write(tmp_path / "a.wav", samples))
+        found = measure(self.write(tmp_path / "a.wav", samples))
         assert found is not None
         assert (found.seconds, len(found.caller), len(found.agent)) == (2.0, BARS, BARS)
         assert (found.caller[0], found.caller[-1]) == (181, 0)
@@ -91,15 +96,15 @@ class TestLoudness:
     def test_a_single_click_is_seen_in_an_hour(self, tmp_path: Path) -> None:
         samples = np.zeros((3600 * 800, 2), np.int16)
         samples[1_234_567, 0] = 32767
-        found = measure_loudness(self.write(tmp_path / "a.wav", samples, rate=800))
+        found = measure(self.write(tmp_path / "a.wav", samples, rate=800))
         assert found is not None
         assert sum(level > 0 for level in found.caller) == 1
         assert sum(level > 0 for level in reduce_bars(found.caller, 64)) == 1
 
     def test_no_sound_has_no_bars(self, tmp_path: Path) -> None:
-        assert measure_loudness(self.write(tmp_path / "a.wav", np.zeros((0, 2), np.int16))) is None
+        assert measure(self.write(tmp_path / "a.wav", np.zeros((0, 2), np.int16))) is None
         (tmp_path / "b.wav").write_bytes(b"RIFF")
-        assert measure_loudness(tmp_path / "b.wav") is None
+        assert measure(tmp_path / "b.wav") is None
 
     def test_fewer_levels_than_bars_stay(self) -> None:
         assert reduce_bars(bytes([1, 2, 3]), 64) == [1, 2, 3]

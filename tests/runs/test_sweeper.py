@@ -11,12 +11,12 @@ from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
 from offhook.kit.clock import Clock
 from offhook.root import Root
-from offhook.runs import RunFinished, service
+from offhook.runs import RunFinished, RunServices, service
 from offhook.runs.live import lease_queries
-from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.event_writer import EventWriter
-from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import RunSweeper
+from offhook.runs.recording_files.call_recording import CallRecordings, WavRecorder
+from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.settings import Settings
@@ -34,7 +34,7 @@ def make_sweeper(root: Root, clock: Clock, grace_s: float = GRACE_S) -> RunSweep
     return RunSweeper(
         db=root.db,
         storage=root.storage,
-        spool=RecordingSpool(root.db, root.storage),
+        spool=RecordingSpool(root.db, root.get(RunServices).vault),
         events=root.events,
         clock=clock,
         lease_s=LEASE_S,

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from offhook.commands.console import load_settings, run_with_database
+from offhook.commands.encryption import open_vault
 from offhook.evidence import EvidenceCollector
 from offhook.kit.clock import SystemClock
 from offhook.kit.database.database import Database
-from offhook.kit.files.file_store import FileStore
 from offhook.orgs import Caller, write_audit_entry
 from offhook.runs import service as runs
 
@@ -23,11 +23,9 @@ def register(app: typer.Typer) -> None:
         """Join what is known about a run into one JSON file: its placement, checks, recording, carrier, audit entries."""
 
         async def collect_evidence(database: Database) -> str:
-            settings = load_settings()
-            storage = FileStore(settings.data_dir / "files", settings.storage_url)
             async with database.transaction() as session:
                 organization_id = (await runs.get_any_run(session, run_id)).organization_id
-            collector = EvidenceCollector(database, storage, SystemClock())
+            collector = EvidenceCollector(database, open_vault(load_settings(), database), SystemClock())
             file = await collector.collect_evidence(organization_id, run_id)
             async with database.transaction() as session:
                 caller = Caller.system(organization_id)

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from offhook.commands.console import CommandError, load_settings, run_with_database
+from offhook.commands.encryption import load_keyring, open_vault
 from offhook.kit.clock import SystemClock
-from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
 from offhook.kit.phone_numbers import normalize_e164
@@ -54,11 +54,12 @@ def register(app: typer.Typer) -> None:
 def _answer(kind: RequestKind, number: str, org: str, output: Path | None) -> dict[str, object]:
     settings = load_settings()
     storage, clock = FileStore(settings.data_dir / "files", settings.storage_url), SystemClock()
-    secret = settings.secret_key
-    keyring = Keyring(secret.get_secret_value() if secret else None, settings.data_dir / "secret.key")
+    keyring = load_keyring(settings)
 
     async def answer_request(database: Database) -> dict[str, object]:
-        data = PersonData(database, storage, keyring, clock, RunEraser(database, storage, clock))
+        data = PersonData(
+            database, storage, open_vault(settings, database), keyring, clock, RunEraser(database, storage, clock)
+        )
         async with database.transaction() as session:
             organization = await orgs.find_organization(session, org)
             caller = Caller.system(organization.id)

@@ -23,13 +23,14 @@ from offhook.evidence.schemas import (
 )
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.kit.files.file_store import FileGone
 from offhook.orgs.audit_trail.export import read_entries_of_run
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredEvent
 from offhook.runs.records.placement import CallPlacement
@@ -44,9 +45,9 @@ _STATUS_TYPES: Final = (runs.STATUS_CHANGED, runs.STATUS_IGNORED)
 class EvidenceCollector:
     """Reads everything in one snapshot, and the recording afterwards."""
 
-    def __init__(self, db: Database, storage: FileStore, clock: Clock) -> None:
+    def __init__(self, db: Database, vault: RecordingVault, clock: Clock) -> None:
         self._db = db
-        self._storage = storage
+        self._vault = vault
         self._clock = clock
 
     async def collect_evidence(
@@ -69,8 +70,8 @@ class EvidenceCollector:
         if key is None:
             return None
         try:
-            async with self._storage.open_file(key) as path:
-                return await asyncio.to_thread(measure_recording, path)
+            async with self._vault.open_file(key) as file:
+                return await asyncio.to_thread(measure_recording, file)
         except FileGone:
             return None
 

@@ -2,19 +2,20 @@
 
 import hashlib
 import wave
-from pathlib import Path
+from typing import BinaryIO
 
 from offhook.evidence.schemas import RecordingFacts
 
 
-def measure_recording(path: Path) -> RecordingFacts:
-    """Reads the whole file; call it in a thread."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+def measure_recording(file: BinaryIO) -> RecordingFacts:
+    """Reads the whole file, which is plain also when it is stored encrypted; call it in a thread."""
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any reader of bytes
+    size = file.tell()
+    file.seek(0)
     seconds: float | None
     try:
-        with wave.open(str(path), "rb") as sound:
+        with wave.open(file, "rb") as sound:
             seconds = round(sound.getnframes() / sound.getframerate(), 3)
     except (wave.Error, EOFError):
         seconds = None
-    return RecordingFacts(sha256=digest, size_bytes=path.stat().st_size, duration_seconds=seconds)
+    return RecordingFacts(sha256=digest, size_bytes=size, duration_seconds=seconds)

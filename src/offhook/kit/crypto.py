@@ -7,7 +7,7 @@ import hmac
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -123,6 +123,43 @@ class Keyring:
         if int(expires_at) < now:
             raise LinkRefused
         return data.decode()
+
+
+class FileCipher:
+    """Encrypts the numbered parts of one file with AES-256-GCM."""
+
+    def __init__(self, key: bytes) -> None:
+        self._sealing = AESGCM(key)
+
+    def encrypt(self, index: int, plain: bytes) -> bytes:
+        """Returns nonce, ciphertext and tag: 28 bytes more than ``plain``."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._sealing.encrypt(nonce, plain, index.to_bytes(8, "big"))
+
+    def decrypt(self, index: int, stored: bytes) -> bytes:
+        """Returns the plain bytes. Raises SecretUnreadable when they are damaged or of another place or file."""
+        try:
+            return self._sealing.decrypt(stored[:_NONCE_BYTES], stored[_NONCE_BYTES:], index.to_bytes(8, "big"))
+        except InvalidTag:
+            raise SecretUnreadable("a part of the file cannot be decrypted") from None
+
+
+@dataclass(frozen=True, slots=True)
+class DataKey:
+    """A key that encrypts files of one organization; ``number`` tells its keys apart."""
+
+    number: int
+    secret: bytes = field(repr=False)
+
+    def derive_cipher(self, salt: bytes) -> FileCipher:
+        """Returns the cipher of the file with this salt."""
+        derived = HKDF(algorithm=SHA256(), length=32, salt=salt, info=b"offhook file").derive(self.secret)
+        return FileCipher(derived)
+
+
+def new_data_key() -> bytes:
+    """Returns 256 random bits."""
+    return os.urandom(32)
 
 
 def _sign_body(key: _DerivedKey, body: str) -> bytes:

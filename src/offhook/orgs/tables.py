@@ -259,3 +259,16 @@ class StoredPrivacySettings(Base):
     # What is redacted in what is said on calls.
     redacted_kinds: Mapped[list[str]] = mapped_column(ARRAY(String(16)), server_default=text("'{}'"))
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class StoredDataKey(Base):
+    """A key that encrypts files of the organization, sealed with the installation's key; the highest number is used for new
+    files."""
+
+    __tablename__ = "data_keys"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sealed_key: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    sealed_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -13,10 +13,11 @@ __all__ = ["PersonData", "PrivacyServices", "register"]
 
 def register(root: Root) -> None:
     """Registers the routes and the jobs."""
-    data = PersonData(root.db, root.storage, root.get(Keyring), root.clock, root.get(RunServices).eraser)
+    runs = root.get(RunServices)
+    data = PersonData(root.db, root.storage, runs.vault, root.get(Keyring), root.clock, runs.eraser)
     root.provide(PrivacyServices, PrivacyServices(data, root.storage))
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
-    sweep = RetentionSweep(root.db, root.clock, root.get(RunServices).eraser)
+    sweep = RetentionSweep(root.db, root.clock, runs.eraser)
     root.jobs.add(RETENTION_JOB, sweep.sweep, every_s=RETENTION_INTERVAL_S, lane="retention")
     root.api.include_router(endpoints.router)

@@ -3,12 +3,13 @@
 import asyncio
 import json
 import secrets
+import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -17,6 +18,7 @@ from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.privacy import statements
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, RUNS, list_searched_tables
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import BATCH
 
 FOLDER: Final = "exports"
@@ -28,9 +30,12 @@ class NumberExporter:
     """Reads what an erasure would delete. Conversations with others that mention the number are only named: what these
     people said is theirs."""
 
-    def __init__(self, db: Database, storage: FileStore, organization_id: int, forms: NumberForms) -> None:
+    def __init__(
+        self, db: Database, storage: FileStore, vault: RecordingVault, organization_id: int, forms: NumberForms
+    ) -> None:
         self._db = db
         self._storage = storage
+        self._vault = vault
         self._organization_id = organization_id
         self._forms = forms
         self.counts: Counter[str] = Counter()
@@ -80,8 +85,8 @@ class NumberExporter:
         if key is None:
             return
         try:
-            async with self._storage.open_file(key) as path:
-                await asyncio.to_thread(_add_file, archive, path, f"recordings/{run_id}.wav")
+            async with self._vault.open_file(key) as sound:
+                await asyncio.to_thread(_add_file, archive, sound, f"recordings/{run_id}.wav")
         except FileGone:
             return
         self.counts["recordings"] += 1
@@ -92,9 +97,9 @@ def _start_archive(archive: Path, content: Mapping[str, Any]) -> None:
         file.writestr("person.json", json.dumps(content, indent=1, ensure_ascii=False, default=_to_json))
 
 
-def _add_file(archive: Path, path: Path, name: str) -> None:
-    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file:
-        file.write(path, name)
+def _add_file(archive: Path, source: BinaryIO, name: str) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as file, file.open(name, "w", force_zip64=True) as out:
+        shutil.copyfileobj(source, out, 1 << 20)
 
 
 def _to_json(value: object) -> str:

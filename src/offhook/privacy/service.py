@@ -21,6 +21,7 @@ from offhook.privacy.errors import ArchiveNotReady, DataRequestNotFound, NumberI
 from offhook.privacy.exporter import NumberExporter
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.tables import PersonDataRequest
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser
 
 RequestKind = Literal["erasure", "export"]
@@ -37,9 +38,12 @@ CALL_RETRY_S: Final = 60.0
 class PersonData:
     """Erases and exports what an organization has about a phone number. One per process."""
 
-    def __init__(self, db: Database, storage: FileStore, keyring: Keyring, clock: Clock, runs: RunEraser) -> None:
+    def __init__(
+        self, db: Database, storage: FileStore, vault: RecordingVault, keyring: Keyring, clock: Clock, runs: RunEraser
+    ) -> None:
         self._db = db
         self._storage = storage
+        self._vault = vault
         self._keyring = keyring
         self._clock = clock
         self._runs = runs
@@ -163,7 +167,7 @@ class PersonData:
     async def _export(self, request: PersonDataRequest, forms: NumberForms) -> None:
         await self._note_step(request, "archive", Counter())
         async with self._db.without_time_limit() as unlimited:
-            exporter = NumberExporter(unlimited, self._storage, request.organization_id, forms)
+            exporter = NumberExporter(unlimited, self._storage, self._vault, request.organization_id, forms)
             key = await exporter.write_archive(self._clock.now())
         await self._finish(request, exporter.counts, archive_key=key)
 

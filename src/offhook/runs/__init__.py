@@ -11,6 +11,7 @@ from offhook.kit.http.metrics import LIVE_CALLS
 from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
 from offhook.models.prices import BillingPolicy
+from offhook.orgs.data_keys.keys import DataKeys
 from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import endpoints
@@ -30,6 +31,7 @@ from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_admin_for_history
 from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
@@ -104,15 +106,16 @@ def _build_services(root: Root) -> RunServices:
         passages=root.get(PassageLookup),
         models=root.get(ModelSource),  # type: ignore[type-abstract]  # found by its port
     )
+    vault = RecordingVault(db, root.storage, DataKeys(root.get(Keyring)), encrypts=root.settings.encrypt_recordings)
     live = LiveCallRegistry(
         db=db,
-        storage=root.storage,
         events=root.events,
         clock=clock,
         settings=root.settings,
         writer=writer,
         agents=agents,
         pre_call=PreCallFetch(db, runner),
+        vault=vault,
     )
     lease_s = root.settings.run_lease_s
     sweeper = RunSweeper(
@@ -132,9 +135,10 @@ def _build_services(root: Root) -> RunServices:
         sweeper=sweeper,
         modes=RunModes(),
         usage_reports=UsageReports(db),
-        strips=CallStrips(db, root.storage),
+        strips=CallStrips(db, vault),
         eraser=RunEraser(db, root.storage, clock),
         storage=root.storage,
+        vault=vault,
         keyring=root.get(Keyring),
         clock=clock,
     )

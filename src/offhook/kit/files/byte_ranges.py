@@ -1,14 +1,32 @@
 """Serves files over HTTP in ranges, even while they grow: a length is decided once and never exceeded."""
 
 import re
-from typing import Final
+from collections.abc import AsyncIterator
+from typing import Any, Final, Protocol, TypeVar
 
 from starlette.responses import Response, StreamingResponse
 
 from offhook.kit.files.downloads import content_disposition
-from offhook.kit.files.file_store import FileStore
 
 _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+class SizedFile(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+FileT = TypeVar("FileT", bound=SizedFile)
+
+
+class RangedStore(Protocol[FileT]):
+    """Files that are read in parts, as :class:`FileStore` has them."""
+
+    async def find_file(self, key: str) -> FileT:
+        """Raises FileGone."""
+        ...
+
+    def read_range(self, file: FileT, start: int, stop: int) -> AsyncIterator[bytes]: ...
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
@@ -30,7 +48,7 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
 
 
 async def range_response(
-    store: FileStore, key: str, range_header: str | None, *, media_type: str, filename: str
+    store: RangedStore[Any], key: str, range_header: str | None, *, media_type: str, filename: str
 ) -> Response:
     """Returns 200 with the file at its current length, 206 with a part of it, or 416. Raises FileGone."""
     file = await store.find_file(key)

@@ -78,7 +78,7 @@ async def get_recording(
         raise RunRecordingNotFound
     try:
         return await range_response(
-            services.storage, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
+            services.vault, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
         )
     except FileGone:
         raise RunRecordingNotFound from None

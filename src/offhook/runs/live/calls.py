@@ -17,7 +17,6 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
 from offhook.kit.event_bus import EventBus
 from offhook.kit.files.disk_space import has_free_space
-from offhook.kit.files.file_store import FileStore
 from offhook.orgs import service as orgs
 from offhook.orgs.privacy_settings import redaction
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
@@ -26,15 +25,16 @@ from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.agent_factory import AgentFactory
-from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.call_slots import CallSlots
 from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.live_call import LiveCall
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
-from offhook.runs.live.recording_spool import FOLDER as RECORDINGS_FOLDER
-from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import run_finished_event
+from offhook.runs.recording_files.call_recording import CallRecordings, WavRecorder
+from offhook.runs.recording_files.recording_spool import FOLDER as RECORDINGS_FOLDER
+from offhook.runs.recording_files.recording_spool import RecordingSpool
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import event_queries
 from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.records.word_filter import WordFilter
@@ -67,17 +67,17 @@ class LiveCallRegistry:
         self,
         *,
         db: Database,
-        storage: FileStore,
         events: EventBus,
         clock: Clock,
         settings: Settings,
         writer: EventWriter,
         agents: AgentFactory,
         pre_call: PreCallFetch,
+        vault: RecordingVault,
     ) -> None:
         self.worker_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
         self._db = db
-        self._storage = storage
+        self._storage = vault.storage
         self._events = events
         self._clock = clock
         self._settings = settings
@@ -89,7 +89,7 @@ class LiveCallRegistry:
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
         self._recordings = CallRecordings()
-        self.spool = RecordingSpool(db, storage)
+        self.spool = RecordingSpool(db, vault)
         self.vad: VadEngine | None = None  # loaded by the first call
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()
@@ -238,8 +238,9 @@ class LiveCallRegistry:
             return None
         try:
             path = await asyncio.to_thread(self._storage.path_for, run.recording_key)
-            return await self._recordings.open_recorder(path, codec)
-        except OSError as error:
+            key = await self.spool.vault.find_new_key(run.organization_id)
+            return await self._recordings.open_recorder(path, codec, key)
+        except (OSError, *DATABASE_ERRORS) as error:
             log.warning("recording_failed", run_id=run.id, error=str(error))
             sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": str(error)}))
             return None

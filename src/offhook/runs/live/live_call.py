@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import structlog
 
+from offhook.kit.crypto import SecretUnreadable
+from offhook.kit.files.sealed_file import open_random_access
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing.costs import tariff_of
-from offhook.runs.live.call_recording import WavRecorder
 from offhook.runs.live.event_writer import RunEventSink
-from offhook.runs.live.recording_spool import RecordingSpool
-from offhook.runs.records.silences import SilentPart, silence_parts
+from offhook.runs.recording_files.call_recording import WavRecorder
+from offhook.runs.recording_files.recording_spool import RecordingSpool
+from offhook.runs.recording_files.silences import SilentPart, silence_parts
 from offhook.runs.tables import Run
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
@@ -109,15 +110,19 @@ class LiveCall:
             await asyncio.to_thread(recorder.path.unlink, missing_ok=True)
             return False
         if self._sink.words.silences:
-            await asyncio.to_thread(_silence_or_delete, recorder.path, self._sink.words.silences)
+            await asyncio.to_thread(_silence_or_delete, recorder, self._sink.words.silences)
         if self._recording_key is not None:
             self._calls.spool.keep_soon(self._recording_key)
         return True
 
 
-def _silence_or_delete(path: Path, parts: Sequence[SilentPart]) -> None:
+def _silence_or_delete(recorder: WavRecorder, parts: Sequence[SilentPart]) -> None:
     try:
-        silence_parts(path, parts)
-    except OSError:
-        log.exception("recording_not_silenced", path=str(path))
-        path.unlink(missing_ok=True)
+        file = open_random_access(recorder.path, recorder.key)
+        try:
+            silence_parts(file, parts)
+        finally:
+            file.close()
+    except (OSError, SecretUnreadable):
+        log.exception("recording_not_silenced", path=str(recorder.path))
+        recorder.path.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """Ends runs whose worker died, and runs that never connected."""
 
-import asyncio
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -17,8 +16,7 @@ from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
 from offhook.runs.live import lease_queries, repository
-from offhook.runs.live.recording_spool import RecordingSpool
-from offhook.runs.live.wav import is_empty_recording, repair_wav_header
+from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries, retention_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import tally_events
@@ -100,9 +98,7 @@ class RunSweeper:
 
     async def _repair_recording(self, organization_id: int, run_id: int, key: str) -> None:
         """Completes the file of a dead process. One without sound is of a call whose recording had not begun."""
-        path = self._storage.path_for(key)
-        await asyncio.to_thread(repair_wav_header, path)
-        if not await asyncio.to_thread(is_empty_recording, path):
+        if await self._spool.vault.repair(key):
             self._spool.keep_soon(key)
             return
         await self._storage.delete(key)

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
 from offhook.kit.redaction.redactor import RedactedKind, Redactor
+from offhook.runs.recording_files.silences import AGENT_CHANNEL, CALLER_CHANNEL, SilentPart
 from offhook.runs.records.retention_queries import FACTS
-from offhook.runs.records.silences import AGENT_CHANNEL, CALLER_CHANNEL, SilentPart
 from offhook.voice.events import AGENT_SAID, CALLER_SAID, RECORDING_PAUSED, VoiceEvent
 
 # Redacted from the first pause of the recording on, whatever the organization chose.

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Final
 
 from offhook.kit.database.database import Database
-from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.kit.files.file_store import FileGone
 from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.strips import repository
 from offhook.runs.strips.loudness import Loudness, measure_loudness
 from offhook.runs.strips.repository import FinishedRun, TimedEvent
@@ -25,9 +26,9 @@ _MEASURED_AT_A_TIME: Final = 1
 class CallStrips:
     """The strips of one process. A strip is measured when it is first asked for: most runs are never looked at."""
 
-    def __init__(self, db: Database, storage: FileStore) -> None:
+    def __init__(self, db: Database, vault: RecordingVault) -> None:
         self._db = db
-        self._storage = storage
+        self._vault = vault
         self._slots = asyncio.Semaphore(_MEASURED_AT_A_TIME)
 
     async def load_strip(self, organization_id: int, workflow_id: int, run_id: int) -> RunStrip:
@@ -84,5 +85,5 @@ class CallStrips:
         return strip
 
     async def _measure_recording(self, key: str) -> Loudness | None:
-        async with self._slots, self._storage.open_file(key) as path:
-            return await asyncio.to_thread(measure_loudness, path)
+        async with self._slots, self._vault.open_file(key) as file:
+            return await asyncio.to_thread(measure_loudness, file)

@@ -2,8 +2,7 @@
 
 import wave
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +24,13 @@ class Loudness:
     agent: bytes
 
 
-def measure_loudness(path: Path) -> Loudness | None:
+def measure_loudness(source: BinaryIO) -> Loudness | None:
     """Measures a PCM16 WAV with the caller left and the agent right; None for a file without sound or of another kind.
 
     Raises OSError when the file cannot be read.
     """
     try:
-        with wave.open(str(path)) as file:
+        with wave.open(source) as file:
             frames, channels = file.getnframes(), file.getnchannels()
             if file.getsampwidth() != 2 or channels > 2 or frames == 0:
                 return None

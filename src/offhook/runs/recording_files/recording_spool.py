@@ -8,11 +8,12 @@ from typing import Final
 
 import structlog
 
+from offhook.kit.crypto import SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.kit.files.file_store import FileStore, StorageUnavailable
+from offhook.kit.files.file_store import StorageUnavailable
 from offhook.kit.tasks import TaskTracker
-from offhook.runs.live.wav import repair_wav_header
+from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import repository
 
 FOLDER: Final = "recordings"
@@ -28,9 +29,10 @@ class RecordingSpool:
     A run may be deleted while its recording waits here; then the file is deleted, too.
     """
 
-    def __init__(self, db: Database, storage: FileStore) -> None:
+    def __init__(self, db: Database, vault: RecordingVault) -> None:
         self._db = db
-        self._storage = storage
+        self._storage = vault.storage
+        self.vault = vault
         self._tasks = TaskTracker()
 
     async def start(self) -> None:
@@ -47,8 +49,10 @@ class RecordingSpool:
         """Uploads the recordings that are no longer being written and returns their number."""
         kept = 0
         for path in await asyncio.to_thread(self._find_abandoned):
-            await asyncio.to_thread(repair_wav_header, path)
-            kept += await self._keep(f"{FOLDER}/{path.parent.name}/{path.name}")
+            key = f"{FOLDER}/{path.parent.name}/{path.name}"
+            with suppress(SecretUnreadable):  # whose organization is gone
+                await self.vault.repair(key)
+            kept += await self._keep(key)
         return kept
 
     async def close(self) -> None:

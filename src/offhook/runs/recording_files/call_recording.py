@@ -6,7 +6,6 @@ more than once a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds 
 
 import asyncio
 import itertools
-import os
 import time
 from collections import deque
 from pathlib import Path
@@ -17,7 +16,9 @@ import structlog
 from numpy.typing import NDArray
 
 from offhook.kit.audio import Codec
-from offhook.runs.live.wav import HEADER_BYTES, wav_header
+from offhook.kit.crypto import DataKey
+from offhook.kit.files.sealed_file import RandomAccessFile, open_random_access
+from offhook.runs.recording_files.wav import HEADER_BYTES, wav_header
 
 log = structlog.get_logger(__name__)
 
@@ -121,8 +122,11 @@ class _ChannelBuffer:
 class WavRecorder:
     """Records one call to a file. Adding audio costs well under a microsecond; ``close`` writes the rest."""
 
-    def __init__(self, path: Path, codec: Codec, recordings: "CallRecordings", group: int) -> None:
+    def __init__(
+        self, path: Path, codec: Codec, recordings: "CallRecordings", group: int, key: DataKey | None = None
+    ) -> None:
         self.path = path
+        self.key = key
         self.group = group
         self._codec = codec
         self._recordings = recordings
@@ -130,8 +134,8 @@ class WavRecorder:
         self._agent = _ChannelBuffer(codec)
         self._written = 0
         self._is_discarded = False
-        self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
-        os.pwrite(self._descriptor, wav_header(codec.sample_rate, 2, 0), 0)
+        self._file: RandomAccessFile | None = open_random_access(path, key, creates=True)
+        self._file.write_at(0, wav_header(codec.sample_rate, 2, 0))
 
     def record_caller(self, at_s: float, payload: bytes) -> None:
         """Records the caller's audio received ``at_s`` seconds after the media connected."""
@@ -151,7 +155,7 @@ class WavRecorder:
 
     def flush(self, *, everything: bool = False) -> None:
         """Writes what both sides have; runs in a thread, never twice at a time. Raises OSError when the disk fails."""
-        if self._descriptor is None:
+        if self._file is None:
             return
         if self._is_discarded:
             self._delete_sound()
@@ -167,20 +171,20 @@ class WavRecorder:
             self._close_file()
 
     def _delete_sound(self) -> None:
-        assert self._descriptor is not None
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, wav_header(self._codec.sample_rate, 2, 0), 0)
+        assert self._file is not None
+        self._file.truncate(0)
+        self._file.write_at(0, wav_header(self._codec.sample_rate, 2, 0))
         self._caller, self._agent = _ChannelBuffer(self._codec), _ChannelBuffer(self._codec)
         self._close_file()
 
     def _close_file(self) -> None:
-        assert self._descriptor is not None
-        os.close(self._descriptor)
-        self._descriptor = None
+        assert self._file is not None
+        self._file.close()
+        self._file = None
 
     def _write_until(self, until: int) -> None:
-        """Writes ``written..until`` block by block; a silent block stays a hole in the file, which reads as zeros."""
-        assert self._descriptor is not None
+        """Writes ``written..until`` block by block; a silent block of a plain file stays a hole, which reads as zeros."""
+        assert self._file is not None
         sides = (self._caller, self._agent)
         is_silent = True
         for start in range(self._written, until, _BLOCK):
@@ -191,12 +195,12 @@ class WavRecorder:
             stereo = np.zeros((stop - start, 2), np.int16)
             for channel, side in enumerate(sides):
                 side.copy_to(stereo[:, channel], start, stop)
-            os.pwrite(self._descriptor, stereo.tobytes(), HEADER_BYTES + start * 4)
+            self._file.write_at(HEADER_BYTES + start * 4, stereo.tobytes())
         for side in sides:
             side.end = max(side.end, until)
         if is_silent:
-            os.ftruncate(self._descriptor, HEADER_BYTES + until * 4)
-        os.pwrite(self._descriptor, wav_header(self._codec.sample_rate, 2, until * 4), 0)
+            self._file.truncate(HEADER_BYTES + until * 4)
+        self._file.write_at(0, wav_header(self._codec.sample_rate, 2, until * 4))
         self._written = until
 
 
@@ -209,9 +213,9 @@ class CallRecordings:
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    async def open_recorder(self, path: Path, codec: Codec) -> WavRecorder:
-        """Creates a file with its header. Raises OSError when the disk refuses it."""
-        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups))
+    async def open_recorder(self, path: Path, codec: Codec, key: DataKey | None = None) -> WavRecorder:
+        """Creates a file with its header, encrypted with ``key``. Raises OSError when the disk refuses it."""
+        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups), key)
         self._open.add(recorder)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush_forever(), name="recordings")

@@ -1,0 +1,74 @@
+"""``offhook encryption``: keys of encrypted recordings."""
+
+from typing import Annotated
+
+import typer
+
+from offhook.commands.console import load_settings, run_with_database
+from offhook.kit.clock import SystemClock
+from offhook.kit.crypto import Keyring
+from offhook.kit.database.database import Database
+from offhook.kit.files.file_store import FileStore
+from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs import service as orgs
+from offhook.orgs.data_keys.keys import DataKeys
+from offhook.runs.recording_files.sealer import RecordingSealer
+from offhook.runs.recording_files.vault import RecordingVault
+from offhook.settings import Settings
+
+Organization = Annotated[str, typer.Option(help="The organization, by number or name.")]
+
+
+def register(app: typer.Typer) -> None:
+    encryption = typer.Typer(help="Keys of encrypted recordings.", no_args_is_help=True)
+    app.add_typer(encryption, name="encryption")
+
+    @encryption.command()
+    def rotate(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
+        """Encrypt an organization's recordings from now on with a new key, and seal its keys with the newest secret."""
+        number = run_with_database(lambda database: _rotate(database, org))
+        typer.echo(
+            f"Key {number} is used from now on. 'offhook encryption apply' encrypts existing recordings with it."
+        )
+
+    @encryption.command()
+    def apply(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
+        """Encrypt an organization's existing recordings with its newest key, and delete older keys that no file needs."""
+        sealed, left = run_with_database(lambda database: _apply(database, org))
+        typer.echo(f"Encrypted {sealed} recordings.")
+        if left:
+            typer.echo(f"{left} recordings are of the last hour and were left. Run this again later.")
+
+
+async def _rotate(database: Database, org: str) -> int:
+    async with database.transaction() as session:
+        organization = await orgs.find_organization(session, org)
+        number = await DataKeys(load_keyring(load_settings())).rotate(session, organization.id)
+        await write_audit_entry(
+            session,
+            Caller.system(organization.id),
+            "data_key.rotated",
+            f"organization:{organization.id}",
+            {"number": number, "by": "command line"},
+        )
+    return number
+
+
+async def _apply(database: Database, org: str) -> tuple[int, int]:
+    settings = load_settings()
+    async with database.transaction() as session:
+        organization_id = (await orgs.find_organization(session, org)).id
+    vault = open_vault(settings, database)
+    sealer = RecordingSealer(database, vault, DataKeys(load_keyring(settings)), SystemClock())
+    return await sealer.seal_recordings(organization_id)
+
+
+def load_keyring(settings: Settings) -> Keyring:
+    secret = settings.secret_key
+    return Keyring(secret.get_secret_value() if secret else None, settings.data_dir / "secret.key")
+
+
+def open_vault(settings: Settings, database: Database) -> RecordingVault:
+    """Returns the recordings of the installation, for commands."""
+    storage = FileStore(settings.data_dir / "files", settings.storage_url)
+    return RecordingVault(database, storage, DataKeys(load_keyring(settings)), encrypts=settings.encrypt_recordings)

@@ -1,0 +1,1 @@
+"""The keys that encrypt the files of organizations."""
