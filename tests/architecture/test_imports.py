@@ -7,6 +7,7 @@ import sys
 # Each of these costs 5 to 60 MB or half a second.
 HEAVY = (
     *("onnxruntime", "tokenizers", "onnx", "obstore", "pypdfium2", "docx", "selectolax", "semchunk", "pocketsphinx"),
+    "sherpa_onnx",
     *("openai", "anthropic", "google.genai", "mcp", "soundfile", "alembic"),
 )
 BUILD = """

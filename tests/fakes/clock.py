@@ -4,7 +4,7 @@ import asyncio
 import heapq
 import selectors
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
@@ -18,6 +18,8 @@ class _NeverWaits(selectors.DefaultSelector):
     loop: "VirtualTimeLoop"
     # how long what was sent may take to arrive, in real seconds: 0 where there are no sockets
     arrives_within: float = 0
+    # whether somebody outside of the loop works for us: time stands still until they answer
+    is_awaited: Callable[[], bool] = staticmethod(lambda: False)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
@@ -27,6 +29,8 @@ class _NeverWaits(selectors.DefaultSelector):
             ready = super().select(0)
         if ready:
             return ready
+        if timeout != 0 and self.is_awaited():
+            return super().select(0.02)
         if timeout is None:
             # nothing is scheduled and nothing is ready: only a thread could wake us now
             return super().select(0.05)
@@ -38,9 +42,11 @@ class _NeverWaits(selectors.DefaultSelector):
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """``time()`` starts at 1000.0 and jumps from timer to timer: a minute of conversation takes milliseconds."""
 
-    def __init__(self, arrives_within: float = 0) -> None:
+    def __init__(self, arrives_within: float = 0, is_awaited: Callable[[], bool] | None = None) -> None:
         selector = _NeverWaits()
         selector.arrives_within = arrives_within
+        if is_awaited is not None:
+            selector.is_awaited = is_awaited
         self._virtual = 1000.0
         super().__init__(selector)
         selector.loop = self
@@ -59,12 +65,20 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._virtual = max(self._virtual, target[0]) if target else self._virtual + seconds
 
 
-def run_virtual(main: Coroutine[Any, Any, T], *, limit_s: float = 3600.0, has_sockets: bool = False) -> T:
+def run_virtual(
+    main: Coroutine[Any, Any, T],
+    *,
+    limit_s: float = 3600.0,
+    has_sockets: bool = False,
+    is_awaited: Callable[[], bool] | None = None,
+) -> T:
     """Run to the end on virtual time; TimeoutError when it takes longer than ``limit_s`` virtual seconds.
 
     ``has_sockets``: both ends of real sockets on loopback are in this loop; time waits for what is on its way.
+    ``is_awaited``: whether a program, which works in real time, owes us an answer; time waits for that too.
     """
-    with asyncio.Runner(loop_factory=partial(VirtualTimeLoop, 0.0001 if has_sockets else 0)) as runner:
+    factory = partial(VirtualTimeLoop, 0.0001 if has_sockets else 0, is_awaited)
+    with asyncio.Runner(loop_factory=factory) as runner:
 
         async def bounded() -> T:
             async with asyncio.timeout(limit_s):

@@ -18,10 +18,9 @@ from offhook.models.providers.builtin.tts import (
     MAX_PIECE_CHARS,
     BuiltinTts,
     is_voice,
-    speakable_text,
-    split_pieces,
     synthesize_speech,
 )
+from offhook.models.speakable_text import speakable_text, split_pieces
 from offhook.models.speech_programs.synthesizer_process import SAMPLE_RATE, SynthesizerProcess
 
 
@@ -164,7 +163,7 @@ async def test_nothing_to_say_is_no_audio(program: SynthesizerProcess) -> None:
 
 @pytest.mark.parametrize("text", ["word " * 500, "x" * 1000, "One. Two! " * 200, "short"])
 def test_long_texts_are_cut_without_losing_words(text: str) -> None:
-    cut = list(split_pieces(text.strip()))
+    cut = list(split_pieces(text.strip(), MAX_PIECE_CHARS))
     assert all(0 < len(piece) <= MAX_PIECE_CHARS for piece in cut)
     assert "".join(cut).replace(" ", "") == text.replace(" ", "")
 

@@ -354,3 +354,12 @@ class TestWorkflowsChoice:
         body = {"workflow_configurations": {"models": models}}
         response = await client.put(f"/workflow/{created.json()['id']}", json=body, headers=org.owner_headers)
         assert response.json()["workflow_configurations"]["models"] == models
+
+
+async def test_a_voice_pack_that_is_not_installed_is_refused(client: AsyncClient, org: OrgFixture) -> None:
+    for kind in ("tts", "stt"):
+        missing = {kind: {"provider": "voice_pack", "model": "english"}}
+        answer = await put(client, org, missing, status=422)
+        assert "'english' is not installed; installed: none yet" in answer["detail"]
+    providers = (await get(client, org, "/defaults"))["providers"]
+    assert "voice_pack" not in {vendor["provider"] for kind in ("tts", "stt") for vendor in providers[kind]}

@@ -10,6 +10,7 @@ from offhook.models.vendors import AnyVendor, Kind, VendorContext
 # Answers list vendors in this order. A folder's ``vendors()`` may offer several kinds and names.
 PROVIDER_PACKAGES: Final = (
     "builtin",
+    "voice_pack",
     "openai_compatible",
     "anthropic",
     "google",
@@ -40,7 +41,7 @@ class VendorCatalog:
         return cls(vendor for module in modules for vendor in module.vendors(parts))
 
     def list_vendors(self, kind: Kind | None = None) -> list[AnyVendor]:
-        return [vendor for vendor in self._vendors.values() if kind in (None, vendor.kind)]
+        return [vendor.with_offers() for vendor in self._vendors.values() if kind in (None, vendor.kind)]
 
     def find_vendor(self, kind: Kind, provider: object) -> AnyVendor:
         """Returns the vendor; raises UnknownModel (422), which names the allowed ones."""
@@ -48,4 +49,4 @@ class VendorCatalog:
         if vendor is None:
             allowed = ", ".join(other.provider for other in self.list_vendors(kind))
             raise UnknownModel(f"models.{kind}.provider", f"is {provider!r:.80}; allowed: {allowed}.")
-        return vendor
+        return vendor.with_offers()

@@ -13,7 +13,7 @@ from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
 from offhook.kit.json_values import JsonObject
 from offhook.models import repository
 from offhook.models.configuration import configuration_formats, embeddings
-from offhook.models.configuration.resolution import ResolvedModels
+from offhook.models.configuration.resolution import ResolvedModels, require_offered
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
 from offhook.models.vendors import ModelChoice
@@ -106,7 +106,7 @@ class ModelConfigurationStore:
         services = configuration_formats.keep_keys(sent, stored)
         for choices in self.resolve_models(services).by_kind.values():
             for choice in choices:
-                self._check_key(choice)
+                self._check_choice(choice)
         embeddings.resolve_embedding_choice(services)
         return services
 
@@ -121,11 +121,12 @@ class ModelConfigurationStore:
         else:
             chosen = self.resolve_models(configuration_formats.keep_keys({**stored, "tts": dict(service)}, stored))
         choice = chosen.by_kind["tts"][0]
-        self._check_key(choice)
+        self._check_choice(choice)
         return choice
 
-    def _check_key(self, choice: ModelChoice) -> None:
+    def _check_choice(self, choice: ModelChoice) -> None:
         vendor = self._registry.catalog.find_vendor(choice.kind, choice.provider)
+        require_offered(vendor, choice)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:
             raise KeyMissing(f"{vendor.title} requires an API key.", field=f"models.{choice.kind}.api_key")
 
@@ -136,7 +137,11 @@ class ModelConfigurationStore:
         override = (configurations or {}).get("models")
         if isinstance(override, Mapping) and override:
             stored = await self.load_configuration(session, organization_id)
-            self._registry.chooser.resolve(stored.services, override)
+            chosen = self._registry.chooser.resolve(stored.services, override)
+            for kind, choices in chosen.by_kind.items():
+                # The organization's own choices are not this workflow's fault.
+                for choice in choices if kind in override else ():
+                    require_offered(self._registry.catalog.find_vendor(kind, choice.provider), choice)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:
         """Resolves the services' addresses; call it before the transaction begins, lookups may take seconds.

@@ -16,19 +16,25 @@ Port_co = TypeVar("Port_co", Llm, Tts, Stt, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model by the vendor's name. ``context_tokens`` is an LLM's total context; 0 when it has no limit."""
+    """One model by the vendor's name. ``context_tokens`` is an LLM's total context; 0 when it has no limit.
+
+    ``title`` is what people read instead of the name; ``languages`` are a recognizer's, where its vendor's models differ.
+    """
 
     id: str
     context_tokens: int = 0
+    title: str = ""
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceInfo:
-    """One voice; ``languages`` are locale tags or their first parts; none means any."""
+    """One voice; ``languages`` are locale tags or their first parts, ``models`` those that have it; none means any."""
 
     id: str
     title: str
     languages: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,8 @@ class ModelVendor(Generic[Port_co]):
     ``build`` does no I/O and imports no SDK; equal choices share one call. ``check`` asks the vendor if the choice's
     key works, at no cost where possible; it returns, or raises ModelError. ``accepts_voice`` accepts voices besides the
     listed ones (e.g. cloned ones). ``speeds`` None: speed cannot be set. ``takes_any_model``: at another ``base_url``
-    any model name is accepted.
+    any model name is accepted. ``list_offers`` is for a vendor whose models come and go: it returns the vendor with
+    those of now, possibly none; a choice of one that is gone stays valid, and its port says what is missing.
     """
 
     kind: Kind
@@ -85,8 +92,13 @@ class ModelVendor(Generic[Port_co]):
     needs_key: bool = True
     takes_base_url: bool = True
     takes_any_model: bool = False
+    list_offers: "Callable[[ModelVendor[Port_co]], ModelVendor[Port_co]] | None" = None
     warm: Callable[[], Awaitable[None]] = _do_nothing
     close: Callable[[], Awaitable[None]] = _do_nothing
+
+    def with_offers(self) -> "ModelVendor[Port_co]":
+        """Returns the vendor with what can be chosen now."""
+        return self if self.list_offers is None else self.list_offers(self)
 
 
 AnyVendor = ModelVendor[Llm] | ModelVendor[Tts] | ModelVendor[Stt]

@@ -139,14 +139,16 @@ class ModelResolver:
         return _APPLY_OPTIONS[kind](vendor, service, choice)
 
     def _resolve_model_name(self, vendor: AnyVendor, service: Mapping[str, Any], base_url: str | None) -> str:
-        model = _text_option(vendor.kind, service, "model") or vendor.models[0].id
         listed = [info.id for info in vendor.models]
+        model = _text_option(vendor.kind, service, "model") or next(iter(listed), "")
+        if not model:
+            raise UnknownModel(f"models.{vendor.kind}.model", f"{vendor.title} has nothing to choose yet.")
         is_installed = (vendor.provider, model) == tuple(
             self._installed[vendor.kind].get(k) for k in ("provider", "model")
         )
         if model in listed or _EDITION_SUFFIX.sub("", model) in listed:
             return model
-        if is_installed or (vendor.takes_any_model and base_url is not None):
+        if is_installed or vendor.list_offers is not None or (vendor.takes_any_model and base_url is not None):
             return model
         raise UnknownModel(
             f"models.{vendor.kind}.model", f"{model!r:.80} is not one of {vendor.provider}'s: {', '.join(listed)}."
@@ -163,9 +165,10 @@ def _apply_llm_options(vendor: AnyVendor, service: Mapping[str, Any], choice: Mo
 
 
 def _apply_tts_options(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
-    listed = [voice.id for voice in vendor.voices]
+    listed = [voice.id for voice in vendor.voices if not voice.models or choice.model in voice.models]
     voice = _text_option("tts", service, "voice_id") or (listed[0] if listed else "")
-    if voice not in listed and not (vendor.accepts_voice is not None and vendor.accepts_voice(voice)):
+    is_accepted = vendor.accepts_voice is not None and vendor.accepts_voice(voice)
+    if voice not in listed and not is_accepted and vendor.list_offers is None:
         raise UnknownModel(
             "models.tts.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
         )
@@ -175,9 +178,10 @@ def _apply_tts_options(vendor: AnyVendor, service: Mapping[str, Any], choice: Mo
 
 
 def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
-    known = {language.partition("-")[0].lower() for language in vendor.languages}
+    languages = next((info.languages for info in vendor.models if info.id == choice.model), ()) or vendor.languages
+    known = {language.partition("-")[0].lower() for language in languages}
     if known and choice.language.partition("-")[0].lower() not in known:
-        allowed = ", ".join(vendor.languages)
+        allowed = ", ".join(languages)
         raise UnknownModel(
             "models.stt.language", f"{choice.language!r:.40} is not understood by {vendor.provider}: {allowed}."
         )
@@ -185,6 +189,24 @@ def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: M
 
 
 _APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "stt": _check_stt_language}
+
+
+def require_offered(vendor: AnyVendor, choice: ModelChoice) -> None:
+    """Raises UnknownModel (422) for a model or voice that its vendor does not have now; for a choice that is being saved."""
+    if vendor.list_offers is None:
+        return
+    models = [info.id for info in vendor.models]
+    if choice.model not in models:
+        offered = ", ".join(models) or "none yet"
+        raise UnknownModel(
+            f"models.{choice.kind}.model", f"{choice.model!r:.80} is not installed; installed: {offered}."
+        )
+    voices = [voice.id for voice in vendor.voices if choice.model in voice.models]
+    if choice.kind == "tts" and choice.voice_id not in voices:
+        known = ", ".join(voices)
+        raise UnknownModel(
+            "models.tts.voice_id", f"{choice.voice_id!r:.80} is no voice of {choice.model}; known: {known}."
+        )
 
 
 def _get_section(services: Services, name: str) -> Mapping[str, Any]:

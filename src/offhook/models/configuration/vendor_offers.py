@@ -79,7 +79,8 @@ class ModelSettingsService:
                 "configuration": public,
                 "effective": self.describe_effective({}),
                 "providers": {
-                    kind: [_describe_vendor(vendor) for vendor in catalog.list_vendors(kind)] for kind in KINDS
+                    kind: [_describe_vendor(vendor) for vendor in catalog.list_vendors(kind) if vendor.models]
+                    for kind in KINDS
                 },
                 "default_providers": {
                     **{kind: choices[0].provider for kind, choices in installed.by_kind.items()},
@@ -143,7 +144,9 @@ def _describe_vendor(vendor: AnyVendor) -> dict[str, object]:
         "title": vendor.title,
         "models": [{"id": model.id, "context_tokens": model.context_tokens or None} for model in vendor.models],
         "voices": [
-            {"id": voice.id, "title": voice.title, "languages": list(voice.languages)} for voice in vendor.voices
+            {"id": voice.id, "title": voice.title, "languages": list(voice.languages)}
+            # Several packs may have a speaker of one name.
+            for voice in {each.id: each for each in vendor.voices}.values()
         ],
         "takes_other_voices": vendor.accepts_voice is not None,
         "languages": list(vendor.languages),

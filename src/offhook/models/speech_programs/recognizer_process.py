@@ -54,6 +54,11 @@ class RecognizerProcess:
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
+    @property
+    def is_awaited(self) -> bool:
+        """Returns whether the program starts or owes an answer."""
+        return self._starting.locked() or bool(self._pending_answers)
+
     async def start(self) -> None:
         """Ensures that it runs. Raises ModelError, not retryable when the recognizer cannot be loaded."""
         async with self._starting:

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import unicodedata
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import IO, Final
@@ -13,8 +12,10 @@ import soxr
 
 from offhook.kit.audio import Samples
 from offhook.models.ports import ModelError, ModelRef
+from offhook.models.speakable_text import speakable_text, split_pieces
 from offhook.models.speech_programs import espeak_program as wire
-from offhook.models.speech_programs.synthesizer_process import COMMAND, SAMPLE_RATE, SynthesizerProcess, program_died
+from offhook.models.speech_programs.streaming_program import program_died
+from offhook.models.speech_programs.synthesizer_process import COMMAND, SAMPLE_RATE, SynthesizerProcess
 
 DEFAULT_VOICE: Final = "en-us"
 # Slower than espeak-ng's 175: measured over a telephone band, the words stay apart.
@@ -23,37 +24,11 @@ WORDS_PER_MINUTE: Final = 165
 SENTENCE_PAUSE: Final = bytes(2 * int(0.12 * SAMPLE_RATE))
 MAX_PIECE_CHARS: Final = 300
 _VOICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
-# Emphasis hugs its words and vanishes; other markup separates words.
-_EMPHASIS: Final = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
-_MARKUP: Final = re.compile(r"[_#~|<>\[\]{}\\^]+")
-_SPOKEN_CATEGORIES: Final = frozenset("LNPZM")
 
 
 def is_voice(name: str) -> bool:
     """Returns True for a possible voice name, e.g. ``en-us``, ``en-gb+f3``."""
     return _VOICE.fullmatch(name) is not None
-
-
-def speakable_text(text: str) -> str:
-    """Returns the speakable part of a text, without markup, control characters and emoji; empty without words."""
-    kept = (
-        c if unicodedata.category(c)[0] in _SPOKEN_CATEGORIES or unicodedata.category(c) in ("Sc", "Sm") else " "
-        for c in _MARKUP.sub(" ", _EMPHASIS.sub("", text))
-    )
-    clean = " ".join("".join(kept).split())
-    return clean if any(c.isalnum() for c in clean) else ""
-
-
-def split_pieces(text: str) -> Iterator[str]:
-    """Splits a long text at sentence ends or spaces, so that calls sharing the program take turns."""
-    while len(text) > MAX_PIECE_CHARS:
-        window = text[:MAX_PIECE_CHARS]
-        ends = [match.end() for match in re.finditer(r"[.!?;:,](?=\s)", window)]
-        at = ends[-1] if ends else (window.rfind(" ") if " " in window[1:] else MAX_PIECE_CHARS)
-        yield text[:at].strip()
-        text = text[at:].strip()
-    if text:
-        yield text
 
 
 class BuiltinTts:
@@ -77,7 +52,7 @@ class BuiltinTts:
         return SAMPLE_RATE
 
     async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
-        for piece in split_pieces(speakable_text(text)):
+        for piece in split_pieces(speakable_text(text), MAX_PIECE_CHARS):
             async with aclosing(self._program.speak(piece, voice=self._voice, wpm=self._wpm)) as chunks:
                 async for chunk in chunks:
                     yield chunk
@@ -102,7 +77,7 @@ def synthesize_speech(
     text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0
 ) -> Samples:
     """Returns int16 samples; blocks, for scripts and benchmarks. Starts a program for this text. Raises ModelError."""
-    texts = list(split_pieces(speakable_text(text)))
+    texts = list(split_pieces(speakable_text(text), MAX_PIECE_CHARS))
     program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
