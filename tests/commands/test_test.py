@@ -80,10 +80,31 @@ def test_check_plays_nothing(shared: Offhook, definition: Path) -> None:
     assert (report["errors"], report["findings"][0]["code"]) == (3, "edge_never_taken")
 
 
+def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path, tmp_path: Path) -> None:
+    proposed = shared.run("test", str(definition), "--propose")
+    assert proposed.returncode == 0, proposed.stderr
+    scenarios = tmp_path / "proposed.yaml"
+    scenarios.write_text(proposed.stdout)
+    raw = json.loads(definition.read_text())
+    raw["nodes"][3]["data"]["say"] = "Bye."
+    worse = tmp_path / "worse.json"
+    worse.write_text(json.dumps(raw))
+    same = shared.run("test", str(definition), "--against", str(definition), "--file", str(scenarios))
+    assert (same.returncode, same.stdout.splitlines()[-1][:36]) == (0, "shop: nothing is against publishing,"), (
+        same.stderr
+    )
+    judged = shared.run("test", str(worse), "--against", str(definition), "--file", str(scenarios), "--json")
+    assert judged.returncode == 1, judged.stderr
+    verdict = json.loads(judged.stdout)
+    assert (verdict["passed"], verdict["reasons"][0]["code"]) == (False, "scenario_regressed")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["survey", "--draft"], "--draft and --version are for agents of the installation"),
+        (["survey", "--against", "published"], "--against published is for agents of the installation"),
+        (["survey", "--against", "0"], "--against takes 'published', the number of a version"),
         (["survey", "--scenario", "other"], "There is no scenario 'other'"),
         (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),
         (["missing.json"], "Cannot read missing.json: No such file"),

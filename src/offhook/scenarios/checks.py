@@ -14,7 +14,7 @@ from offhook.workflows.validation.issues import ValidationIssue
 
 def check_agent(agent: ScenarioAgent) -> tuple[GraphFinding, ...]:
     """Returns what validation and analysis find, errors first."""
-    facts = _facts_of_tools(agent)
+    facts = describe_tools(agent)
     report = validate_definition(agent.definition, tools=facts, template_variables=tuple(agent.variables))
     findings = analyze_graph(
         agent.graph,
@@ -29,6 +29,16 @@ def check_agent(agent: ScenarioAgent) -> tuple[GraphFinding, ...]:
         *(_as_finding(issue, is_error=False) for issue in report.warnings),
     )
     return tuple(sorted(found, key=lambda finding: finding.severity != "error"))
+
+
+def describe_tools(agent: ScenarioAgent) -> Mapping[str, ToolFacts]:
+    """Returns what is known of the agent's tools, by id; unknown ids are left out."""
+    facts = {tool.id: describe_tool(tool.name, tool.definition) for tool in agent.tools}
+    built_in = CallToolbox()
+    for uuid in {uuid for node in agent.graph.nodes.values() for uuid in node.tool_uuids} - set(facts):
+        if tools := built_in.for_node([uuid]):
+            facts[uuid] = ToolFacts(tools[0].spec.name, timeout_s=tools[0].timeout_s)
+    return facts
 
 
 def finding_as_json(finding: GraphFinding) -> JsonObject:
@@ -49,15 +59,6 @@ def finding_lines(agent: str, findings: tuple[GraphFinding, ...]) -> Iterator[st
         yield f"{finding.severity:7}  {finding.code}{where}: {finding.message}"
     errors = sum(finding.severity == "error" for finding in findings)
     yield f"{agent}: {errors} errors, {len(findings) - errors} warnings"
-
-
-def _facts_of_tools(agent: ScenarioAgent) -> Mapping[str, ToolFacts]:
-    facts = {tool.id: describe_tool(tool.name, tool.definition) for tool in agent.tools}
-    built_in = CallToolbox()
-    for uuid in {uuid for node in agent.graph.nodes.values() for uuid in node.tool_uuids} - set(facts):
-        if tools := built_in.for_node([uuid]):
-            facts[uuid] = ToolFacts(tools[0].spec.name, timeout_s=tools[0].timeout_s)
-    return facts
 
 
 def _as_finding(issue: ValidationIssue, *, is_error: bool) -> GraphFinding:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
@@ -15,10 +15,14 @@ from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
-from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite
+from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite, write_scenarios
 from offhook.scenarios.agents import find_workflow_id, load_agent, load_version
 from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
+from offhook.scenarios.engine.suite import MakeLlm
+from offhook.scenarios.gate.report import verdict_lines
+from offhook.scenarios.gate.verdict import GatePolicy, examine_version, judge_draft
 from offhook.scenarios.offline import build_offline_model
+from offhook.scenarios.proposals.proposer import propose_scenarios
 from offhook.scenarios.report import junit_xml, report_lines
 from offhook.scenarios.templates import build_template_agent, template_scenarios
 from offhook.settings import Settings
@@ -26,6 +30,27 @@ from offhook.workflows.catalog.templates import find_template
 from offhook.workflows.definition import DefinitionRefused, check_storable
 
 MAX_DEFINITION_BYTES: Final = 4 * 1024 * 1024
+
+
+AgentArgument = Annotated[
+    str, typer.Argument(help="A definition (a .json file), a template, or an agent's id or name.")
+]
+ScenarioOption = Annotated[list[str] | None, typer.Option(help="Only the scenario of this name; may be repeated.")]
+FileOption = Annotated[Path | None, typer.Option(help="The scenarios: a YAML file.")]
+DraftOption = Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")]
+VersionOption = Annotated[int | None, typer.Option(help="The version of this number.", min=1)]
+CheckOption = Annotated[bool, typer.Option("--check", help="Only look for what is wrong with the graph.")]
+ProposeOption = Annotated[
+    bool, typer.Option("--propose", help="Print scenarios that are made from the graph, as YAML.")
+]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(help="Judge this version against another one: 'published', a version's number, or a .json file."),
+]
+SeedOption = Annotated[int, typer.Option(help="What callers leave to chance.", min=0, max=2**31 - 1)]
+OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only one JSON object.")]
+JunitOption = Annotated[Path | None, typer.Option(help="Write the results to this file, in JUnit's format.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +66,31 @@ class _WantedAgent:
 def register(app: typer.Typer) -> None:
     @app.command(name="test")
     def test_agent(  # noqa: PLR0913, PLR0917 - one for each option
-        agent: Annotated[
-            str, typer.Argument(help="A definition (a .json file), a template, or an agent's id or name.")
-        ],
-        scenario: Annotated[
-            list[str] | None, typer.Option(help="Only the scenario of this name; may be repeated.")
-        ] = None,
-        file: Annotated[Path | None, typer.Option(help="The scenarios: a YAML file.")] = None,
-        draft: Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")] = False,
-        version: Annotated[int | None, typer.Option(help="The version of this number.", min=1)] = None,
-        is_check: Annotated[
-            bool, typer.Option("--check", help="Only look for what is wrong with the graph; no scenario is played.")
-        ] = False,
-        seed: Annotated[int, typer.Option(help="What callers leave to chance.", min=0, max=2**31 - 1)] = 0,
-        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
-        is_json: Annotated[bool, typer.Option("--json", help="Print only one JSON object.")] = False,
-        junit: Annotated[Path | None, typer.Option(help="Write the results to this file, in JUnit's format.")] = None,
+        agent: AgentArgument,
+        scenario: ScenarioOption = None,
+        file: FileOption = None,
+        draft: DraftOption = False,
+        version: VersionOption = None,
+        is_check: CheckOption = False,
+        is_proposal: ProposeOption = False,
+        against: AgainstOption = None,
+        seed: SeedOption = 0,
+        org: OrganizationOption = orgs.DEFAULT_ORGANIZATION,
+        is_json: JsonOption = False,
+        junit: JunitOption = None,
     ) -> None:
         """Play an agent's scenarios by text, offline, on virtual time. The same seed gives the same hash.
 
-        Exit codes: 0 all passed, 1 some failed (with --check: an error was found), 2 bad input.
+        Exit codes: 0 all passed, 1 some failed (with --check: an error was found; with --against: there is a reason
+        not to publish), 2 bad input.
         """
         if draft and version is not None:
             raise typer.BadParameter("provide either --draft or --version")
         wanted = _WantedAgent(agent, org, draft, version)
         if is_check:
             _check(wanted, is_json=is_json)
+        if is_proposal:
+            _propose(wanted, _read_file(file))
         with report_errors():
             settings = load_settings()
             try:
@@ -74,7 +98,10 @@ def register(app: typer.Typer) -> None:
                 chosen = _choose(scenarios, scenario or [])
             except DomainError as error:
                 _refuse(error.message)
-            result = run_suite(found, chosen, build_offline_model(settings.data_dir / "models"), seed)
+            make_llm = build_offline_model(settings.data_dir / "models")
+            if against is not None:
+                _judge(found, _find_other(settings, wanted, against), chosen, make_llm, is_json=is_json)
+            result = run_suite(found, chosen, make_llm, seed)
         if junit is not None:
             try:
                 junit.write_bytes(junit_xml(result))
@@ -105,6 +132,50 @@ def _check(wanted: _WantedAgent, *, is_json: bool) -> NoReturn:
         for line in finding_lines(agent.name, findings):
             typer.echo(line)
     raise typer.Exit(EXIT_FAILED if errors else 0)
+
+
+def _propose(wanted: _WantedAgent, beside: Sequence[Scenario] | None) -> NoReturn:
+    """Prints proposals beside the scenarios of the file, and exits."""
+    with report_errors():
+        settings = load_settings()
+        try:
+            agent, own = _find_agent(settings, wanted, beside)
+        except DomainError as error:
+            _refuse(error.message)
+        proposed = propose_scenarios(agent, build_offline_model(settings.data_dir / "models"), beside=own)
+    typer.echo(write_scenarios(proposed), nl=False)
+    raise typer.Exit(0)
+
+
+def _find_other(settings: Settings, wanted: _WantedAgent, against: str) -> ScenarioAgent:
+    """Returns the version to compare with."""
+    if Path(against).suffix == ".json":
+        return build_scenario_agent(Path(against).stem, _read_definition(Path(against)))
+    if against != "published" and not (against.isascii() and against.isdigit() and int(against) > 0):
+        _refuse("--against takes 'published', the number of a version, or a .json file.")
+    number = None if against == "published" else int(against)
+    other = replace(wanted, is_draft=False, number=number)
+    if number is None and (Path(wanted.name).suffix == ".json" or find_template(wanted.name) is not None):
+        _refuse("--against published is for agents of the installation. Give a .json file.")
+    try:
+        return _find_agent(settings, other, None)[0]
+    except DomainError as error:
+        _refuse(error.message)
+
+
+def _judge(
+    draft: ScenarioAgent, other: ScenarioAgent, scenarios: Sequence[Scenario], make_llm: MakeLlm, *, is_json: bool
+) -> NoReturn:
+    """Prints whether a version may replace the other one, and exits."""
+    verdict = judge_draft(
+        examine_version(draft, scenarios, make_llm), examine_version(other, scenarios, make_llm), GatePolicy()
+    )
+    if is_json:
+        typer.echo(json.dumps(verdict.as_json(), ensure_ascii=False))
+    else:
+        for line in verdict_lines(verdict):
+            typer.echo(line)
+    raise typer.Exit(0 if verdict.has_passed else EXIT_FAILED)
 
 
 def _read_file(file: Path | None) -> Sequence[Scenario] | None:

@@ -11,6 +11,8 @@ from offhook.workflows.nodes import KINDS
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.references import custom_tool_name
 
+# An MCP tool without a timeout of its own waits 30 s; after 10 s of silence callers hang up.
+MAX_TOOL_WAIT_S: Final = 10.0
 _SPOKEN_FIELDS: Final = ("say", "greeting", "offline_say")
 _TEXT_FIELDS: Final = (*_SPOKEN_FIELDS, "prompt")
 _DIGITS: Final = {
@@ -41,6 +43,7 @@ def text_findings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts] | None) -
         yield from _missing_keys(node, graph)
         yield from _unasked_questions(node, graph)
         if tools is not None:
+            yield from _slow_tools(node, tools)
             yield from _missing_functions(node, graph, tools, known_names)
             yield from _missing_transfer(node, graph, tools)
 
@@ -68,6 +71,17 @@ def _unasked_questions(node: Node, graph: WorkflowGraph) -> Iterator[GraphFindin
     elif node.say and edges and not any(map(is_unconditional, edges)) and _ASKS.search(node.say) is None:
         message = f"The fixed sentence of “{node.name}” asks nothing, and its edges wait for an answer"
         yield _node_finding(node, "say", "step_asks_nothing", message)
+
+
+def _slow_tools(node: Node, tools: Mapping[str, ToolFacts]) -> Iterator[GraphFinding]:
+    for uuid in dict.fromkeys(node.tool_uuids):
+        facts = tools.get(uuid)
+        if facts is None or facts.is_transfer or facts.timeout_s is None or facts.timeout_s <= MAX_TOOL_WAIT_S:
+            continue
+        message = (
+            f"A caller of “{node.name}” waits up to {facts.timeout_s:g} s for “{facts.name}”: set a shorter timeout"
+        )
+        yield _node_finding(node, "tool_uuids", "tool_timeout_long", message)
 
 
 def _missing_functions(

@@ -1,0 +1,28 @@
+"""A verdict of the publish gate for people."""
+
+from collections.abc import Iterator
+
+from offhook.scenarios.gate.verdict import GateReason, GateVerdict
+
+
+def verdict_lines(verdict: GateVerdict) -> Iterator[str]:
+    """Yields what changed, what was played, what was lost, and the verdict."""
+    for change in verdict.changes:
+        fields = f": {', '.join(change.fields)}" if change.fields else ""
+        yield f"{change.change}  {change.kind} {change.id}{fields}"
+    shares = verdict.draft.coverage.shares()
+    taken = ", ".join(f"{share.percent:g} % of the {name.replace('_', ' ')}" for name, share in shares.items())
+    suite = verdict.draft.suite
+    yield f"{suite.passed} of {len(suite.results)} scenarios passed; they take {taken}"
+    for reason in verdict.reasons:
+        yield _line_of(reason)
+    if verdict.has_passed:
+        yield f"{suite.agent}: nothing is against publishing, hash {suite.hash[:16]}"
+    else:
+        yield f"{suite.agent}: {len(verdict.reasons)} reasons not to publish, hash {suite.hash[:16]}"
+
+
+def _line_of(reason: GateReason) -> str:
+    where = f" at {reason.kind} {reason.id}" if reason.kind is not None and reason.id is not None else ""
+    turn = f" in turn {reason.turn + 1}" if reason.turn is not None else ""
+    return f"STOPPED  {reason.code}{where}{turn}: {reason.message}"

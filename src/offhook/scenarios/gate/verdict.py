@@ -1,0 +1,175 @@
+"""Judges a draft: findings that are new, scenarios that fail, coverage and answer time that are lost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.kit.json_values import JsonObject
+from offhook.scenarios.checks import check_agent
+from offhook.scenarios.definition import Scenario
+from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.suite import MakeLlm, SuiteResult, run_suite
+from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_swapped_texts
+from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
+from offhook.voice import events
+from offhook.workflows.analysis import GraphFinding
+
+# Answers may take this much longer than before, for what rounding does to virtual times.
+ANSWER_TIME_SLACK_S: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class GatePolicy:
+    """What an agent demands before it is published."""
+
+    scenarios_pass: bool = True
+    no_new_findings: bool = True
+    coverage_stays: bool = True
+    min_edge_coverage: float = 0.0
+    answer_time_stays: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GateReason:
+    """One reason not to publish. ``scenario`` and ``turn`` say where to look in a failed call."""
+
+    code: str
+    message: str
+    kind: str | None = None
+    id: str | None = None
+    scenario: str | None = None
+    turn: int | None = None
+
+    def as_json(self) -> JsonObject:
+        return {
+            "code": self.code,
+            "message": self.message,
+            "kind": self.kind,
+            "id": self.id,
+            "scenario": self.scenario,
+            "turn": self.turn,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GateSide:
+    """What is known of one version: its findings, what its scenarios showed, and what they took."""
+
+    agent: ScenarioAgent
+    findings: tuple[GraphFinding, ...]
+    suite: SuiteResult
+    coverage: ScenarioCoverage
+    slowest_answer_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """``reasons`` is empty for a draft that may be published."""
+
+    reasons: tuple[GateReason, ...]
+    changes: tuple[GraphChange, ...]
+    draft: GateSide
+    published: GateSide | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        return not self.reasons
+
+    def as_json(self) -> JsonObject:
+        return {
+            "passed": self.has_passed,
+            "hash": self.draft.suite.hash,
+            "reasons": [reason.as_json() for reason in self.reasons],
+            "changes": [change.as_json() for change in self.changes],
+            "coverage": self.draft.coverage.as_json(),
+            "slowest_answer_s": self.draft.slowest_answer_s,
+            "result": self.draft.suite.as_json(),
+            "published": self.published.suite.as_json() if self.published is not None else None,
+        }
+
+
+def examine_version(agent: ScenarioAgent, scenarios: Sequence[Scenario], make_llm: MakeLlm, seed: int = 0) -> GateSide:
+    """Checks a version and plays the scenarios with it, in the calling thread."""
+    suite = run_suite(agent, scenarios, make_llm, seed)
+    return GateSide(agent, check_agent(agent), suite, measure_coverage(agent, suite.results), _slowest_answer(suite))
+
+
+def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy) -> GateVerdict:
+    """Returns whether the draft may be published, and every reason against it. Without a published version only what
+    the draft shows itself counts."""
+    before: Mapping[str, Any] = published.agent.definition if published is not None else {}
+    changes = compare_graphs(before, draft.agent.definition) if published is not None else ()
+    reasons = (
+        *(_failed_scenarios(draft, published) if policy.scenarios_pass else ()),
+        *(_new_findings(draft, published) if policy.no_new_findings else ()),
+        *(_swapped_texts(draft, published) if policy.no_new_findings else ()),
+        *(_lost_coverage(draft, published, policy)),
+        *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
+    )
+    return GateVerdict(reasons, changes, draft, published)
+
+
+def _failed_scenarios(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    passed_before = (
+        {result.name for result in published.suite.results if result.has_passed} if published is not None else set()
+    )
+    for result in draft.suite.results:
+        if result.has_passed:
+            continue
+        fault = result.faults[0]
+        is_worse = result.name in passed_before
+        code = "scenario_regressed" if is_worse else "scenario_failed"
+        how = "fails, and passes with the version before" if is_worse else "fails"
+        yield GateReason(code, f"{result.title} {how}: {fault.message}", scenario=result.name, turn=fault.turn)
+
+
+def _new_findings(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    known = {_key(finding) for finding in published.findings} if published is not None else set()
+    for finding in draft.findings:
+        # without a version to compare with, warnings are the author's choice
+        if _key(finding) not in known and (published is not None or finding.severity == "error"):
+            yield GateReason(f"finding_{finding.code}", finding.message, finding.kind, finding.id)
+
+
+def _swapped_texts(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is None:
+        return
+    for found in find_swapped_texts(published.agent.definition, draft.agent.definition):
+        message = f"The {found.kind}s {found.one} and {found.other} have swapped their texts ({found.field})"
+        yield GateReason("texts_swapped", message, found.kind, found.one)
+
+
+def _lost_coverage(draft: GateSide, published: GateSide | None, policy: GatePolicy) -> Iterator[GateReason]:
+    if draft.coverage.edges.percent < policy.min_edge_coverage:
+        message = f"Scenarios take {draft.coverage.edges.percent:g} % of the edges, and {policy.min_edge_coverage:g} % are demanded"
+        yield GateReason("coverage_too_low", message)
+    if published is None or not policy.coverage_stays:
+        return
+    before = published.coverage.shares()
+    for name, share in draft.coverage.shares().items():
+        if share.percent < before[name].percent:
+            what = name.replace("_", " ")
+            message = f"Scenarios take {share.percent:g} % of the {what}, and {before[name].percent:g} % before"
+            yield GateReason("coverage_lost", message, None, next(iter(share.missed), None))
+
+
+def _slower_answers(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is not None and draft.slowest_answer_s > published.slowest_answer_s + ANSWER_TIME_SLACK_S:
+        message = f"The slowest answer takes {draft.slowest_answer_s:g} s, and {published.slowest_answer_s:g} s before"
+        yield GateReason("answer_time_lost", message)
+
+
+def _slowest_answer(suite: SuiteResult) -> float:
+    """Returns the longest wait for a tool, in virtual seconds: text calls have no other waits."""
+    waits = [
+        float(str(event.data.get("ms") or 0)) / 1000
+        for result in suite.results
+        if result.played is not None
+        for event in result.played.journal
+        if event.type == events.TOOL_ANSWERED
+    ]
+    return round(max(waits, default=0.0), 3)
+
+
+def _key(finding: GraphFinding) -> tuple[str, str, str | None, str | None]:
+    return finding.code, finding.kind, finding.id, finding.field

@@ -1,0 +1,1 @@
+"""Scenarios that are proposed from an agent's graph."""

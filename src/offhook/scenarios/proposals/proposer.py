@@ -1,0 +1,178 @@
+"""Proposes scenarios from a graph: a caller for every edge, and what came of the call as what must hold.
+
+A proposal keeps an agent as it is: it is played with the version it is made from, and expects the same edges, words,
+tool calls and values. Edges that no offered sentence takes are left to the author.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from offhook.scenarios.definition import MAX_SCENARIOS, Scenario
+from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.player import PlayedScenario
+from offhook.scenarios.engine.suite import MakeLlm, run_scenario
+from offhook.scenarios.proposals.paths import Path, iter_paths
+from offhook.scenarios.proposals.tool_answers import propose_answers
+from offhook.voice import events
+from offhook.workflows.graph import Edge, Node
+
+# How often one path is tried with other words before its edge is left out.
+MAX_TRIES: Final = 8
+MAX_WORDS: Final = 1000
+MAX_NAME: Final = 50
+MAX_KEYS: Final = 20
+MAX_NODE_ID: Final = 200
+PROPOSED_TAG: Final = "proposed"
+_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")
+_THE_CALLER: Final = re.compile(r"^the (?:caller|customer|guest|patient|person)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A path with the words that are tried at each of its edges, by their place among the possible ones.
+
+    ``answers_first``: places of edges before which the caller gives what a tool of the node needs.
+    """
+
+    path: Path
+    choices: tuple[int, ...]
+    answers_first: frozenset[int] = frozenset()
+    tools_fail: bool = False
+
+    def as_scenario(self, agent: ScenarioAgent, name: str) -> Scenario:
+        rules: list[dict[str, Any]] = []
+        for index, edge in enumerate(self.path):
+            node = agent.graph.nodes[edge.source]
+            if index in self.answers_first:
+                rules.append({"at": node.id, "say": node.examples[0], "times": 1})
+            rules.append({"at": node.id, "times": 1, **_possible_acts(edge, node)[self.choices[index]]})
+        answers = propose_answers(agent, tools_fail=self.tools_fail)
+        raw = {"name": name, "caller": {"rules": rules[:50]}, "tools": answers, "expect": {"max_turns": 100}}
+        return Scenario.model_validate(raw)
+
+    def vary(self, at: int, agent: ScenarioAgent) -> "_Attempt | None":
+        """Returns an attempt with other words at an edge; None when everything was tried."""
+        edge = self.path[at]
+        if self.choices[at] + 1 < len(_possible_acts(edge, agent.graph.nodes[edge.source])):
+            return replace(self, choices=(*self.choices[:at], self.choices[at] + 1, *self.choices[at + 1 :]))
+        if at in self.answers_first:
+            choices = (*self.choices[:at], 0, *self.choices[at + 1 :])
+            return replace(self, choices=choices, answers_first=self.answers_first - {at})
+        return None
+
+
+@dataclass(slots=True)
+class ScenarioProposer:
+    """Proposes for one agent. ``names``: those that are taken."""
+
+    agent: ScenarioAgent
+    make_llm: MakeLlm
+    names: set[str] = field(default_factory=set)
+    covered: set[str] = field(default_factory=set)
+    failed_tools: set[str] = field(default_factory=set)
+
+    def propose(self, limit: int = MAX_SCENARIOS) -> list[Scenario]:
+        """Returns scenarios that together take every edge that the offline agent can be talked to."""
+        proposed: list[Scenario] = []
+        for path in iter_paths(self.agent.graph):
+            target = next((edge for edge in path if edge.id not in self.covered), None)
+            if target is None or len(proposed) >= limit or any(len(edge.source) > MAX_NODE_ID for edge in path):
+                continue
+            found = self._talk_along(path, target)
+            if found is None:
+                continue
+            proposed.append(self._keep(f"takes {target.label}", *found))
+            failing = self._let_tools_fail(*found)
+            if failing is not None and len(proposed) < limit:
+                proposed.append(self._keep(f"tool fails {target.label}", *failing))
+        return proposed
+
+    def _talk_along(self, path: Path, target: Edge) -> tuple[_Attempt, PlayedScenario] | None:
+        """Tries words at each edge until the target is taken and the call ends; then with tools that fail."""
+        nodes = [self.agent.graph.nodes[edge.source] for edge in path]
+        with_tools = {at for at, node in enumerate(nodes) if node.tool_uuids and node.examples}
+        first = _Attempt(path, (0,) * len(path), frozenset(with_tools))
+        has_tools = any(node.tool_uuids for node in nodes)
+        best = None
+        for start in (first, replace(first, tools_fail=True)) if has_tools else (first,):
+            attempt: _Attempt | None = start
+            for _ in range(MAX_TRIES):
+                if attempt is None or (played := self._play(attempt)) is None:
+                    break
+                if target.id in played.edges:
+                    best = attempt, played
+                    if played.end is not None:
+                        return best
+                at = _first_deviation(path, played)
+                attempt = None if at is None else attempt.vary(at, self.agent)
+            if best is not None:
+                return best
+        return best
+
+    def _let_tools_fail(self, attempt: _Attempt, played: PlayedScenario) -> tuple[_Attempt, PlayedScenario] | None:
+        """Plays the same call with tools that fail, once for each tool."""
+        called = {str(event.data["name"]) for event in played.journal if event.type == events.TOOL_CALLED}
+        if attempt.tools_fail or called <= self.failed_tools:
+            return None
+        failing = replace(attempt, tools_fail=True)
+        again = self._play(failing)
+        if again is None or all(event.data.get("ok") for event in again.journal if event.type == events.TOOL_ANSWERED):
+            return None
+        self.failed_tools |= called
+        return failing, again
+
+    def _play(self, attempt: _Attempt) -> PlayedScenario | None:
+        return run_scenario(self.agent, attempt.as_scenario(self.agent, "proposal"), self.make_llm).played
+
+    def _keep(self, title: str, attempt: _Attempt, played: PlayedScenario) -> Scenario:
+        self.covered.update(played.edges)
+        name = self._unused_name(title)
+        self.names.add(name)
+        return _expect_played(attempt.as_scenario(self.agent, name), played)
+
+    def _unused_name(self, title: str) -> str:
+        base = _NOT_IN_NAMES.sub("-", title.lower())[:MAX_NAME].strip("-")
+        if base not in self.names:
+            return base
+        return next(name for number in range(2, 10_000) if (name := f"{base}-{number}") not in self.names)
+
+
+def propose_scenarios(agent: ScenarioAgent, make_llm: MakeLlm, *, beside: Sequence[Scenario] = ()) -> list[Scenario]:
+    """Returns proposals beside an agent's scenarios, whose names and number they respect."""
+    proposer = ScenarioProposer(agent, make_llm, {scenario.name for scenario in beside})
+    return proposer.propose(MAX_SCENARIOS - len(beside))
+
+
+def _first_deviation(path: Path, played: PlayedScenario) -> int | None:
+    taken = list(played.edges)
+    return next((at for at, edge in enumerate(path) if at >= len(taken) or taken[at] != edge.id), None)
+
+
+def _possible_acts(edge: Edge, node: Node) -> list[dict[str, Any]]:
+    """Returns what callers may do to take an edge: its examples, its key, what its label and condition say."""
+    acts: list[dict[str, Any]] = [{"say": phrase[:MAX_WORDS]} for phrase in edge.examples[:3]]
+    if edge.digits and len(edge.digits) <= MAX_KEYS:
+        acts.append({"press": edge.digits})
+    acts += [{"say": phrase[:MAX_WORDS]} for phrase in node.examples[:1]]
+    if edge.label:
+        acts.append({"say": edge.label[:MAX_WORDS]})
+    if topic := _THE_CALLER.sub("I ", edge.condition).strip():
+        acts.append({"say": topic[:MAX_WORDS]})
+    return acts or [{"say": "yes"}]
+
+
+def _expect_played(scenario: Scenario, played: PlayedScenario) -> Scenario:
+    called = [event.data for event in played.journal if event.type == events.TOOL_CALLED]
+    said = [str(event.data["text"]) for event in played.journal if event.type == events.AGENT_SAID]
+    expect: dict[str, Any] = {
+        "edges": list(played.edges),
+        "variables": dict(played.variables),
+        "tools": [{"name": call["name"], "arguments": call["arguments"]} for call in called],
+        "says": list(dict.fromkeys(text[:MAX_WORDS] for text in said if text)),
+        "outcome": played.outcome,
+        **({"end": played.end} if played.end is not None else {"is_over": False}),
+    }
+    raw = scenario.model_dump(mode="json", exclude_defaults=True)
+    return Scenario.model_validate({**raw, "tags": [PROPOSED_TAG], "expect": expect})

@@ -1,0 +1,118 @@
+"""What the publish gate stops, and what it lets pass."""
+
+import copy
+from typing import Any
+
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.scenarios import Scenario, ScenarioAgent
+from offhook.scenarios.gate.comparison import compare_graphs
+from offhook.scenarios.gate.report import verdict_lines
+from offhook.scenarios.gate.verdict import GatePolicy, GateSide, GateVerdict, examine_version, judge_draft
+from offhook.scenarios.proposals.proposer import propose_scenarios
+from tests.scenarios.agents import DEFINITION, LOOKUP, agent, scenario
+
+DEMANDS = GatePolicy()
+SCENARIOS = propose_scenarios(agent(), BuiltinLlm)
+
+
+def changed(**parts: dict[str, Any]) -> dict[str, Any]:
+    """The small agent with other data at nodes and edges; ids with ``-`` are written ``__``."""
+    raw = copy.deepcopy(DEFINITION)
+    for item in (*raw["nodes"], *raw["edges"]):
+        part = parts.get(item["id"].replace("-", "__"), {})
+        item |= {key: value for key, value in part.items() if key == "target"}
+        item["data"] |= {key: value for key, value in part.items() if key != "target"}
+    return raw
+
+
+def examine(definition: dict[str, Any] | None = None, **parts: Any) -> GateSide:
+    return examine_version(agent(definition, **parts), SCENARIOS, BuiltinLlm)
+
+
+def judge(definition: dict[str, Any], policy: GatePolicy = DEMANDS) -> GateVerdict:
+    return judge_draft(examine(definition), examine(), policy)
+
+
+def codes(verdict: GateVerdict) -> list[str]:
+    return [reason.code for reason in verdict.reasons]
+
+
+def test_the_same_version_passes_and_what_no_caller_notices() -> None:
+    for raw in (DEFINITION, changed(start={"name": "Welcome", "notes": "Checked."})):
+        verdict = judge(raw)
+        assert (verdict.reasons, verdict.changes, verdict.has_passed) == ((), (), True)
+
+
+def test_a_regression_names_the_scenario_and_what_changed() -> None:
+    verdict = judge(changed(bye={"say": "Bye."}))
+    assert codes(verdict) == ["scenario_regressed", "coverage_lost", "coverage_lost"]
+    assert (verdict.reasons[0].scenario, verdict.reasons[1].id) == ("takes-sales", "sales")
+    assert [change.as_json() for change in verdict.changes] == [
+        {"kind": "node", "id": "bye", "change": "changed", "fields": ["say"]}
+    ]
+    lines = list(verdict_lines(verdict))
+    assert lines[0] == "changed  node bye: say"
+    assert lines[-1].startswith("Shop: 3 reasons not to publish, hash ")
+
+
+def test_a_scenario_that_failed_before_is_no_regression() -> None:
+    wrong = scenario(caller={"turns": ["support please"]}, expect={"end": "bye"})
+    side = examine_version(agent(), [wrong], BuiltinLlm)
+    assert codes(judge_draft(side, side, GatePolicy())) == ["scenario_failed"]
+
+
+def test_new_findings_stop_and_old_ones_do_not() -> None:
+    raw = changed(sales__bye={"condition": "never"})
+    assert "finding_edge_never_taken" in codes(judge(raw))
+    assert judge_draft(examine(raw), examine(raw), GatePolicy(scenarios_pass=False)).has_passed
+
+
+def test_without_a_published_version_only_errors_count() -> None:
+    policy = GatePolicy(scenarios_pass=False)
+    assert judge_draft(examine(changed(bye={"say": "Anything else?"})), None, policy).has_passed
+    first = judge_draft(examine(changed(sales__bye={"condition": "never"})), None, policy)
+    assert codes(first) == ["finding_edge_never_taken", "finding_end_cut_off"]
+
+
+def test_swapped_texts_stop_although_no_scenario_hears_them() -> None:
+    prompts = {"start": {"prompt": "Ask for the city."}, "sales": {"prompt": "Ask what the caller wants."}}
+    verdict = judge(changed(**prompts), GatePolicy(scenarios_pass=False))
+    assert codes(verdict) == ["texts_swapped"]
+
+
+def test_each_demand_can_be_left_out() -> None:
+    nothing = GatePolicy(False, False, False, 0.0, False)
+    assert judge(changed(bye={"say": "Bye."}, sales__bye={"condition": "never"}), nothing).has_passed
+
+
+def test_coverage_counts_tools_and_their_failures() -> None:
+    raw = changed(sales={"tool_uuids": ["lookup-1"], "prompt": "Ask for the city with look_up."})
+    shop = agent(raw, tools=[LOOKUP])
+    side = examine_version(shop, propose_scenarios(shop, BuiltinLlm), BuiltinLlm)
+    shares = {name: share.percent for name, share in side.coverage.shares().items()}
+    assert shares == {"nodes": 100.0, "edges": 100.0, "tools": 100.0, "error_paths": 100.0}
+    none = examine_version(shop, [], BuiltinLlm)
+    assert none.coverage.tools.missed == ("lookup-1",)
+    demanding = judge_draft(none, None, GatePolicy(min_edge_coverage=50))
+    assert codes(demanding) == ["coverage_too_low"]
+
+
+def test_a_slower_answer_stops() -> None:
+    def side(seconds: float) -> GateSide:
+        raw = changed(sales={"tool_uuids": ["lookup-1"], "prompt": "Ask for the city with look_up."})
+        slow = {"lookup-1": [{"result": {"status": "ok"}, "takes_s": seconds}]}
+        scenarios: list[Scenario] = [
+            scenario(caller={"turns": ["sales please"]}, tools=slow, expect={"is_over": False})
+        ]
+        shop: ScenarioAgent = agent(raw, tools=[LOOKUP])
+        return examine_version(shop, scenarios, BuiltinLlm)
+
+    assert codes(judge_draft(side(2.0), side(0.5), GatePolicy())) == ["answer_time_lost"]
+    assert codes(judge_draft(side(0.5), side(2.0), GatePolicy())) == []
+
+
+def test_added_and_removed_parts_are_changes() -> None:
+    raw = copy.deepcopy(DEFINITION)
+    raw["edges"][1]["id"] = "other"
+    changes = [(change.kind, change.id, change.change) for change in compare_graphs(DEFINITION, raw)]
+    assert changes == [("edge", "start-support", "removed"), ("edge", "other", "added")]
