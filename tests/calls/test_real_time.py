@@ -111,13 +111,8 @@ class TestACallerFromAFile:
         assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
         assert any("forward" in line["text"] for line in run["transcript"] if line["role"] == "caller")
         assert "on its way" in run["transcript"][-1]["text"]
-        greeting, caller_line = (
-            run["transcript"][0],
-            next(line for line in run["transcript"] if line["role"] == "caller"),
-        )
-        # A busy machine plays the end of the greeting late, and what is said over it waits: no turn that is timed.
-        waited = caller_line["start_s"] < greeting["end_s"]
-        assert waited or run["turns"][0]["response_ms"] > 0
+        # On a busy machine the agent may still be heard when the caller stops: what waits then is no turn that is timed.
+        assert all(turn["response_ms"] > 0 for turn in run["turns"])
         _, seconds = both_sides(saved)
         assert seconds == pytest.approx(run["duration"], abs=1.0)
 
