@@ -17,4 +17,9 @@ context.configure(
     compare_type=True,
 )
 with context.begin_transaction():
+    # For this transaction only: an index that is built beside requests leaves it, and blocks nobody while it waits.
+    if (lock_timeout_s := context.config.attributes.get("lock_timeout_s")) is not None:
+        context.execute(f"SET LOCAL lock_timeout = '{lock_timeout_s}s'")
     context.run_migrations()
+    if (note := context.config.attributes.get("note")) is not None:
+        context.execute(f"COMMENT ON TABLE alembic_version IS '{note}'")

@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import tempfile
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from functools import cache
@@ -23,7 +24,7 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.applications import lend_application
-from tests.databases import IN_MEMORY, DatabasePool, has_memory
+from tests.databases import IN_MEMORY, DatabasePool, create_database, drop_database, has_memory
 from tests.fakes.clock import ShiftedClock
 
 pytest_plugins = ["tests.fixtures_orgs"]
@@ -108,6 +109,16 @@ def database_url(database_pool: DatabasePool) -> Iterator[str]:
 def database(database_pool: DatabasePool, database_url: str) -> Database:
     """``database_url``, by an engine that keeps what the tests before compiled."""
     return Database(database_url, engine=database_pool.engine_of(database_url))
+
+
+@pytest.fixture
+async def empty_database(pg_url: str) -> AsyncIterator[Database]:
+    """A database without a schema."""
+    name = f"empty_{uuid.uuid4().hex}"
+    database = Database(await create_database(pg_url, name, template="template0"))
+    yield database
+    await database.dispose()
+    await drop_database(pg_url, name)
 
 
 @cache

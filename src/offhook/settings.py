@@ -26,6 +26,8 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("offhook")))
     database_url: str | None = None
+    # Whether serve and worker bring the database to this version; auto: only the embedded one.
+    migrate_at_start: Literal["auto", "on", "off"] = "auto"
     host: str = "127.0.0.1"
     port: int = Field(default=8480, ge=0, le=65535)
     public_url: str | None = None

@@ -78,9 +78,7 @@ class TestKeys:
     def test_before_the_first_start_it_says_what_to_do(self, offhook: Offhook) -> None:
         done = offhook.run("keys", "create")
         assert done.returncode == 1
-        assert done.stderr == (
-            "offhook: The database has no schema yet: run `offhook migrate`, or start the server once.\n"
-        )
+        assert done.stderr == ("offhook: The database has no schema yet: run `offhook migrate`.\n")
 
 
 class TestSuperuser:
@@ -109,8 +107,10 @@ class TestDoctor:
     def test_a_fresh_installation_can_run(self, shared: Offhook) -> None:
         code, checks = self.checks(shared, OFFHOOK_PORT="0")
         assert code == 0
-        for name in ("data folder", "server", "database", "migrations", "jobs", "voice activity model"):
+        for name in ("data folder", "server", "database", "migrations", "voice activity model"):
             assert checks[name]["status"] == "ok", checks[name]
+        # The tests before ran no worker: a job of theirs may wait for a minute on a busy machine.
+        assert checks["jobs"]["status"] != "failed", checks["jobs"]
 
     def test_it_names_what_does_not_answer(self, shared: Offhook) -> None:
         code, checks = self.checks(

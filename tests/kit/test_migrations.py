@@ -3,7 +3,6 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -15,15 +14,6 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from tests.databases import create_database, drop_database
 from tests.kit.catalog import read_catalog
-
-
-@pytest.fixture
-async def empty_database(pg_url: str) -> AsyncIterator[Database]:
-    name = f"empty_{uuid.uuid4().hex}"
-    database = Database(await create_database(pg_url, name, template="template0"))
-    yield database
-    await database.dispose()
-    await drop_database(pg_url, name)
 
 
 async def test_alembic_finds_no_difference_between_the_models_and_the_schema(empty_database: Database) -> None:

@@ -8,9 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import structlog
+import typer
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
 from offhook.settings import Settings, SettingsError
@@ -55,6 +58,16 @@ class OwnedDatabase:
             await asyncio.sleep(WATCH_INTERVAL_S)
             if self.server.restart_if_dead():
                 log.error("database_unreachable", log=str(self.server.log), action="started again")
+
+
+async def prepare_schema(settings: Settings, db: Database) -> None:
+    """Brings the database to this version where a start may do that; else raises
+    :class:`~offhook.kit.database.migrations.MigrationError` when this code cannot work with its schema."""
+    migrate = {"on": True, "off": False}.get(settings.migrate_at_start, settings.database_url is None)
+    if migrate:
+        await migrations.upgrade_database(db, typer.echo)
+    else:
+        await migrations.require_current(db)
 
 
 @contextmanager

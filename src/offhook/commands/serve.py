@@ -15,8 +15,7 @@ import uvloop
 from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import OwnedDatabase, owned_database
-from offhook.kit.database import migrations
+from offhook.commands.database import OwnedDatabase, owned_database, prepare_schema
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.connection_limits import possible_connections
@@ -71,7 +70,7 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
     root = build_root(settings, database.url, clock=clock)
     beside = TaskTracker()
     try:
-        await migrations.upgrade_database(root.db, typer.echo)
+        await prepare_schema(settings, root.db)
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
         async with root.db.transaction() as session:

@@ -8,8 +8,7 @@ import uvloop
 from offhook import worker as process
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import any_database
-from offhook.kit.database import migrations
+from offhook.commands.database import any_database, prepare_schema
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.tasks import TaskTracker
@@ -32,7 +31,7 @@ async def _run_worker(settings: Settings, url: str) -> None:
     root = build_root(settings, url, clock=clock)
     beside = TaskTracker()
     try:
-        await migrations.upgrade_database(root.db, typer.echo)
+        await prepare_schema(settings, root.db)
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
         await process.run_job_process(root)

@@ -2,22 +2,34 @@
 
 Migrations are files ``NNNN_name.py`` whose revision is ``NNNN``, in one sequence. Alembic runs them; checking
 whether there is anything to run does not import it, so that a start with nothing to do costs one query.
+
+A migration that older code can live with says so: ``oldest_code`` is the first revision whose code works with the
+schema that it leaves. The database keeps it as a comment on Alembic's table, so that older code, which does not have
+the migration, reads it there. Processes of both versions then run side by side, and the older one can come back.
 """
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, MetaData, text
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from offhook.kit.database.database import Database
 
 _LOCK = 0x0FF4AD0  # an arbitrary constant of our own
+# A statement that waits for a table's lock makes everybody after it wait as well: it gives up and is tried again.
+LOCK_TIMEOUT_S = 3.0
+LOCK_RETRY_S = 2.0
+MAX_LOCK_ATTEMPTS = 60
+_LOCK_NOT_AVAILABLE = "55P03"
 _PACKAGED = Path(__file__).parents[2] / "_migrations"
 _CHECKOUT = Path(__file__).parents[4] / "migrations"
 _FILE = re.compile(r"(\d{4})_(\w+)\.py")
+_NOTE = re.compile(r"(?P<revision>\d{4}) serves code of (?P<oldest_code>\d{4}) and later")
 
 
 class MigrationError(Exception):
@@ -29,15 +41,15 @@ def migrations_folder() -> Path:
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
-def list_revisions() -> dict[str, str]:
-    """Returns every revision in order, with its name."""
-    matches = (_FILE.fullmatch(path.name) for path in (migrations_folder() / "versions").iterdir())
+def list_revisions(folder: Path | None = None) -> dict[str, str]:
+    """Returns every revision in order, with its name; of ``folder``, or of this code."""
+    matches = (_FILE.fullmatch(path.name) for path in ((folder or migrations_folder()) / "versions").iterdir())
     return dict(sorted((found[1], found[2].replace("_", " ")) for found in matches if found))
 
 
-def head_revision() -> str:
-    """Returns the revision of this code."""
-    return next(reversed(list_revisions()))
+def head_revision(folder: Path | None = None) -> str:
+    """Returns the revision of this code, or of a folder of migrations."""
+    return next(reversed(list_revisions(folder)))
 
 
 async def current_revision(db: Database) -> str | None:
@@ -50,48 +62,95 @@ async def current_revision(db: Database) -> str | None:
 
 
 async def is_current(db: Database) -> bool:
-    """Returns whether the database has exactly this code's schema."""
-    return await current_revision(db) == head_revision()
+    """Returns whether this code works with the database's schema: its own, or a newer one that allows it."""
+    try:
+        return not await _missing_revisions(db)
+    except MigrationError:
+        return False
 
 
-async def require_current(db: Database) -> None:
-    """Raises :class:`MigrationError` with instructions when the schema is not this code's."""
-    at = await current_revision(db)
-    if _missing_revisions(at):
-        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head_revision()}"
-        raise MigrationError(f"The database {where}: run `offhook migrate`, or start the server once.")
+async def require_current(db: Database, folder: Path | None = None) -> None:
+    """Raises :class:`MigrationError` with instructions when this code cannot work with the database's schema."""
+    if await _missing_revisions(db, folder):
+        at, needed = await current_revision(db), head_revision(folder)
+        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {needed}"
+        raise MigrationError(f"The database {where}: run `offhook migrate`.")
 
 
-async def upgrade_database(db: Database, say: Callable[[str], None]) -> list[str]:
+async def upgrade_database(db: Database, say: Callable[[str], None], folder: Path | None = None) -> list[str]:
     """Applies missing migrations, each in its own transaction, and returns the applied revisions.
 
-    A second process waits for the first and then has nothing to do. Raises :class:`MigrationError` when the
-    database is newer than this code.
+    A second process waits for the first and then has nothing to do. A migration waits for the lock of a table in short
+    attempts, between which the requests of a running installation go on. Raises :class:`MigrationError` when the
+    database is too new for this code, or when a lock was never free.
     """
-    async with db.without_time_limit() as unlimited, unlimited.transaction() as lock:
-        await lock.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        missing = _missing_revisions(await current_revision(db))
+    async with db.without_time_limit() as unlimited, _alone(unlimited):
+        missing = await _missing_revisions(db, folder)
         for revision, name in missing:
             say(f"Applying migration {revision}: {name}.")
-            async with unlimited.engine.connect() as connection:
-                await connection.run_sync(_apply_revision, revision)
+            await _apply_between_requests(unlimited, folder or migrations_folder(), revision, say)
         return [revision for revision, _ in missing]
 
 
-def _missing_revisions(at: str | None) -> list[tuple[str, str]]:
-    known = list_revisions()
+@asynccontextmanager
+async def _alone(db: Database) -> AsyncIterator[None]:
+    # Outside of a transaction: an index that is built beside requests waits for every open one, so also for this.
+    async with db.engine.connect() as connection:
+        lock = await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await lock.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
+        try:
+            yield
+        finally:
+            await lock.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK})
+
+
+async def _missing_revisions(db: Database, folder: Path | None = None) -> list[tuple[str, str]]:
+    at, known = await current_revision(db), list_revisions(folder)
     if at is not None and at not in known:
+        head = head_revision(folder)
+        if head >= await _oldest_code(db, at):
+            return []
         raise MigrationError(
-            f"The database is at migration {at}, this version of Offhook only knows up to {head_revision()}: "
+            f"The database is at migration {at}, this version of Offhook only knows up to {head}: "
             "start the newer version, or restore a backup from before it."
         )
     return [(revision, name) for revision, name in known.items() if at is None or revision > at]
 
 
-def _apply_revision(connection: Connection, revision: str) -> None:
-    import alembic.command  # noqa: PLC0415 - 8 MB and 0.3 s that only a start with work to do needs
+async def _oldest_code(db: Database, at: str) -> str:
+    async with db.transaction() as session:
+        note = await session.scalar(text("SELECT obj_description('alembic_version'::regclass, 'pg_class')"))
+    found = _NOTE.fullmatch(note or "")
+    return found["oldest_code"] if found is not None and found["revision"] == at else at
 
-    alembic.command.upgrade(_alembic_config(connection, None), revision)
+
+async def _apply_between_requests(db: Database, folder: Path, revision: str, say: Callable[[str], None]) -> None:
+    for attempt in range(1, MAX_LOCK_ATTEMPTS + 1):
+        try:
+            async with db.engine.connect() as connection:
+                await connection.run_sync(_apply_revision, folder, revision)
+            return
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                raise
+        if attempt == 1:
+            say(f"Migration {revision} waits for a table that is in use.")
+        await asyncio.sleep(LOCK_RETRY_S)
+    raise MigrationError(
+        f"Migration {revision} did not get the lock of a table in {MAX_LOCK_ATTEMPTS} attempts: end long transactions "
+        "(pg_stat_activity shows them), then run `offhook migrate` again. The database was left as it was before."
+    )
+
+
+def _apply_revision(connection: Connection, folder: Path, revision: str) -> None:
+    import alembic.command  # noqa: PLC0415 - 8 MB and 0.3 s that only a start with work to do needs
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    config = _alembic_config(connection, None, folder)
+    module = ScriptDirectory.from_config(config).get_revision(revision).module
+    config.attributes["note"] = f"{revision} serves code of {getattr(module, 'oldest_code', revision)} and later"
+    config.attributes["lock_timeout_s"] = LOCK_TIMEOUT_S
+    alembic.command.upgrade(config, revision)
 
 
 def schema_differences(connection: Connection, metadata: MetaData) -> list[Any]:
@@ -111,17 +170,18 @@ def write_migration(connection: Connection, metadata: MetaData, message: str) ->
     import alembic.command  # noqa: PLC0415
 
     number = f"{int(head_revision()) + 1:04d}" if list_revisions() else "0001"
-    script = alembic.command.revision(_alembic_config(connection, metadata), message, autogenerate=True, rev_id=number)
+    config = _alembic_config(connection, metadata, migrations_folder())
+    script = alembic.command.revision(config, message, autogenerate=True, rev_id=number)
     if script is None or isinstance(script, list):
         raise MigrationError("Alembic wrote no migration.")
     return Path(script.path)
 
 
-def _alembic_config(connection: Connection, metadata: MetaData | None) -> Any:
+def _alembic_config(connection: Connection, metadata: MetaData | None, folder: Path) -> Any:
     import alembic.config  # noqa: PLC0415
 
     config = alembic.config.Config()
-    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
     config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection

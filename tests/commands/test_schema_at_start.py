@@ -1,0 +1,38 @@
+"""Which starts bring the database to this version, and which leave that to ``offhook migrate``."""
+
+from pathlib import Path
+
+import pytest
+
+from offhook.commands.database import prepare_schema
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
+from offhook.kit.database.migrations import MigrationError
+from offhook.settings import Settings
+
+
+def start_settings(tmp_path: Path, **values: object) -> Settings:
+    return Settings.load(data_dir=tmp_path, **values)
+
+
+async def test_a_start_migrates_the_embedded_database(tmp_path: Path, empty_database: Database) -> None:
+    await prepare_schema(start_settings(tmp_path), empty_database)
+    assert await migrations.is_current(empty_database)
+
+
+async def test_a_start_leaves_a_shared_database_to_the_migrate_command(
+    tmp_path: Path, empty_database: Database
+) -> None:
+    shared = start_settings(tmp_path, database_url=empty_database.url)
+    with pytest.raises(MigrationError, match="has no schema yet: run `offhook migrate`"):
+        await prepare_schema(shared, empty_database)
+    assert await migrations.current_revision(empty_database) is None
+
+    await prepare_schema(shared.model_copy(update={"migrate_at_start": "on"}), empty_database)
+    assert await migrations.is_current(empty_database)
+    await prepare_schema(shared, empty_database)
+
+
+async def test_the_embedded_database_can_be_left_alone_too(tmp_path: Path, empty_database: Database) -> None:
+    with pytest.raises(MigrationError, match="run `offhook migrate`"):
+        await prepare_schema(start_settings(tmp_path, migrate_at_start="off"), empty_database)
