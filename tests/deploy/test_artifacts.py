@@ -1,0 +1,115 @@
+"""What ``deploy/`` has for operators: it names settings and files that exist, and the programs it is for accept it."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from offhook.settings import Settings
+
+TOP = Path(__file__).parents[2]
+DEPLOY = TOP / "deploy"
+FILES = [path for path in DEPLOY.rglob("*") if path.is_file()]
+CHART = DEPLOY / "helm" / "offhook"
+# Of the build, not of a process.
+NO_SETTINGS = {"OFFHOOK_WHEEL_WITHOUT_UI"}
+DRAIN_S = Settings.model_fields["drain_s"].default
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DEPLOY)))
+def test_settings_that_are_named_exist(path: Path) -> None:
+    named = set(re.findall(r"OFFHOOK_[A-Z0-9_]*[A-Z0-9]", path.read_text())) - NO_SETTINGS
+    assert named <= {f"OFFHOOK_{name.upper()}" for name in Settings.model_fields}
+
+
+def test_the_image_is_made_of_files_that_exist() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    copies = [line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line]
+    assert copies
+    assert [name for names in copies for name in names if not (TOP / name).exists()] == []
+
+
+def test_supervisors_wait_for_calls_to_end() -> None:
+    unit = (DEPLOY / "systemd" / "offhook.service").read_text()
+    stop = re.search(r"^TimeoutStopSec=(\d+)$", unit, re.MULTILINE)
+    assert stop is not None
+    assert int(stop[1]) >= DRAIN_S + 60
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    assert compose["services"]["serve"]["stop_grace_period"] == f"{int(DRAIN_S + 60) // 60}m"
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    assert values["serve"]["drainSeconds"] == DRAIN_S
+    assert "add .Values.serve.drainSeconds 60" in (CHART / "templates" / "serve.yaml").read_text()
+
+
+def test_the_chart_s_values_are_those_of_its_schema() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    with pytest.raises(jsonschema.ValidationError, match=r"does not match|non-empty|too short"):
+        jsonschema.validate(values, schema)
+    jsonschema.validate({**values, "publicUrl": "https://voice.example.com", "existingSecret": "offhook"}, schema)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    path = tmp_path / "both.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=voice.example.com",
+    ]
+    key = tmp_path / "key.pem"
+    subprocess.run([*command, "-keyout", key, "-out", path], check=True, capture_output=True)
+    path.write_text(path.read_text() + key.read_text())
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("haproxy", path="/usr/sbin:/usr/bin") is None, reason="apt-get install haproxy")
+def test_haproxy_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
+    written = (DEPLOY / "haproxy" / "haproxy.cfg").read_text()
+    config = tmp_path / "haproxy.cfg"
+    config.write_text(written.replace("/etc/haproxy/certs/voice.example.com.pem", str(certificate)))
+    done = subprocess.run(
+        [str(shutil.which("haproxy", path="/usr/sbin:/usr/bin")), "-c", "-f", config],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "[WARNING]" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nginx", path="/usr/sbin:/usr/bin") is None, reason="apt-get install nginx-light")
+def test_nginx_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
+    written = (DEPLOY / "nginx" / "offhook.conf").read_text()
+    server = tmp_path / "offhook.conf"
+    server.write_text(re.sub(r"/etc/ssl/offhook/\w+\.pem", str(certificate), written))
+    config = tmp_path / "nginx.conf"
+    config.write_text(
+        f"pid {tmp_path}/pid; error_log {tmp_path}/error.log; events {{}}\nhttp {{ access_log off; include {server}; }}"
+    )
+    done = subprocess.run(
+        [str(shutil.which("nginx", path="/usr/sbin:/usr/bin")), "-t", "-c", config],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="the machine has no systemd")
+@pytest.mark.parametrize("unit", sorted((DEPLOY / "systemd").glob("*.service")), ids=lambda path: path.name)
+def test_systemd_knows_every_line_of_the_units(unit: Path) -> None:
+    done = subprocess.run(["systemd-analyze", "verify", unit], check=False, capture_output=True, text=True)
+    unknown = [line for line in done.stderr.splitlines() if "is not executable" not in line and "offhook" in line]
+    assert unknown == []
