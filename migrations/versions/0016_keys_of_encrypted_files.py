@@ -18,7 +18,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["organization_id"],
             ["organizations.id"],
-            name=op.f("fk_data_keys_organization_id_organizations"),
+            name=op.f("fk_data_keys_organization_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("organization_id", "number", name=op.f("pk_data_keys")),
