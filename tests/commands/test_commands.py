@@ -137,7 +137,7 @@ class TestDoctor:
     async def test_a_vendor_that_does_not_exist(self) -> None:
         (check,) = await doctor.check_models(Settings(stt_provider="nobody"))
         assert check.status == "failed"
-        assert "allowed: builtin, openai" in check.detail
+        assert "allowed: builtin, voice_pack, openai" in check.detail
 
     def test_a_database_that_is_away(self, shared: Offhook) -> None:
         code, checks = self.checks(shared, OFFHOOK_PORT="0", OFFHOOK_DATABASE_URL="postgresql://u@127.0.0.1:1/x")
