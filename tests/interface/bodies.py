@@ -11,6 +11,7 @@ PUBLIC = frozenset(
         "login",
         "signup",
         "sign_in_by_link",
+        "pass_second_step",
         "look_at_invitation",
         "accept_invitation",
         "get_health",
@@ -41,7 +42,17 @@ PUBLIC = frozenset(
 SUPERUSER_PREFIX = "/superuser/"
 # Changes by method, but a viewer may: they change nothing of the organization's.
 VIEWER_MAY = frozenset(
-    {"validate_workflow", "change_password", "end_session", "switch_organization", "search_knowledge"}
+    {
+        "validate_workflow",
+        "change_password",
+        "end_session",
+        "switch_organization",
+        "search_knowledge",
+        "enroll_second_factor",
+        "confirm_second_factor",
+        "renew_recovery_codes",
+        "remove_second_factor",
+    }
 )
 # Only for somebody who is signed in.
 PERSONAL = frozenset(
@@ -51,6 +62,7 @@ PERSONAL = frozenset(
         "reactivate_user_api_key",
         "change_member_role",
         "create_password_link",
+        "reset_second_factor",
     }
 )
 # Answers as long as the conversation lasts.
@@ -77,6 +89,12 @@ BODIES: dict[str, Body] = {
     "login": lambda world: {"email": world.org.email("owner"), "password": "not the password"},
     "signup": lambda world: {"email": f"someone-{world.mark}@example.com"},
     "sign_in_by_link": lambda world: {"token": "x" * 43},
+    "pass_second_step": lambda world: {"challenge": "x" * 43, "code": "123456"},
+    "enroll_second_factor": lambda world: {},
+    "confirm_second_factor": lambda world: {"code": "123456"},
+    "renew_recovery_codes": lambda world: {"code": "123456"},
+    "remove_second_factor": lambda world: {"code": "123456"},
+    "put_second_factor_demand": lambda world: {"due_at": None},
     "look_at_invitation": lambda world: {"token": "x" * 43},
     "accept_invitation": lambda world: {"token": "x" * 43, "password": "long enough"},
     "change_password": lambda world: {"new_password": "long enough"},

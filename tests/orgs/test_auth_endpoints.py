@@ -56,7 +56,9 @@ def use_sign_in(root: Root, clock: Clock) -> None:
     """Gives the process a sign-in of its own, with this clock and the root's settings of now."""
     services = root.get(OrganizationServices)
     signups = SignupDesk(root.db, clock, root.settings)
-    root.provide(OrganizationServices, replace(services, sign_in=SignIn(root.db, clock), signups=signups))
+    root.provide(
+        OrganizationServices, replace(services, sign_in=SignIn(root.db, clock, services.steps), signups=signups)
+    )
 
 
 @asynccontextmanager

@@ -26,6 +26,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "offhook"
 WRITES_ITS_OWN = {
     "login": "user.logged_in",
     "sign_in_by_link": "user.followed_link",
+    "pass_second_step": "user.logged_in",
     "accept_invitation": "member.joined",
     "change_password": "user.password_changed",
     "add_organization_credit": "credit.added",
@@ -73,11 +74,14 @@ OF_THE_PRODUCT = {
 FOR_EVERYONE = {
     "signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation", "logout",
     "change_password", "end_session", "switch_organization", "remove_member", "validate_workflow",
-    "search_knowledge",
+    "search_knowledge", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
+    "remove_second_factor",
 }  # fmt: skip
-FOR_ANYONE_AT_ALL = {"signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation"}
+FOR_ANYONE_AT_ALL = {
+    "signup", "login", "sign_in_by_link", "pass_second_step", "accept_invitation", "look_at_invitation",
+}  # fmt: skip
 ADMIN_ONLY = re.compile(
-    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current)|user/api-keys|superuser)\b"
+    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current|second-factor-demand)|user/api-keys|superuser)\b"
 )
 ADMIN_ONLY_EXCEPT = {"remove_member"}
 # Without a caller of ours: a carrier's or a link's signature is the permission.

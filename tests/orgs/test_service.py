@@ -31,11 +31,11 @@ class TestFirstStart:
         start = await self.start(root)
         async with root.db.transaction() as session:
             assert start.link_token is not None
-            signed_in = await service.sign_in_by_link(session, start.link_token, root.clock.now())
-        assert (signed_in.organization_id, signed_in.role) == (start.organization_id, "owner")
+            person = await service.spend_sign_in_link(session, start.link_token, root.clock.now())
+        assert person[1:] == (start.organization_id, "owner")
         async with root.db.transaction() as session:
             with pytest.raises(SignInLinkRefused):
-                await service.sign_in_by_link(session, start.link_token, root.clock.now())
+                await service.spend_sign_in_link(session, start.link_token, root.clock.now())
 
     async def test_later_starts_show_no_link_once_an_owner_has_a_password(self, root: Root) -> None:
         await make_account(root)

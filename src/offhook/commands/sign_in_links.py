@@ -1,4 +1,4 @@
-"""``offhook sign-in-link`` and ``offhook signups``: letting people in without mail."""
+"""``offhook sign-in-link``, ``offhook signups`` and ``offhook reset-second-factor``: letting people in without mail."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -9,6 +9,7 @@ from offhook.commands.console import load_settings, report_errors, run_with_data
 from offhook.commands.serve import base_url
 from offhook.kit.database.database import Database
 from offhook.kit.files.data_folder import DataFolder
+from offhook.orgs.second_factor import administration
 from offhook.orgs.sign_in import signups
 
 
@@ -35,6 +36,16 @@ def register(app: typer.Typer) -> None:
             running = DataFolder(settings.data_dir).running_server()
             base = running.url if running is not None and running.url else base_url(settings)
             typer.echo(f"{base}/sign-in?token={token}")
+
+    @app.command("reset-second-factor")
+    def reset_second_factor(email: Annotated[str, typer.Argument(help="Address of a user.")]) -> None:
+        """Turn a person's two-step sign-in off, who lost their device and recovery codes. Their sessions end."""
+
+        async def reset(database: Database) -> str:
+            async with database.transaction() as session:
+                return (await administration.reset_by_command(session, email, datetime.now(UTC))).email
+
+        typer.echo(f"{run_with_database(reset)} signs in without a second step until they set it up again.")
 
     @app.command("signups")
     def list_signups() -> None:

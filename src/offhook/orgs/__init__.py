@@ -31,9 +31,12 @@ from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
 from offhook.orgs.privacy_settings import endpoints as privacy_settings_endpoints
+from offhook.orgs.second_factor import endpoints as second_factor_endpoints
+from offhook.orgs.second_factor.factors import SecondFactors
 from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in import signup_endpoints
 from offhook.orgs.sign_in.authentication import Authenticator
+from offhook.orgs.sign_in.second_step import SignInSteps
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
 from offhook.orgs.storage_quota import StorageQuota
@@ -67,13 +70,18 @@ __all__ = [
 def register(root: Root) -> None:
     """Registers sign-in, keys, members and the audit log with the process."""
     secret = root.settings.secret_key
-    root.provide(Keyring, Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key"))
+    keyring = Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key")
+    root.provide(Keyring, keyring)
     authenticator = Authenticator(root.db, root.clock)
-    sign_in = SignIn(root.db, root.clock)
+    factors = SecondFactors(root.clock, keyring)
+    steps = SignInSteps(root.db, root.clock, factors)
+    sign_in = SignIn(root.db, root.clock, steps)
     signups = SignupDesk(root.db, root.clock, root.settings)
     quota = StorageQuota(root.storage, root.settings)
     reads = RecentReads(root.clock)
-    services = OrganizationServices(authenticator, sign_in, signups, quota, reads, AuditExports(root.db))
+    services = OrganizationServices(
+        authenticator, sign_in, steps, factors, signups, quota, reads, AuditExports(root.db)
+    )
     root.provide(OrganizationServices, services)
     root.provide(StorageQuota, quota)
     root.provide(StreamLimits, StreamLimits())
@@ -83,6 +91,7 @@ def register(root: Root) -> None:
     for module in (
         signup_endpoints,
         account_endpoints,
+        second_factor_endpoints,
         call_policy_endpoints,
         privacy_settings_endpoints,
         preference_endpoints,

@@ -11,7 +11,7 @@ from typing import Final
 from starlette.requests import HTTPConnection
 
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import BorrowedSessionReadOnly, BorrowedSessionRefused, KeyScopeMissing
+from offhook.orgs.errors import BorrowedSessionReadOnly, BorrowedSessionRefused, KeyScopeMissing, SecondFactorRequired
 
 READ: Final = "read"
 CALL: Final = "call"
@@ -44,10 +44,14 @@ _NEVER_BORROWED: Final = re.compile(
 )
 # Sign-in, passwords, sessions and superusers have rules of their own.
 _OWN_RULES: Final = ("/api/v1/auth/", "/api/v1/superuser/")
+# Where people without a demanded second factor set one up, or go to another organization.
+_OWN_ACCOUNT: Final = "/api/v1/auth/"
 
 
 def check_access(connection: HTTPConnection, caller: Caller) -> None:
-    """Raises ``KeyScopeMissing``, ``BorrowedSessionReadOnly`` or ``BorrowedSessionRefused`` (403)."""
+    """Raises ``SecondFactorRequired``, ``KeyScopeMissing``, ``BorrowedSessionReadOnly`` or ``BorrowedSessionRefused`` (403)."""
+    if caller.lacks_second_factor and not connection.scope["path"].startswith(_OWN_ACCOUNT):
+        raise SecondFactorRequired
     if caller.scopes is None and caller.impersonator_id is None:
         return
     needed = _needed_scope(connection)

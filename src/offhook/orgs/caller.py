@@ -13,7 +13,7 @@ class Caller:
 
     ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
     superuser behind a borrowed session, which may write only with ``support_may_write``. ``scopes`` limit an API key. ``ip``
-    is the request's origin address.
+    is the request's origin address. With ``lacks_second_factor`` the organization demands one that the person does not have.
     """
 
     organization_id: int
@@ -25,6 +25,7 @@ class Caller:
     ip: str | None = None
     scopes: frozenset[str] | None = None
     support_may_write: bool = False
+    lacks_second_factor: bool = False
 
     @classmethod
     def system(cls, organization_id: int, *, role: str = "member") -> "Caller":

@@ -1,5 +1,6 @@
 """Sign-in and API keys over HTTP."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,6 +10,7 @@ from offhook.kit.http.path_ids import Id
 from offhook.orgs import repository, service
 from offhook.orgs.api_keys import keys
 from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.errors import UserNotFound
 from offhook.orgs.schemas import (
@@ -20,25 +22,41 @@ from offhook.orgs.schemas import (
     LoginRequest,
     LogoutResponse,
     MeResponse,
+    SecondStepRequest,
+    SecondStepResponse,
     SignedInResponse,
     UserResponse,
 )
+from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.service import SignInResult
 from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
+from offhook.orgs.sign_in.second_step import Challenge
 
 auth_router = APIRouter(prefix="/auth", tags=["auth"])
 organizations_router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
-@auth_router.post("/login", response_model=SignedInResponse, operation_id="login")
-async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await services.sign_in.log_in(body, ip))
+@auth_router.post("/login", response_model=SignedInResponse | SecondStepResponse, operation_id="login")
+async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> SignedInResponse | SecondStepResponse:
+    """Signs in, or returns a challenge to people with two-step sign-in."""
+    return entry_response(await services.sign_in.log_in(body, ip))
 
 
-@auth_router.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
-async def sign_in_by_link(body: LinkRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await services.sign_in.follow_link(body.token, body.new_password, ip))
+@auth_router.post("/link", response_model=SignedInResponse | SecondStepResponse, operation_id="sign_in_by_link")
+async def sign_in_by_link(
+    body: LinkRequest, services: Services, ip: ClientAddress
+) -> SignedInResponse | SecondStepResponse:
+    """Signs in, or returns a challenge to people with two-step sign-in: a new password is set once it is answered."""
+    return entry_response(await services.sign_in.follow_link(body.token, body.new_password, ip))
+
+
+@auth_router.post("/second-step", response_model=SignedInResponse, operation_id="pass_second_step")
+async def pass_second_step(body: SecondStepRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
+    """Answers a challenge with a code of the authenticator app or a recovery code, and signs in.
+
+    Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge is over."""
+    return signed_in_response(await services.steps.pass_second_step(body.challenge, body.code, ip))
 
 
 @auth_router.post("/logout", response_model=LogoutResponse, operation_id="logout")
@@ -75,6 +93,7 @@ async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
         role=org.role,
         is_superuser=org.is_superuser,
         impersonated=org.impersonator_id is not None,
+        second_factor_due_at=await _second_factor_due_at(session, org),
     )
 
 
@@ -103,6 +122,20 @@ async def archive_key(key_id: Id, org: RequireAdmin, session: Session, now: Now)
 )
 async def reactivate_key(key_id: Id, org: RequireAdminPerson, session: Session) -> ApiKeyResponse:
     return ApiKeyResponse.model_validate(await keys.set_archived(session, org, key_id, None))
+
+
+async def _second_factor_due_at(session: Session, org: Caller) -> datetime | None:
+    """Returns from when on the person needs a second factor that they do not have."""
+    if org.user_id is None or org.impersonator_id is not None:
+        return None
+    due_at = await second_factors.due_at(session, org.organization_id)
+    return None if due_at is None or await second_factors.has_factor(session, org.user_id) else due_at
+
+
+def entry_response(result: SignInResult | Challenge) -> SignedInResponse | SecondStepResponse:
+    if isinstance(result, Challenge):
+        return SecondStepResponse(challenge=result.token, expires_at=result.expires_at)
+    return signed_in_response(result)
 
 
 def signed_in_response(result: SignInResult) -> SignedInResponse:

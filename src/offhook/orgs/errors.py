@@ -27,6 +27,54 @@ class SignInLinkRefused(Unauthorized):
     code = "sign_in_link_refused"
 
 
+class SecondStepRefused(Unauthorized):
+    """This sign-in waited too long for its code, or had too many wrong ones. Sign in again."""
+
+    code = "second_step_refused"
+
+
+class WrongCode(Forbidden):
+    """This code is wrong, was already used, or is too old. Enter the newest code of your authenticator app."""
+
+    code = "wrong_code"
+
+
+class SecondFactorRequired(Forbidden):
+    """Your organization requires two-step sign-in. Set it up under Settings, Account."""
+
+    code = "second_factor_required"
+
+
+class SecondFactorEnabled(Conflict):
+    """Two-step sign-in is already on. Turn it off to set it up with another device."""
+
+    code = "second_factor_enabled"
+
+
+class SecondFactorDueInvalid(UnprocessableRequest):
+    """Choose a time within the next 90 days."""
+
+    code = "second_factor_due_invalid"
+
+
+class SecondFactorMissing(Conflict):
+    """Two-step sign-in is not on, or its setup was not started."""
+
+    code = "second_factor_missing"
+
+
+class SecondFactorUnreadable(Conflict):
+    """The secret key of this installation was changed. Use a recovery code, or ask for a reset of two-step sign-in."""
+
+    code = "second_factor_unreadable"
+
+
+class SignInFirst(Conflict):
+    """This account has two-step sign-in. Sign in first, then open the invitation again."""
+
+    code = "sign_in_first"
+
+
 class SuperuserOnly(Forbidden):
     """Access denied: superuser privileges are required."""
 

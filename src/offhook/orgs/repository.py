@@ -12,6 +12,7 @@ from offhook.orgs.tables import (
     IdempotencyKey,
     Member,
     Organization,
+    SignInChallenge,
     SignInLink,
     SignupRequest,
     User,
@@ -196,10 +197,11 @@ async def lock_first_start(session: AsyncSession) -> None:
 
 
 async def delete_ended(session: AsyncSession, before: datetime) -> None:
-    """Deletes sessions and links that ended before this time."""
+    """Deletes sessions, links and challenges that ended before this time."""
     await session.execute(delete(UserSession).where(UserSession.expires_at < before))
     await session.execute(delete(UserSession).where(UserSession.revoked_at < before))
     await session.execute(delete(SignInLink).where(SignInLink.expires_at < before))
+    await session.execute(delete(SignInChallenge).where(SignInChallenge.expires_at < before))
 
 
 async def delete_signup_requests(session: AsyncSession, before: datetime) -> None:

@@ -100,8 +100,27 @@ class SignedInResponse(BaseModel):
     user: UserResponse
 
 
+class SecondStepResponse(BaseModel):
+    """In place of a session for people with two-step sign-in: send ``challenge`` and a code to ``/auth/second-step``, before
+    ``expires_at``. It allows five codes."""
+
+    challenge: str
+    expires_at: datetime
+
+
+class SecondStepRequest(BaseModel):
+    """``code``: the six digits that the authenticator app shows now, or a recovery code."""
+
+    challenge: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    code: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+
+
 class MeResponse(BaseModel):
-    """The caller: a person, or an API key, which has no ``user``."""
+    """The caller: a person, or an API key, which has no ``user``.
+
+    ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
+    on everything but their own account answers 403 ``second_factor_required``.
+    """
 
     user: UserResponse | None
     id: int | None
@@ -111,6 +130,7 @@ class MeResponse(BaseModel):
     role: Role
     is_superuser: bool
     impersonated: bool
+    second_factor_due_at: datetime | None
 
 
 class LogoutResponse(BaseModel):
@@ -175,6 +195,7 @@ class MemberResponse(BaseModel):
     role: Role
     created_at: datetime
     api_keys: list[str]
+    has_second_factor: bool
 
 
 class MemberList(BaseModel):

@@ -185,8 +185,9 @@ async def create_sign_in_link(
     return token
 
 
-async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> SignInResult:
-    """Spends a one-time link; raises :class:`SignInLinkRefused` when it is unknown, used or expired."""
+async def spend_sign_in_link(session: AsyncSession, token: str, now: datetime) -> tuple[User, int, str]:
+    """Spends a one-time link and returns its person, organization and role; raises :class:`SignInLinkRefused` when it is
+    unknown, used or expired."""
     spent = await repository.spend_link(session, hash_token(token), now)
     if spent is None:
         raise SignInLinkRefused
@@ -194,16 +195,15 @@ async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> S
     membership = await repository.find_membership(session, organization_id, user_id)
     if membership is None:
         raise SignInLinkRefused
-    user, role = membership
-    return await sign_in_to(session, user, organization_id, role, now)
+    return membership[0], organization_id, membership[1]
 
 
-async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignInResult:
-    """Starts a session in the organization that the user joined first."""
+async def home_of(session: AsyncSession, user: User) -> tuple[int, str]:
+    """Returns the organization that the user joined first, and the role there; raises ``InvalidCredentials`` (401)."""
     membership = await repository.first_membership(session, user.id)
     if membership is None:
         raise InvalidCredentials
-    return await sign_in_to(session, user, membership.organization_id, membership.role, now)
+    return membership.organization_id, membership.role
 
 
 async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignInResult:

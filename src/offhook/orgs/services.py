@@ -7,7 +7,9 @@ from fastapi import Depends
 
 from offhook.orgs.audit_trail.export import AuditExports
 from offhook.orgs.audit_trail.reads import RecentReads
+from offhook.orgs.second_factor.factors import SecondFactors
 from offhook.orgs.sign_in.authentication import Authenticator
+from offhook.orgs.sign_in.second_step import SignInSteps
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
 from offhook.orgs.storage_quota import StorageQuota
@@ -20,6 +22,8 @@ class OrganizationServices:
 
     authenticator: Authenticator
     sign_in: SignIn
+    steps: SignInSteps
+    second_factors: SecondFactors
     signups: SignupDesk
     quota: StorageQuota
     reads: RecentReads

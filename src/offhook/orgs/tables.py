@@ -32,6 +32,8 @@ class Organization(Base):
     test_phone_number: Mapped[str | None] = mapped_column(String(32))
     # Whether superusers who act as one of its people may change something.
     support_may_write: Mapped[bool] = mapped_column(server_default=text("false"))
+    # From then on members need a second factor; null: nobody needs one.
+    second_factor_due_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -69,6 +71,52 @@ class UserSession(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+
+
+class SecondFactor(Base):
+    """The authenticator app of a person, from the first code that was right (``confirmed_at``) on.
+
+    ``last_step`` is the time step of the newest code that was accepted: neither it nor an older one is accepted again.
+    """
+
+    __tablename__ = "second_factors"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    sealed_secret: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    confirmed_at: Mapped[datetime | None]
+    last_step: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class RecoveryCode(Base):
+    """Stands in for one code of a lost authenticator app; spent by an UPDATE … WHERE used_at IS NULL."""
+
+    __tablename__ = "recovery_codes"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    code_sha256: Mapped[bytes] = mapped_column(LargeBinary)
+    used_at: Mapped[datetime | None]
+
+
+class SignInChallenge(Base):
+    """A sign-in that passed its first step and waits for a code.
+
+    ``action`` is the first step as the audit log names it; ``password_hash`` the new password that a link set, which takes
+    effect with the second step.
+    """
+
+    __tablename__ = "sign_in_challenges"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    token_sha256: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    action: Mapped[str] = mapped_column(String(64))
+    password_hash: Mapped[str | None]
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    expires_at: Mapped[datetime]
 
 
 class SignupRequest(Base):

@@ -1,13 +1,15 @@
-"""A person's own account: switching between organizations, and ending sessions."""
+"""A person's own account: switching between organizations, ending sessions, and a new password."""
 
 from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.crypto import hash_token
 from offhook.orgs import repository, service
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import OrganizationNotAccessible, SessionNotFound, UserNotFound
 from offhook.orgs.people import repository as people
+from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.service import SignInResult
 from offhook.orgs.tables import User
 
@@ -39,3 +41,14 @@ async def end_session(session: AsyncSession, user_id: int, session_id: int, now:
     """Revokes one session of this person; raises :class:`SessionNotFound` (404) when none is valid."""
     if not await people.revoke_session(session, user_id, session_id, now):
         raise SessionNotFound
+
+
+async def replace_password(
+    session: AsyncSession, user_id: int, password_hash: str, *, keep_token: str, now: datetime
+) -> int:
+    """Sets the password and ends the person's links, sign-ins under way and other sessions; returns how many sessions that
+    were."""
+    await people.set_password(session, user_id, password_hash)
+    await repository.revoke_links(session, user_id, now)
+    await second_factors.delete_challenges(session, user_id)
+    return await people.revoke_other_sessions(session, user_id, hash_token(keep_token), now)

@@ -15,6 +15,7 @@ from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin, RequireAdmi
 from offhook.orgs.people import invitations, members, repository
 from offhook.orgs.people.members import MemberChange
 from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role, SignInLinkCreated
+from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.tables import Invitation, Member, User
 from offhook.root import base_url
 
@@ -66,7 +67,13 @@ async def list_members(org: RequireAdmin, session: Session) -> MemberList:
     """Lists the members in the order in which they joined."""
     rows = await repository.list_members(session, org.organization_id)
     names = await repository.keys_by_creator(session, org.organization_id)
-    return MemberList(members=[_member_response(user, member, names.get(user.id, [])) for user, member in rows])
+    secured = await second_factors.members_with_factor(session, org.organization_id)
+    return MemberList(
+        members=[
+            _member_response(user, member, names.get(user.id, []), has_second_factor=user.id in secured)
+            for user, member in rows
+        ]
+    )
 
 
 @router.post("/members", response_model=InvitationCreated, operation_id="invite_member")
@@ -147,7 +154,7 @@ async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Sessi
     return record
 
 
-def _member_response(user: User, member: Member, api_keys: list[str]) -> MemberResponse:
+def _member_response(user: User, member: Member, api_keys: list[str], *, has_second_factor: bool) -> MemberResponse:
     return MemberResponse(
         user_id=user.id,
         email=user.email,
@@ -155,10 +162,14 @@ def _member_response(user: User, member: Member, api_keys: list[str]) -> MemberR
         role=member.role,
         created_at=member.created_at,
         api_keys=api_keys,
+        has_second_factor=has_second_factor,
     )
 
 
 async def _change_response(session: Session, org: Caller, change: MemberChange) -> MemberChanged:
     names = await repository.keys_by_creator(session, org.organization_id)
-    member = _member_response(change.user, change.member, names.get(change.user.id, []))
+    has_second_factor = await second_factors.has_factor(session, change.user.id)
+    member = _member_response(
+        change.user, change.member, names.get(change.user.id, []), has_second_factor=has_second_factor
+    )
     return MemberChanged(**member.model_dump(), ended_keys=change.ended_keys)

@@ -99,6 +99,8 @@ class Authenticator:
             impersonator_id=row["impersonator_id"],
             ip=ip,
             support_may_write=row["support_may_write"],
+            # null without a demand
+            lacks_second_factor=bool(row["lacks_second_factor"]),
         )
 
     async def _extend_session(self, session_id: int, created_at: datetime, expires_at: datetime, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Statements of authentication: credentials by hash, the last use of API keys, and requests for accounts."""
+"""Statements of authentication: credentials by hash, the last use of API keys, challenges, and requests for accounts."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from offhook.kit.database.direct_reads import DirectReadPool
-from offhook.orgs.tables import ApiKey, SignupRequest, User, UserSession
+from offhook.orgs.tables import ApiKey, SignInChallenge, SignupRequest, User, UserSession
 
 TOUCH_AFTER: Final = timedelta(seconds=60)
 MAX_LISTED_REQUESTS: Final = 1000
@@ -21,7 +21,10 @@ FROM api_keys
 WHERE key_sha256 = $1
 """
 _SESSION: Final = """
-SELECT s.id, s.created_at, s.expires_at, s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write
+SELECT s.id, s.created_at, s.expires_at, s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write,
+  s.impersonator_id IS NULL AND o.second_factor_due_at <= $2 AND NOT EXISTS (
+    SELECT FROM second_factors f WHERE f.user_id = s.user_id AND f.confirmed_at IS NOT NULL
+  ) AS lacks_second_factor
 FROM user_sessions s
 JOIN organizations o ON o.id = s.organization_id
 JOIN users u ON u.id = s.user_id
@@ -63,6 +66,25 @@ async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip
     statement = update(ApiKey).where(*conditions).values(last_used_at=now).returning(ApiKey.id)
     async with engine.connect() as connection:
         return (await connection.execute(statement)).scalar_one_or_none() is not None
+
+
+async def spend_attempt(
+    session: AsyncSession, token_sha256: bytes, max_attempts: int, now: datetime
+) -> SignInChallenge | None:
+    """Counts a code for a challenge before it is looked at, so that parallel guesses count; None when it is over."""
+    return await session.scalar(
+        update(SignInChallenge)
+        .where(SignInChallenge.token_sha256 == token_sha256, SignInChallenge.expires_at > now)
+        .where(SignInChallenge.attempts < max_attempts)
+        .values(attempts=SignInChallenge.attempts + 1)
+        .returning(SignInChallenge)
+    )
+
+
+async def delete_challenge(session: AsyncSession, challenge_id: int) -> bool:
+    """Ends an answered challenge; of two answers at once, one gets it."""
+    statement = delete(SignInChallenge).where(SignInChallenge.id == challenge_id).returning(SignInChallenge.id)
+    return await session.scalar(statement) is not None
 
 
 async def insert_signup_request(

@@ -1,7 +1,6 @@
 """Signing in: passwords, one-time links, and the limits on guessing either."""
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import hash_token
@@ -16,6 +15,7 @@ from offhook.orgs.errors import (
     InvalidCredentials,
     InvitationForSomeoneElse,
     PasswordMissing,
+    SignInFirst,
     SignInLinkRefused,
     WrongPassword,
 )
@@ -23,9 +23,11 @@ from offhook.orgs.people import accounts, invitations
 from offhook.orgs.people import repository as people
 from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LoginRequest
+from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.service import SignInResult
 from offhook.orgs.sign_in.password_rules import check_password_strength
 from offhook.orgs.sign_in.passwords import PasswordService
+from offhook.orgs.sign_in.second_step import Challenge, FirstStep, SignInSteps, as_caller
 from offhook.orgs.tables import AuditEntry, User
 
 log = structlog.get_logger(__name__)
@@ -39,8 +41,9 @@ ADDRESS_ATTEMPTS, ADDRESS_WINDOW_S = 100, 300
 class SignIn:
     """Signs people in. Hashing is slow, so no transaction is open during it; each opens before or after."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, steps: SignInSteps) -> None:
         self._db = database
+        self._steps = steps
         self._clock = clock
         self._tasks = TaskTracker()
         self._passwords = PasswordService()
@@ -54,19 +57,20 @@ class SignIn:
         """Waits until failed attempts are recorded."""
         await self._tasks.finish()
 
-    async def log_in(self, request: LoginRequest, ip: str | None) -> SignInResult:
-        """Starts a session for the right password; raises ``InvalidCredentials`` (401) or ``TooManyRequests`` (429)."""
+    async def log_in(self, request: LoginRequest, ip: str | None) -> SignInResult | Challenge:
+        """Takes a right password as the first step; raises ``InvalidCredentials`` (401) or ``TooManyRequests`` (429)."""
         async with self._db.transaction() as session:
             user = await repository.user_by_email(session, request.email)
         await self._check_password(user, request.email, request.password, ip)
         assert user is not None
         async with self._db.transaction() as session:
-            signed_in = await service.sign_in(session, user, self._clock.now())
-            await write_audit_entry(session, _as_caller(signed_in, ip), "user.logged_in", f"user:{user.id}")
-        return signed_in
+            organization_id, role = await service.home_of(session, user)
+            step = FirstStep(user, organization_id, role, "user.logged_in")
+            return await self._steps.pass_first_step(session, step, ip)
 
-    async def follow_link(self, token: str, new_password: str | None, ip: str | None) -> SignInResult:
-        """Starts a session for a one-time link, and sets the password if the link is for that.
+    async def follow_link(self, token: str, new_password: str | None, ip: str | None) -> SignInResult | Challenge:
+        """Takes a one-time link as the first step. A link that sets the password does so when a session starts: whoever has
+        only the link, and not the second factor, changes nothing.
 
         Raises ``SignInLinkRefused`` (401), ``PasswordMissing`` and ``PasswordTooCommon`` (422); only the first one means
         that the link is spent.
@@ -81,14 +85,9 @@ class SignIn:
         user, sets_password = found
         password_hash = await self._hash_new_password(new_password, user.email) if sets_password else None
         async with self._db.transaction() as session:
-            signed_in = await service.sign_in_by_link(session, token, self._clock.now())
-            target = f"user:{user.id}"
-            if password_hash is not None:
-                ended = await self._replace_password(session, user.id, password_hash, keep_token=signed_in.token)
-                data = {"sessions_ended": ended}
-                await write_audit_entry(session, _as_caller(signed_in, ip), "user.password_reset", target, data)
-            await write_audit_entry(session, _as_caller(signed_in, ip), "user.followed_link", target)
-        return signed_in
+            user, organization_id, role = await service.spend_sign_in_link(session, token, self._clock.now())
+            step = FirstStep(user, organization_id, role, "user.followed_link", password_hash)
+            return await self._steps.pass_first_step(session, step, ip)
 
     async def look_at_invitation(self, token: str, ip: str | None) -> InvitationPreview:
         """Returns the link's preview; raises ``InvitationRefused`` (401)."""
@@ -104,9 +103,9 @@ class SignIn:
     ) -> SignInResult:
         """Joins the organization and signs in to it.
 
-        The holder of an account proves it by being signed in (``caller``) or by its password. Other people choose a
-        password: those without an account, and those whose account opens nothing, because the link is worth more than it.
-        Works with sign-up disabled: the invitation is the permission.
+        The holder of an account proves it by being signed in (``caller``) or by its password, with a second factor only by
+        being signed in. Other people choose a password: those without an account, and those whose account opens nothing,
+        because the link is worth more than it. Works with sign-up disabled: the invitation is the permission.
         """
         invited = await self.look_at_invitation(token, ip)
         async with self._db.transaction() as session:
@@ -118,6 +117,9 @@ class SignIn:
                 raise InvitationForSomeoneElse
         elif account is not None and is_in_use:
             await self._check_password(account, account.email, password or "", ip)
+            async with self._db.transaction() as session:
+                if await second_factors.has_factor(session, account.id):
+                    raise SignInFirst
         else:
             password_hash = await self._hash_new_password(password, invited.email)
         now = self._clock.now()
@@ -129,29 +131,40 @@ class SignIn:
             if await repository.find_membership(session, record.organization_id, user.id) is not None:
                 raise AlreadyMember
             if password_hash is not None:
-                await self._replace_password(session, user.id, password_hash, keep_token="")
+                await accounts.replace_password(session, user.id, password_hash, keep_token="", now=now)
+                await second_factors.remove_factor(session, user.id)
             await service.add_member(session, record.organization_id, user.id, record.role)
             # A link that an admin of another organization made must not lead into this one, nor one that is made right now.
             await repository.revoke_links(session, user.id, now)
             signed_in = await service.sign_in_to(session, user, record.organization_id, record.role, now)
             data = {"invitation_id": record.id, "role": record.role}
-            await write_audit_entry(session, _as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
+            await write_audit_entry(session, as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
         return signed_in
 
-    async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
-        """Sets the password and revokes the person's other sessions and links. ``current`` is required when a password
-        exists."""
+    async def confirm_person(self, caller: Caller, password: str | None) -> User:
+        """Returns the person behind a session, who has to give their password if they have one.
+
+        Raises ``WrongPassword`` (403) and ``TooManyRequests`` (429).
+        """
         assert caller.user_id is not None
         async with self._db.transaction() as session:
             user = await accounts.get_user(session, caller.user_id)
         if user.password_hash is not None:
             try:
-                await self._check_password(user, user.email, current or "", caller.ip)
+                await self._check_password(user, user.email, password or "", caller.ip)
             except InvalidCredentials:
                 raise WrongPassword from None
+        return user
+
+    async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
+        """Sets the password and revokes the person's other sessions and links. ``current`` is required when a password
+        exists."""
+        user = await self.confirm_person(caller, current)
         password_hash = await self._hash_new_password(new, user.email)
         async with self._db.transaction() as session:
-            ended = await self._replace_password(session, user.id, password_hash, keep_token=token)
+            ended = await accounts.replace_password(
+                session, user.id, password_hash, keep_token=token, now=self._clock.now()
+            )
             data = {"sessions_ended": ended}
             await write_audit_entry(session, caller, "user.password_changed", f"user:{user.id}", data)
 
@@ -160,15 +173,6 @@ class SignIn:
             raise PasswordMissing
         check_password_strength(password, email)
         return await self._passwords.hash_password(password)
-
-    async def _replace_password(
-        self, session: AsyncSession, user_id: int, password_hash: str, *, keep_token: str
-    ) -> int:
-        """Sets the password and ends the person's links and other sessions; returns how many sessions that were."""
-        now = self._clock.now()
-        await people.set_password(session, user_id, password_hash)
-        await repository.revoke_links(session, user_id, now)
-        return await people.revoke_other_sessions(session, user_id, hash_token(keep_token), now)
 
     async def _check_password(self, user: User | None, email: str, password: str, ip: str | None) -> None:
         """Raises ``InvalidCredentials`` unless it is this person's password; attempts are limited."""
@@ -200,14 +204,3 @@ class SignIn:
                     data={},
                 )
             )
-
-
-def _as_caller(signed_in: SignInResult, ip: str | None) -> Caller:
-    return Caller(
-        organization_id=signed_in.organization_id,
-        user_id=signed_in.user.id,
-        key_id=None,
-        role=signed_in.role,
-        is_superuser=signed_in.user.is_superuser,
-        ip=ip,
-    )

@@ -4,18 +4,8 @@ import { Button, Text } from "@mantine/core";
 import { Eye } from "lucide-react";
 import { useAccount, useOrganizationContext } from "../../lib/organization/organization-context";
 import { stopImpersonation } from "../../lib/api/session";
+import { Banner } from "./banner";
 import classes from "./shell.module.css";
-
-/** Pages that fill the window leave it as much as it is high. */
-function leaveRoom(banner: HTMLDivElement) {
-  const root = document.documentElement.style;
-  const observer = new ResizeObserver(() => root.setProperty("--banner-height", `${banner.offsetHeight}px`));
-  observer.observe(banner);
-  return () => {
-    observer.disconnect();
-    root.removeProperty("--banner-height");
-  };
-}
 
 export function ImpersonationBanner() {
   const account = useAccount();
@@ -26,7 +16,7 @@ export function ImpersonationBanner() {
     window.location.assign("/superuser");
   };
   return (
-    <div ref={leaveRoom} className={classes.banner} role="status">
+    <Banner>
       <Eye size={18} aria-hidden="true" className={classes.bannerMore} />
       <Text fz="sm" fw={600} className={classes.bannerWords}>
         You are impersonating {account.data.email} in {where.data?.organization.name ?? "their organization"}.{" "}
@@ -35,6 +25,6 @@ export function ImpersonationBanner() {
       <Button size="xs" color="dark" variant="filled" onClick={leave}>
         Stop impersonating
       </Button>
-    </div>
+    </Banner>
   );
 }

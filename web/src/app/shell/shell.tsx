@@ -11,6 +11,7 @@ import { useToken, hasExpired } from "../../lib/api/session";
 import { AccountMenu, SchemeToggle } from "./account-menu";
 import { ImpersonationBanner } from "./impersonation-banner";
 import { Nav } from "./nav";
+import { SecondFactorBanner, SecondFactorGate, useSecondFactorDue } from "./second-factor-notice";
 import classes from "./shell.module.css";
 
 export function Shell() {
@@ -18,6 +19,14 @@ export function Shell() {
   const isWide = useMatches({ select: (matches) => matches.some((match) => match.staticData.isWide === true) });
   const [isNarrow, setIsNarrow] = useNarrowMenu(isWide);
   useSignInWhenSignedOut();
+  const due = useSecondFactorDue();
+  if (due !== null && due <= new Date())
+    return (
+      <>
+        <SecondFactorGate />
+        <Notices />
+      </>
+    );
   return (
     <AppShell
       layout="alt"
@@ -71,6 +80,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <ImpersonationBanner />
+        <SecondFactorBanner />
         <div className={classes.page} data-wide={isWide || undefined}>
           <Suspense fallback={null}>
             <Outlet />

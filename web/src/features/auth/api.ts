@@ -5,6 +5,15 @@ import { api, unwrap } from "../../lib/api/client";
 import type { Schema } from "../../lib/api/types";
 import { startSession, endSession, useToken } from "../../lib/api/session";
 
+type Entry = Schema<"SignedInResponse"> | Schema<"SecondStepResponse">;
+
+/** Starts the session; for people with two-step sign-in it returns the challenge that is there in its place. */
+function enter(answer: Entry): string | null {
+  if ("challenge" in answer) return answer.challenge;
+  startSession(answer.token);
+  return null;
+}
+
 export interface Credentials {
   email: string;
   password: string;
@@ -20,17 +29,19 @@ export function useLink(token: string | undefined) {
     gcTime: Infinity,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
-    queryFn: async () => {
-      const answer = await unwrap(api.POST("/api/v1/auth/link", { body: { token: token ?? "" } }));
-      startSession(answer.token);
-      return answer.user;
-    },
+    queryFn: async () => enter(await unwrap(api.POST("/api/v1/auth/link", { body: { token: token ?? "" } }))),
   });
 }
 
 export function useSignIn() {
   return useMutation({
-    mutationFn: (body: Credentials) => unwrap(api.POST("/api/v1/auth/login", { body })),
+    mutationFn: async (body: Credentials) => enter(await unwrap(api.POST("/api/v1/auth/login", { body }))),
+  });
+}
+
+export function useSecondStep(challenge: string) {
+  return useMutation({
+    mutationFn: (code: string) => unwrap(api.POST("/api/v1/auth/second-step", { body: { challenge, code } })),
     onSuccess: (answer) => startSession(answer.token),
   });
 }
@@ -44,8 +55,8 @@ export function useSignUp() {
 /** Spends a link that sets the password. */
 export function useNewPassword(token: string) {
   return useMutation({
-    mutationFn: (new_password: string) => unwrap(api.POST("/api/v1/auth/link", { body: { token, new_password } })),
-    onSuccess: (answer) => startSession(answer.token),
+    mutationFn: async (new_password: string) =>
+      enter(await unwrap(api.POST("/api/v1/auth/link", { body: { token, new_password } }))),
   });
 }
 

@@ -7,12 +7,21 @@ import { Password } from "../../components/forms/password";
 import { useForm } from "../../lib/ui/use-form";
 import { useNewPassword } from "./api";
 
-export function NewPasswordForm({ token, onSignedIn }: { token: string; onSignedIn: () => void }) {
+interface NewPasswordFormProps {
+  token: string;
+  onSignedIn: () => void;
+  /** Of a person with two-step sign-in, whose password is set with the second step. */
+  onChallenge: (challenge: string) => void;
+}
+
+export function NewPasswordForm({ token, onSignedIn, onChallenge }: NewPasswordFormProps) {
   const save = useNewPassword(token);
   const form = useForm({ new_password: "" }, save.error, { labels: { new_password: "Password" } });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    save.mutate(form.values.new_password, { onSuccess: onSignedIn });
+    save.mutate(form.values.new_password, {
+      onSuccess: (challenge) => (challenge === null ? onSignedIn() : onChallenge(challenge)),
+    });
   };
   return (
     <form onSubmit={submit} noValidate>

@@ -67,3 +67,25 @@ it("asks for the password that a link sets", async () => {
   expect(await screen.findByText("elsewhere")).toBeTruthy();
   expect(server.sent.at(-1)).toEqual({ route: LINK, body: { token: "t0", new_password: "correct horse" } });
 });
+
+it("asks people with two-step sign-in for a code", async () => {
+  const { user, server } = await fillIn();
+  const STEP = "POST /api/v1/auth/second-step";
+  server.on(LOGIN, { body: { challenge: "c0", expires_at: "2026-01-01T00:00:00Z" } });
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  await user.type(await screen.findByLabelText(/^Code/), "123456");
+  server.on(STEP, { status: 403, body: { detail: "This code is wrong.", code: "wrong_code" } });
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  expect((await screen.findByRole("alert")).textContent).toBe("This code is wrong.");
+  server.on(STEP, { body: { token: "t", user: {} } });
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  expect(await screen.findByText("elsewhere")).toBeTruthy();
+  expect(server.sent.at(-1)).toEqual({ route: STEP, body: { challenge: "c0", code: "123456" } });
+});
+
+it("takes a link as the first step only", async () => {
+  const server = new FakeServer();
+  server.on(LINK, { body: { challenge: "c0", expires_at: "2026-01-01T00:00:00Z" } });
+  await renderPart(<SignInPage />, { path: "/sign-in", search: "?token=t0", server });
+  expect(await screen.findByLabelText(/^Code/)).toBeTruthy();
+});

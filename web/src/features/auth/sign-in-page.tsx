@@ -14,6 +14,7 @@ import { useToken, hasExpired } from "../../lib/api/session";
 import { useLink, useSignIn, useSignupEnabled } from "./api";
 import { nextPath } from "./next-path";
 import { NewPasswordForm } from "./new-password-form";
+import { SecondStepForm } from "./second-step-form";
 import { SignupForm } from "./signup-form";
 
 export function SignInPage() {
@@ -25,13 +26,20 @@ export function SignInPage() {
   const isLinkPending = token !== undefined && link.isPending;
   const setsPassword = link.error instanceof ApiError && link.error.code === "password_missing";
 
+  const [typedChallenge, setTypedChallenge] = useState<string | null>(null);
+  const challenge = typedChallenge ?? link.data ?? null;
+
   const leave = () => void navigate({ to: nextPath(next), replace: true });
+  const startOver = () => {
+    setTypedChallenge(null);
+    void navigate({ to: "/sign-in", search: next === undefined ? {} : { next } });
+  };
 
   useEffect(() => {
     // A link replaces the current session, so it goes first.
-    if (session !== null && (token === undefined || link.isSuccess))
+    if (session !== null && (token === undefined || (link.isSuccess && link.data === null)))
       void navigate({ to: nextPath(next), replace: true });
-  }, [session, token, link.isSuccess, next, navigate]);
+  }, [session, token, link.isSuccess, link.data, next, navigate]);
 
   return (
     <Center mih="100vh" p="md">
@@ -47,6 +55,8 @@ export function SignInPage() {
                 <Text c="dimmed">Signing you in…</Text>
               </Stack>
             </Center>
+          ) : challenge !== null ? (
+            <SecondStepForm challenge={challenge} onSignedIn={leave} onStartOver={startOver} />
           ) : (
             <Stack gap="lg">
               {link.isError && !setsPassword && <LinkProblem error={link.error} />}
@@ -55,7 +65,11 @@ export function SignInPage() {
                   Your session has ended. Sign in to continue where you left off.
                 </Alert>
               )}
-              {setsPassword && token !== undefined ? <NewPasswordForm token={token} onSignedIn={leave} /> : <Forms />}
+              {setsPassword && token !== undefined ? (
+                <NewPasswordForm token={token} onSignedIn={leave} onChallenge={setTypedChallenge} />
+              ) : (
+                <Forms onChallenge={setTypedChallenge} />
+              )}
             </Stack>
           )}
         </Paper>
@@ -79,12 +93,17 @@ function LinkProblem({ error }: { error: unknown }) {
   );
 }
 
-function Forms() {
+interface FormsProps {
+  /** Of a person with two-step sign-in. */
+  onChallenge: (challenge: string) => void;
+}
+
+function Forms({ onChallenge }: FormsProps) {
   const [isNew, setIsNew] = useState(false);
   const isOpen = useSignupEnabled();
   return (
     <Stack gap="md">
-      {isNew ? <SignupForm /> : <PasswordForm />}
+      {isNew ? <SignupForm /> : <PasswordForm onChallenge={onChallenge} />}
       {isOpen && (
         <Text fz="sm" ta="center" c="dimmed">
           {isNew ? "Already have an account? " : "New here? "}
@@ -97,12 +116,12 @@ function Forms() {
   );
 }
 
-function PasswordForm() {
+function PasswordForm({ onChallenge }: FormsProps) {
   const signIn = useSignIn();
   const form = useForm({ email: "", password: "" }, signIn.error, { labels: { email: "Email" } });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    signIn.mutate(form.values);
+    signIn.mutate(form.values, { onSuccess: (challenge) => challenge !== null && onChallenge(challenge) });
   };
   return (
     <form onSubmit={submit} noValidate>

@@ -1,4 +1,4 @@
-/** A person's own password and sessions. */
+/** A person's own password, two-step sign-in and sessions. */
 
 import { Badge, Button, Group, Stack, Table } from "@mantine/core";
 import type { SubmitEvent } from "react";
@@ -14,6 +14,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useChangePassword, useEndSession, useSessions } from "../organization/api";
 import classes from "../settings.module.css";
+import { SecondFactorPanel } from "./second-factor-panel";
 
 export default function AccountSection() {
   const account = useAccount();
@@ -34,6 +35,7 @@ export default function AccountSection() {
       {account.data?.impersonated === false && (
         <>
           <ChangePassword />
+          <SecondFactorPanel />
           <Sessions />
         </>
       )}

@@ -55,6 +55,18 @@ export function useRemoveMember() {
   });
 }
 
+/** Turns two-step sign-in off for a member who lost their device. */
+export function useResetSecondFactor() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (userId: number) =>
+      unwrap(
+        api.DELETE("/api/v1/organizations/members/{user_id}/second-factor", { params: { path: { user_id: userId } } }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["members"] }),
+  });
+}
+
 /** Makes a link with which the member chooses a new password. */
 export function usePasswordLink() {
   return useMutation({

@@ -13,6 +13,7 @@ import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useChangeRole, useInvitations, useMembers, usePasswordLink, useRemoveMember, useRevoke } from "./api";
 import { InviteForm, ROLES } from "./invite-form";
+import { ResetSecondFactor } from "./reset-second-factor";
 
 export default function MembersSection() {
   const members = useMembers();
@@ -97,6 +98,7 @@ export function MemberRow({ member, onLink }: MemberRowProps) {
             {member.name || member.email}
           </Text>
           {isMe && <Badge color="gray">You</Badge>}
+          {member.has_second_factor && <Badge color="teal">Two-step</Badge>}
         </Group>
         {member.name && (
           <Text fz="xs" c="dimmed">
@@ -134,6 +136,7 @@ export function MemberRow({ member, onLink }: MemberRowProps) {
             Reset password
           </Button>
         )}
+        {permissions.own && !isMe && member.has_second_factor && <ResetSecondFactor member={member} />}
         {canChange && (
           <Button
             size="compact-sm"

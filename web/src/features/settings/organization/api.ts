@@ -90,3 +90,24 @@ export function useSaveRetention() {
     onSuccess: (saved) => queries.setQueryData(["retention"], saved),
   });
 }
+
+const DEMAND = ["second-factor-demand"];
+
+export function useSecondFactorDemand() {
+  return useQuery({
+    queryKey: DEMAND,
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/second-factor-demand")),
+  });
+}
+
+export function useSaveSecondFactorDemand() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (due_at: string | null) =>
+      unwrap(api.PUT("/api/v1/organizations/second-factor-demand", { body: { due_at } })),
+    onSuccess: (saved) => {
+      queries.setQueryData(DEMAND, saved);
+      return queries.invalidateQueries({ queryKey: ["account"] });
+    },
+  });
+}

@@ -12,6 +12,7 @@ import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
 import { RetentionPanel } from "./retention-panel";
+import { SecondFactorDemand } from "./second-factor-demand";
 import { SupportAccess } from "./support-access";
 import { SpendLimitPanel } from "./spend-limit-panel";
 import classes from "../settings.module.css";
@@ -25,6 +26,7 @@ export default function OrganizationSection() {
         <Stack gap="lg">
           <Name organization={data.organization} />
           <Preferences preferences={data.preferences} />
+          {permissions.admin && <SecondFactorDemand />}
           {permissions.admin && <SupportAccess />}
           <Panel title="Limits">
             <Group p="lg" gap={40}>

@@ -1,0 +1,190 @@
+"""Two-step sign-in over HTTP: one's own second factor, the organization's demand, and resets by owners."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+
+from offhook.kit.crypto import hash_token
+from offhook.kit.database.database import Session
+from offhook.kit.http.path_ids import Id
+from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.dependencies import Authorization, Now, RequireAdmin, RequireAdminPerson, RequirePerson
+from offhook.orgs.people import repository as people
+from offhook.orgs.schemas import LogoutResponse
+from offhook.orgs.second_factor import administration
+from offhook.orgs.second_factor.administration import Demand
+from offhook.orgs.second_factor.factors import Enrollment, FactorStatus
+from offhook.orgs.services import Services
+from offhook.orgs.sign_in.authentication import bearer_token
+
+Code = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+
+router = APIRouter()
+
+
+class SecondFactorResponse(BaseModel):
+    """``due_at``: from when on your organization lets in nobody without a second factor; null when it demands none."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    is_enabled: bool
+    enabled_at: datetime | None
+    recovery_codes_left: int
+    due_at: datetime | None
+
+
+class SecondFactorEnrollmentBody(BaseModel):
+    """``current_password`` is not needed when the account has no password."""
+
+    current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
+
+
+class SecondFactorEnrollmentResponse(BaseModel):
+    """``secret`` (base32) is for typing in, ``uri`` is what ``qr_code`` shows: an SVG image in a ``data:`` address."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    secret: str
+    uri: str
+    qr_code: str
+
+
+class SecondFactorCode(BaseModel):
+    """``code``: the six digits that the authenticator app shows now; where it is not the first one, also a recovery code."""
+
+    code: Code
+
+
+class RecoveryCodesResponse(BaseModel):
+    """Ten codes, each of which stands in once for the authenticator app. They are returned only once."""
+
+    recovery_codes: list[str]
+
+
+class SecondFactorDemandBody(BaseModel):
+    """``due_at``: from when on members get in only with a second factor, at most 90 days ahead; null: they need none."""
+
+    due_at: AwareDatetime | None
+
+
+class SecondFactorDemandResponse(BaseModel):
+    """``members_without``: how many members have no second factor yet."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    due_at: datetime | None
+    members_without: int
+
+
+@router.get("/auth/second-factor", response_model=SecondFactorResponse, operation_id="get_second_factor", tags=["auth"])
+async def get_second_factor(org: RequirePerson, session: Session, services: Services) -> FactorStatus:
+    assert org.user_id is not None
+    return await services.second_factors.status(session, org.user_id, org.organization_id)
+
+
+@router.post(
+    "/auth/second-factor/enrollment",
+    response_model=SecondFactorEnrollmentResponse,
+    operation_id="enroll_second_factor",
+    tags=["auth"],
+)
+async def enroll_second_factor(
+    body: SecondFactorEnrollmentBody, org: RequirePerson, session: Session, services: Services
+) -> Enrollment:
+    """Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
+    replaces it."""
+    user = await services.sign_in.confirm_person(org, body.current_password)
+    enrollment = await services.second_factors.begin(session, user.id, user.email)
+    await write_audit_entry(session, org, "second_factor.enrollment_begun", f"user:{user.id}")
+    return enrollment
+
+
+@router.post(
+    "/auth/second-factor/confirmation",
+    response_model=RecoveryCodesResponse,
+    operation_id="confirm_second_factor",
+    tags=["auth"],
+)
+async def confirm_second_factor(
+    body: SecondFactorCode,
+    org: RequirePerson,
+    session: Session,
+    services: Services,
+    now: Now,
+    authorization: Authorization = None,
+) -> RecoveryCodesResponse:
+    """Turns two-step sign-in on with the first code of the app, and returns the recovery codes. Your other sessions end."""
+    assert org.user_id is not None
+    codes = await services.second_factors.confirm(session, org.user_id, body.code)
+    ended = await people.revoke_other_sessions(session, org.user_id, hash_token(bearer_token(authorization)), now)
+    data = {"sessions_ended": ended}
+    await write_audit_entry(session, org, "second_factor.enabled", f"user:{org.user_id}", data)
+    return RecoveryCodesResponse(recovery_codes=codes)
+
+
+@router.post(
+    "/auth/second-factor/recovery-codes",
+    response_model=RecoveryCodesResponse,
+    operation_id="renew_recovery_codes",
+    tags=["auth"],
+)
+async def renew_recovery_codes(
+    body: SecondFactorCode, org: RequirePerson, session: Session, services: Services
+) -> RecoveryCodesResponse:
+    """Replaces the recovery codes, of which the old ones stop working."""
+    assert org.user_id is not None
+    codes = await services.second_factors.renew_recovery_codes(session, org.user_id, body.code)
+    await write_audit_entry(session, org, "second_factor.recovery_codes_renewed", f"user:{org.user_id}")
+    return RecoveryCodesResponse(recovery_codes=codes)
+
+
+@router.post(
+    "/auth/second-factor/removal", response_model=LogoutResponse, operation_id="remove_second_factor", tags=["auth"]
+)
+async def remove_second_factor(
+    body: SecondFactorCode, org: RequirePerson, session: Session, services: Services
+) -> LogoutResponse:
+    """Turns two-step sign-in off, with a code of the app or a recovery code."""
+    assert org.user_id is not None
+    await services.second_factors.remove(session, org.user_id, body.code)
+    await write_audit_entry(session, org, "second_factor.removed", f"user:{org.user_id}")
+    return LogoutResponse()
+
+
+@router.get(
+    "/organizations/second-factor-demand",
+    response_model=SecondFactorDemandResponse,
+    operation_id="get_second_factor_demand",
+    tags=["organizations"],
+)
+async def get_demand(org: RequireAdmin, session: Session) -> Demand:
+    return await administration.get_demand(session, org.organization_id)
+
+
+@router.put(
+    "/organizations/second-factor-demand",
+    response_model=SecondFactorDemandResponse,
+    operation_id="put_second_factor_demand",
+    tags=["organizations"],
+)
+async def put_demand(body: SecondFactorDemandBody, org: RequireAdminPerson, session: Session, now: Now) -> Demand:
+    """Demands two-step sign-in of all members, or no longer does. From `due_at` on, members without it reach only their own
+    account, where they set it up. API keys are not affected."""
+    return await administration.set_demand(session, org, body.due_at, now)
+
+
+@router.delete(
+    "/organizations/members/{user_id}/second-factor",
+    response_model=LogoutResponse,
+    operation_id="reset_second_factor",
+    tags=["members"],
+)
+async def reset_second_factor(user_id: Id, org: RequireAdminPerson, session: Session, now: Now) -> LogoutResponse:
+    """Takes the second factor off a member who lost their authenticator app and recovery codes, and ends their sessions.
+
+    Only owners do so, for people who belong to no other organization; for others the operator runs
+    `offhook reset-second-factor EMAIL`."""
+    await administration.reset_for_member(session, org, user_id, now)
+    return LogoutResponse()
