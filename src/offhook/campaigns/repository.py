@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, and_, cast, func, insert, literal, or_, select, text, tuple_, update
+from sqlalchemy import BigInteger, Select, and_, cast, func, insert, literal, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.tables import Attempt, Campaign, Contact
@@ -94,15 +94,19 @@ async def list_contacts(
     *,
     states: Collection[str],
     outcomes: Collection[str],
+    among: Select[Any] | None = None,
     limit: int,
     offset: int,
 ) -> tuple[Sequence[Contact], int]:
-    """Returns a page in the order of the file, filtered by states and outcomes (empty: all), and the total number."""
+    """Returns a page in the order of the file, filtered by states, outcomes (empty: all) and selected ids, and the total
+    number."""
     conditions = [Contact.campaign_id == campaign_id, Contact.organization_id == organization_id]
     if states:
         conditions.append(Contact.state.in_(sorted(states)))
     if outcomes:
         conditions.append(Contact.outcome.in_(sorted(outcomes)))
+    if among is not None:
+        conditions.append(Contact.id.in_(among))
     total = (await session.execute(select(func.count()).select_from(Contact).where(*conditions))).scalar_one()
     if total <= offset:
         return [], total

@@ -212,6 +212,7 @@ class ProgressRecord(BaseModel):
 class TimelineStep(BaseModel):
     from_time: datetime
     outcomes: dict[str, int] = Field(description="Contacts that finished within the step, by outcome")
+    results: dict[str, int] = Field(description="The same contacts by result, as far as their calls have one")
 
 
 class TimelineResponse(BaseModel):
@@ -220,6 +221,21 @@ class TimelineResponse(BaseModel):
     campaign_id: int
     step_seconds: int
     steps: list[TimelineStep]
+
+
+class ResultCount(BaseModel):
+    name: str
+    contacts: int
+    is_success: bool | None = Field(description="As the agent defines it; null: neither success nor failure")
+
+
+class CampaignResultsResponse(BaseModel):
+    """Contacts by result. A contact has the result of its latest call that had one."""
+
+    campaign_id: int
+    is_defined: bool = Field(description="Whether the agent's published version defines results")
+    results: list[ResultCount]
+    answered_without_result: int
 
 
 class CampaignResponse(BaseModel):
@@ -254,8 +270,6 @@ class CampaignResponse(BaseModel):
 
 
 class ContactItem(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
     id: int
     row_number: int
     phone_number: str
@@ -267,6 +281,9 @@ class ContactItem(BaseModel):
     due_at: datetime | None
     hold: str | None = Field(description="Why the next call was postponed")
     done_at: datetime | None
+    run_id: int | None = Field(description="The latest call")
+    result: str | None = Field(description="What the latest call came to")
+    is_success: bool | None
 
 
 class ContactList(BaseModel):

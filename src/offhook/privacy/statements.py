@@ -173,7 +173,10 @@ async def delete_jobs(session: AsyncSession, organization_id: int, pattern: str)
 async def read_run_rows(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[str, list[Any]]:
     """Returns what the database has about these runs, by table."""
     tables: dict[str, list[Any]] = {}
-    for name in (RUNS, "run_events", "run_reviews", "run_cost_lines", "node_webhook_deliveries", "campaign_attempts"):
+    for name in (
+        RUNS, "run_events", "run_analyses", "run_reviews", "run_cost_lines", "node_webhook_deliveries",
+        "campaign_attempts",
+    ):  # fmt: skip
         table = _table(name)
         key = table.c.id if name == RUNS else table.c.run_id
         rows = await session.execute(

@@ -17,7 +17,8 @@ from offhook.root import Root
 from offhook.runs import endpoints
 from offhook.runs.artifacts import endpoints as artifact_endpoints
 from offhook.runs.events import RunFinished, RunStarted
-from offhook.runs.finishing import node_webhooks, reviews
+from offhook.runs.finishing import analyses, node_webhooks, reviews
+from offhook.runs.finishing.analyses import AnalysisJob
 from offhook.runs.finishing.node_webhooks import NodeWebhookJob
 from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import run_count_queries, usage_endpoints
@@ -78,6 +79,8 @@ def register(root: Root) -> None:
     root.jobs.add(node_webhooks.JOB, deliveries.deliver, lane="requests", shares=OrganizationShares(8, 4))
     review = ReviewJob(root.db, root.clock, agents.models)
     root.jobs.add(reviews.JOB, review.run_review, lane="requests", shares=OrganizationShares(4, 2))
+    analysis = AnalysisJob(root.db, root.clock, agents.models)
+    root.jobs.add(analyses.JOB, analysis.read_run, lane="requests", shares=OrganizationShares(4, 2))
     root.jobs.add("run.sweep", sweeper.sweep, every_s=root.settings.sweep_interval_s)
 
     fold_counts = partial(run_count_queries.fold_count_changes, root.db)

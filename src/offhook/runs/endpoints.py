@@ -12,7 +12,7 @@ from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.runs import repository, service
-from offhook.runs.finishing import reviews
+from offhook.runs.finishing import analysis_queries, reviews
 from offhook.runs.lists import listing
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs
@@ -164,6 +164,7 @@ async def get_workflow_run(
         carrier_bill=run.carrier_bill,
         unpriced=run.usage.get("unpriced", []),
         annotations=await reviews.load_annotations(session, org.organization_id, run_id),
+        analysis=await analysis_queries.find_analysis(session, org.organization_id, run_id),
         note=run.note,
         prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
         previous_run_id=previous_id,

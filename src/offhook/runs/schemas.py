@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 # Every run list shows each run's context.
 MAX_CONTEXT_BYTES: Final = 64 * 1024
@@ -64,6 +64,10 @@ class RunRecord(BaseModel):
     direction: str
     status: str
     outcome: str | None
+    result: str | None = Field(description="What the call came to, by the agent's definition of results")
+    is_success: bool | None = Field(
+        description="Whether it met the agent's success criteria, or its result counts as one"
+    )
     phone_number: str | None
     caller_number: str | None
     called_number: str | None
@@ -149,6 +153,25 @@ class CarrierBill(LegBill):
     legs: dict[str, LegBill] = Field(default_factory=dict, description="Destinations of transfers by the carrier's id")
 
 
+class CriterionResult(BaseModel):
+    name: str
+    passed: bool | None = Field(description="null: it could not be judged")
+    reason: str
+
+
+class RunAnalysisRecord(BaseModel):
+    """What was read out of a finished call: its summary and its success criteria."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    status: str = Field(description="`pending` or `done`")
+    judged_by: str | None = Field(description="`model`, or `rules` when no language model was asked")
+    model: str | None = Field(description="The vendor and the model")
+    summary: str | None
+    criteria: list[CriterionResult]
+    error: str | None = Field(description="Why the last attempt to ask the model failed")
+
+
 class RunDetail(RunRecord):
     events: list[RunEventItem]
     transcript: list[TranscriptItem]
@@ -159,6 +182,7 @@ class RunDetail(RunRecord):
     annotations: Mapping[str, object] = Field(
         description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"
     )
+    analysis: RunAnalysisRecord | None = Field(description="null for an agent without summary and success criteria")
     note: str | None
     prompts: Mapping[str, str] = Field(description="The prompt of each step of this run's version, by node id")
     previous_run_id: int | None = Field(description="The run of the same agent before this one")
@@ -219,6 +243,9 @@ class UsageRunItem(BaseModel):
     mode: str
     status: str
     outcome: str | None
+    result: str | None
+    is_success: bool | None
+    summary: str | None = Field(description="What was written after the call")
     end_reason: str | None
     tags: list[str]
     answer_ms: int | None = Field(description="The median response time of its turns")
@@ -247,6 +274,9 @@ class _InsightTotals(BaseModel):
     total_minutes: float
     total_cost_cents: int
     outcomes: dict[str, int] = Field(description="Finished runs by outcome, the most frequent first")
+    results: dict[str, int] = Field(description="Finished runs by result, the most frequent first")
+    success_count: int
+    judged_count: int = Field(description="Runs that are known to be a success or a failure")
     p50_ms: int | None = Field(description="The median of the runs' median answer times; null without a spoken turn")
     p95_ms: int | None = Field(description="Their 95th percentile")
 

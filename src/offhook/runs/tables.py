@@ -27,7 +27,7 @@ from offhook.kit.json_values import JsonObject
 _LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id_lower"]
 # Columns with few distinct values have an index of their own that stores each value once (B-tree deduplication: 7 bytes
 # a run): counting 8,000 of 100,000 runs takes 1 ms, and 40 with a wide index.
-_COUNTED = ["status", "outcome", "direction", "mode", "campaign_id"]
+_COUNTED = ["status", "outcome", "direction", "mode", "campaign_id", "result", "is_success"]
 # Index-only scans need vacuumed pages: vacuum after 2 % of new or changed rows instead of 20 %.
 _VACUUMED_OFTEN = {"autovacuum_vacuum_insert_scale_factor": 0.02, "autovacuum_vacuum_scale_factor": 0.02}
 
@@ -45,6 +45,22 @@ class Run(Base):
         Index("ix_runs_org", "organization_id", "id", postgresql_include=["phone_number", "call_id_lower"]),
         *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
         Index("ix_runs_tags", "tags", postgresql_using="gin"),
+        # Campaigns and charts count results without reading the rows.
+        Index(
+            "ix_runs_campaign_results",
+            "organization_id",
+            "campaign_id",
+            "id",
+            postgresql_include=["result", "is_success"],
+            postgresql_where=text("result IS NOT NULL AND campaign_id IS NOT NULL"),
+        ),
+        Index(
+            "ix_runs_results",
+            "organization_id",
+            "created_at",
+            postgresql_include=["workflow_id", "result", "is_success"],
+            postgresql_where=text("result IS NOT NULL OR is_success IS NOT NULL"),
+        ),
         # Superusers list the runs of all organizations.
         Index(
             "ix_runs_created",
@@ -107,6 +123,9 @@ class Run(Base):
     direction: Mapped[str] = mapped_column(String(16))
     status: Mapped[str] = mapped_column(String(16), server_default="initiated")
     outcome: Mapped[str | None] = mapped_column(String(32))
+    # What the call came to, by the agent's own definition, and whether that was a success.
+    result: Mapped[str | None] = mapped_column(String(40))
+    is_success: Mapped[bool | None]
     phone_number: Mapped[str | None] = mapped_column(String(32), info=ASCII_COLUMN)
     caller_number: Mapped[str | None] = mapped_column(String(32))
     called_number: Mapped[str | None] = mapped_column(String(32))
@@ -292,6 +311,25 @@ class RunReview(Base):
     status: Mapped[str] = mapped_column(String(16), server_default="pending")
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     result: Mapped[JsonObject | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime | None]
+
+
+class RunAnalysis(Base):
+    """The summary of a finished run and its success criteria. ``status``: pending, done, skipped or failed; ``judged_by``:
+    model or rules; ``criteria``: ``[{name, passed, reason}]``, in the agent's order; ``error``: why there is none."""
+
+    __tablename__ = "run_analyses"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    status: Mapped[str] = mapped_column(String(16), server_default="pending")
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    judged_by: Mapped[str | None] = mapped_column(String(16))
+    model: Mapped[str | None] = mapped_column(String(120))
+    summary: Mapped[str | None] = mapped_column(Text)
+    criteria: Mapped[list[JsonObject]] = mapped_column(JSONB, server_default=text("'[]'::jsonb"))
+    error: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime | None]
 

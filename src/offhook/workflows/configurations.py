@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, mo
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.json_values import JsonObject
 from offhook.models.configuration.overrides import WorkflowModels, parse_compatible_overrides
+from offhook.workflows.results.definitions import CallAnalysis
 
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -137,6 +138,7 @@ class WorkflowConfigurations(_OpenModel):
     voicemail_detection: VoicemailDetection | None = None
     vad_configuration: VadConfiguration | None = None
     phrases: Phrases | None = None
+    call_analysis: CallAnalysis | None = None
     external_pbx_field_mappings: Pbx = None
     external_pbx_lead_headers: Pbx = None
     models: WorkflowModels | None = None

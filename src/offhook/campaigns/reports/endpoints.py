@@ -11,9 +11,11 @@ from offhook.campaigns.errors import ContactFileNotFound
 from offhook.campaigns.intake.contact_files import LINK_TTL_S, original_file_name
 from offhook.campaigns.reports.dial_blockers import WhyNotNow
 from offhook.campaigns.reports.report_period import parse_period
+from offhook.campaigns.reports.result_queries import ids_with_result
+from offhook.campaigns.reports.results import load_campaign_results, present_contacts
 from offhook.campaigns.reports.timeline import load_timeline
 from offhook.campaigns.schemas import (
-    ContactItem,
+    CampaignResultsResponse,
     ContactList,
     Outcome,
     PreflightResponse,
@@ -34,6 +36,7 @@ from offhook.runs.lists.listing import page_of_runs, present_run
 from offhook.runs.schemas import RunList, RunRecord
 from offhook.runs.services import Links
 from offhook.workflows import service as workflows
+from offhook.workflows.results.definitions import ResultName
 
 router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
@@ -73,6 +76,13 @@ async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Sessi
     it is done."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     return await load_timeline(session, org.organization_id, campaign_id)
+
+
+@router.get("/results", response_model=CampaignResultsResponse, operation_id="get_campaign_results")
+async def get_campaign_results(campaign_id: Id, org: CurrentOrg, session: Session) -> CampaignResultsResponse:
+    """Returns contacts by result, as the agent's settings define results (`call_analysis`)."""
+    campaign = await service.get_campaign(session, org.organization_id, campaign_id)
+    return await load_campaign_results(session, campaign)
 
 
 @router.get("/runs", response_model=RunList, operation_id="list_campaign_runs")
@@ -155,8 +165,9 @@ async def list_campaign_contacts(
     page: PageParams,
     state: Annotated[list[State] | None, Query(description="Repeat for any of several")] = None,
     outcome: Annotated[list[Outcome] | None, Query(description="Repeat for any of several")] = None,
+    result: Annotated[list[ResultName] | None, Query(max_length=20, description="Repeat for any of several")] = None,
 ) -> ContactList:
-    """Lists the campaign's contacts in the order of the file."""
+    """Lists the campaign's contacts in the order of the file, each with its latest call and what that came to."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     rows, total = await repository.list_contacts(
         session,
@@ -164,11 +175,12 @@ async def list_campaign_contacts(
         campaign_id,
         states=state or (),
         outcomes=outcome or (),
+        among=ids_with_result(org.organization_id, campaign_id, result) if result else None,
         limit=page.limit,
         offset=page.offset,
     )
     return ContactList(
-        contacts=[ContactItem.model_validate(row) for row in rows],
+        contacts=await present_contacts(session, org.organization_id, rows),
         total_count=total,
         page=page.page,
         limit=page.limit,

@@ -12,7 +12,9 @@ from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.lists import call_summaries
 
 LEADING_COLUMNS: Final = ("contact_id", "phone_number")
-CALL_COLUMNS: Final = ("outcome", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary")
+CALL_COLUMNS: Final = (
+    "outcome", "result", "is_success", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary",
+)  # fmt: skip
 TRAILING_COLUMNS: Final = ("run_id", "recording_url")
 PHONE: Final = "phone_number"
 _PAGE: Final = 500
@@ -70,6 +72,8 @@ class CampaignReport:
             row.phone_number,
             *(row.variables.get(name) for name in self._columns),
             row.outcome,
+            call.result,
+            call.is_success,
             row.dials,
             call.duration_s,
             call.started_at or row.reserved_at,

@@ -18,6 +18,7 @@ from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelSource
 from offhook.runs import repository as runs
 from offhook.runs.finishing import costs, repository
+from offhook.runs.finishing.model_usage import add_usage
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import build_transcript, format_transcript
@@ -222,7 +223,7 @@ class ReviewJob:
                 session, [NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(event), now)]
             )
             if verdict.usage:
-                run.usage = _add_usage(run.usage, verdict.usage)
+                run.usage = add_usage(run.usage, verdict.usage)
                 await costs.charge_run(session, run)
         if verdict.status == "failed":
             log.warning("qa_failed", run_id=run.id, attempt=case.attempt)
@@ -258,17 +259,3 @@ def _parse_judgment(text: str) -> JsonObject:
         raise ValueError("The model did not say whether the conversation passed, and why.")
     listed: list[JsonValue] = [str(issue)[:500] for issue in issues[:20]] if isinstance(issues, list) else []
     return {"score": round(score), "passed": passed, "summary": summary[:2000], "issues": listed}
-
-
-def _add_usage(usage: Mapping[str, Any], more: Mapping[str, Any]) -> JsonObject:
-    """Adds a review's usage to a run's; both in the form of ``UsageCounter.as_dict``."""
-    llm = [dict(entry) for entry in usage.get("llm") or ()]
-    for entry in more.get("llm", ()):
-        same = next((e for e in llm if (e["provider"], e["model"]) == (entry["provider"], entry["model"])), None)
-        if same is None:
-            llm.append(dict(entry))
-            continue
-        for name, value in entry.items():
-            if name not in {"provider", "model"}:
-                same[name] = same.get(name, 0) + value
-    return {**usage, "llm": llm}

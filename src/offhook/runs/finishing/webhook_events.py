@@ -51,6 +51,8 @@ def run_payload(run: Run) -> JsonObject:
         "direction": run.direction,
         "status": run.status,
         "outcome": run.outcome,
+        "result": run.result,
+        "is_success": run.is_success,
         "end_reason": run.end_reason,
         "phone_number": run.phone_number,
         "caller_number": run.caller_number,

@@ -22,7 +22,8 @@ _SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """One call. ``summary`` is the agent's variable of such a name, else the beginning of the conversation."""
+    """One call. ``summary`` is what was written after it or the agent's variable of such a name, else the beginning of the
+    conversation."""
 
     workflow_id: int
     duration_s: Decimal | None
@@ -31,6 +32,8 @@ class SessionFacts:
     extracted: Mapping[str, Any]
     summary: str
     has_recording: bool
+    result: str | None = None
+    is_success: bool | None = None
 
 
 async def load_session_facts(
@@ -48,7 +51,8 @@ async def load_session_facts(
         extracted = row.extracted if isinstance(row.extracted, dict) else {}
         found[row.id] = SessionFacts(
             row.workflow_id, row.duration, row.started_at, row.ended_at, extracted,
-            summarize_conversation(extracted, utterances[row.id]), row.recording_key is not None,
+            row.summary or summarize_conversation(extracted, utterances[row.id]), row.recording_key is not None,
+            row.result, row.is_success,
         )  # fmt: skip
     return found
 

@@ -28,6 +28,7 @@ from sqlalchemy.sql.elements import BooleanClauseList
 from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters.criteria import FilterConditions, reverse_sort
+from offhook.runs.lists.result_queries import summary_column
 from offhook.runs.tables import Run, RunValue
 
 EXTRACTED: Final = "extracted_variables"
@@ -213,7 +214,8 @@ async def load_session_rows(session: AsyncSession, organization_id: int, run_ids
     """Returns each run's report data: its times, whether it has a recording, and its extracted variables."""
     rows = await session.execute(
         select(
-            Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key,
+            Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key, Run.result,
+            Run.is_success, summary_column(),
             Run.gathered_context[EXTRACTED].label("extracted"),
         ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
     )  # fmt: skip

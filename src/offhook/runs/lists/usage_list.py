@@ -19,6 +19,7 @@ from offhook.kit.filters.date_conditions import date_condition
 from offhook.kit.filters.filter_values import BadValue
 from offhook.runs.lists import queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
+from offhook.runs.lists.result_queries import summary_column
 from offhook.runs.records.transcript_queries import transcript_condition
 from offhook.runs.schemas import UsageRunItem
 from offhook.runs.tables import Run
@@ -42,6 +43,8 @@ COLUMNS: Final = (
     Run.mode,
     Run.status,
     Run.outcome,
+    Run.result,
+    Run.is_success,
     Run.created_at,
     Run.started_at,
     Run.ended_at,
@@ -51,6 +54,7 @@ COLUMNS: Final = (
     Run.tags,
     Run.answer_ms,
     Run.gathered_context[("nodes_visited", "-1")].astext.label("last_step"),
+    summary_column(),
 )
 _SHOWN_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in UsageRunItem.model_fields)
 REPORT_HEADER: Final = (
@@ -62,6 +66,9 @@ REPORT_HEADER: Final = (
     "mode",
     "status",
     "outcome",
+    "result",
+    "is_success",
+    "summary",
     "started_at",
     "ended_at",
     "duration_seconds",
@@ -168,6 +175,9 @@ class UsageReport:
             row.mode,
             row.status,
             row.outcome,
+            row.result,
+            row.is_success,
+            row.summary,
             row.started_at,
             row.ended_at,
             row.duration,

@@ -182,7 +182,7 @@ async def change_answered_to_voicemail(session: AsyncSession, organization_id: i
             Run.status.in_(sorted(FINAL_STATES)),
             Run.outcome == ANSWERED,
         )
-        .values(outcome=VOICEMAIL)
+        .values(outcome=VOICEMAIL, result=None, is_success=None)
         .returning(Run)
         .execution_options(populate_existing=True, synchronize_session=False)
     )

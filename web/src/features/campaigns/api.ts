@@ -98,11 +98,12 @@ export const OUTCOMES: Outcome[] = [
 export interface WhichContacts {
   state: ContactState | null;
   outcome: Outcome | null;
+  result: string | null;
 }
 
-export function useContacts(id: number, { state, outcome }: WhichContacts, page: number, isLive: boolean) {
+export function useContacts(id: number, { state, outcome, result }: WhichContacts, page: number, isLive: boolean) {
   return useQuery({
-    queryKey: ["campaigns", id, "contacts", state, outcome, page],
+    queryKey: ["campaigns", id, "contacts", state, outcome, result, page],
     placeholderData: (before) => before,
     refetchInterval: isLive ? 3_000 : false,
     queryFn: () =>
@@ -115,10 +116,21 @@ export function useContacts(id: number, { state, outcome }: WhichContacts, page:
               limit: 25,
               ...(state === null ? {} : { state: [state] }),
               ...(outcome === null ? {} : { outcome: [outcome] }),
+              ...(result === null ? {} : { result: [result] }),
             },
           },
         }),
       ),
+  });
+}
+
+/** What the contacts came to, by the agent's definition of results. Asked again as contacts are done. */
+export function useCampaignResults(campaign: Pick<Campaign, "id" | "status">, done: number) {
+  return useQuery({
+    queryKey: ["campaigns", campaign.id, "results", campaign.status === "running" ? Math.min(done, 1) : done],
+    placeholderData: (before) => before,
+    refetchInterval: campaign.status === "running" ? 5_000 : false,
+    queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}/results", at(campaign.id))),
   });
 }
 

@@ -72,7 +72,9 @@ export function useRuns(agentId: number, page: number, limit: number) {
 export function useRun(agentId: number, runId: number) {
   return useQuery({
     queryKey: ["runs", agentId, "one", runId],
-    refetchInterval: (query) => (query.state.data && isLive(query.state.data) ? 2_000 : false),
+    // While it goes on, and until its summary is written.
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined ? false : isLive(data) ? 2_000 : data.analysis?.status === "pending" ? 5_000 : false,
     queryFn: () =>
       unwrap(
         api.GET("/api/v1/workflow/{workflow_id}/runs/{run_id}", {
@@ -100,6 +102,20 @@ export function useUpdateNotes(agentId: number, runId: number) {
       void queries.invalidateQueries({ queryKey: ["runs", "all"] });
     },
     onError: notifyError,
+  });
+}
+
+/** For the filter by result: those of the last three months. */
+export function useResultNames() {
+  return useQuery({
+    queryKey: ["runs", "results"],
+    staleTime: 60_000,
+    queryFn: async () => {
+      const insights = await unwrap(
+        api.GET("/api/v1/organizations/usage/insights", { params: { query: { days: 92 } } }),
+      );
+      return [...new Set(insights.days.flatMap((day) => Object.keys(day.results)))].sort();
+    },
   });
 }
 

@@ -29,6 +29,39 @@ export function OutcomesChart({ days }: { days: Insights["days"] }) {
   );
 }
 
+/** Null where no agent defines results. */
+export function ResultsChart({ days }: { days: Insights["days"] }) {
+  const results = [...new Set(days.flatMap((day) => Object.keys(day.results)))];
+  if (results.length === 0) return null;
+  const rows = days.map((day) => ({ at: dayName(day.date), ...day.results }));
+  const series = results.map((key, index) => ({ key, name: key, color: SERIES[index % SERIES.length] ?? SERIES[0] }));
+  return (
+    <Framed title="Runs by result" isEmpty={false}>
+      <Chart label="Runs per day by result" kind="bars" rows={rows} series={series} show={formatCount} />
+    </Framed>
+  );
+}
+
+/** Null where nothing tells successes from failures. */
+export function SuccessChart({ days }: { days: Insights["days"] }) {
+  if (days.every((day) => day.judged_count === 0)) return null;
+  const rows = days.map((day) => ({
+    at: dayName(day.date),
+    share: day.judged_count === 0 ? null : Math.round((day.success_count / day.judged_count) * 100),
+  }));
+  return (
+    <Framed title="Success rate" isEmpty={false}>
+      <Chart
+        label="Success rate per day"
+        kind="lines"
+        rows={rows}
+        series={[{ key: "share", name: "Successful", color: SERIES[0] }]}
+        show={(share) => `${share}%`}
+      />
+    </Framed>
+  );
+}
+
 export function LatencyChart({ days }: { days: Insights["days"] }) {
   const rows = days.map((day) => ({ at: dayName(day.date), p50: day.p50_ms, p95: day.p95_ms }));
   const series = [

@@ -12,7 +12,7 @@ import { formatCount, formatDuration, formatMoney, formatMilliseconds, formatTim
 import { useAgentNames } from "../../lib/organization/agent-names";
 import type { Schema } from "../../lib/api/types";
 import { type Insights, useInsights, useLatest, usePeriod, useRunningCampaigns } from "./api";
-import { LatencyChart, OutcomesChart } from "./day-charts";
+import { LatencyChart, OutcomesChart, ResultsChart, SuccessChart } from "./day-charts";
 import classes from "./usage.module.css";
 
 const DAYS = 14;
@@ -39,6 +39,8 @@ export function OverviewPage() {
                   <div className={classes.two}>
                     <OutcomesChart days={data.days} />
                     <LatencyChart days={data.days} />
+                    <ResultsChart days={data.days} />
+                    <SuccessChart days={data.days} />
                   </div>
                 )}
               </Loaded>

@@ -76,6 +76,26 @@ it("keeps the models of this agent", async () => {
   });
 });
 
+it("keeps the results that calls come to", async () => {
+  const { user, open } = await renderPanel();
+  await open("Results and success");
+  await user.click(await screen.findByRole("switch", { name: /^Write a summary/ }));
+  await user.click(screen.getByRole("button", { name: "Add result" }));
+  await user.type(await screen.findByRole("textbox", { name: /^Name/ }), "Won");
+  await user.click(screen.getByRole("radio", { name: "Success" }));
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText("Complete or remove each rule.")).toBeTruthy();
+  await user.type(screen.getByRole("combobox", { name: "Variable" }), "ok");
+  await user.type(screen.getByRole("combobox", { name: "Values" }), "yes{Enter}");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  const rule = { check: "variable", name: "ok", operator: "is", values: ["yes"] };
+  expect(seen.document.configurations["call_analysis"]).toEqual({
+    write_summary: true,
+    results: [{ name: "Won", is_success: true, rules: [rule] }],
+  });
+  expect(await screen.findByText("ok is yes")).toBeTruthy();
+});
+
 it("keeps a variable that every run begins with", async () => {
   const { user, open } = await renderPanel();
   await open("Variables");

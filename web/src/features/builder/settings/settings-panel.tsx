@@ -7,6 +7,7 @@ import { AgentActions } from "../header/agent-actions";
 import { useEditorContext } from "../state/editor";
 import { Field } from "../forms/fields";
 import classes from "../forms/form.module.css";
+import { ResultSettings } from "../results/result-settings";
 import { ModelSettings } from "./model-settings";
 import { ResourceSettings } from "./resource-settings";
 import { SETTINGS, type SettingsGroup } from "./settings-spec";
@@ -35,6 +36,9 @@ export function SettingsPanel() {
             <Group group={group} />
           </Section>
         ))}
+        <Section title="Results and success">
+          <ResultSettings />
+        </Section>
         <Section title="Tools and documents">
           <ResourceSettings />
         </Section>

@@ -16,6 +16,7 @@ import { ContactsPanel } from "./contacts-panel";
 import classes from "../create/new-campaign.module.css";
 import { PreflightPanel } from "./preflight-panel";
 import { ProgressPanel } from "./progress-panel";
+import { ResultsPanel } from "./results-panel";
 import { StatusBadge } from "../status-badge";
 import { describeRetries, describeBreaker, describeHours, describeDestinations } from "../rules/rule-descriptions";
 
@@ -88,6 +89,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
         )}
         {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
         {isDraft ? <PreflightPanel campaign={campaign} /> : <ProgressPanel campaign={campaign} progress={progress} />}
+        {!isDraft && <ResultsPanel campaign={campaign} done={progress.completed} />}
         {!isDraft && (
           <Suspense fallback={null}>
             <Timeline campaign={campaign} done={progress.completed} />

@@ -4,6 +4,7 @@ import { Alert, Badge, Button, Group, Loader, Popover, SegmentedControl, Select,
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
+import { ResultBadge } from "../../../components/runs/result-badge";
 import { nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
@@ -11,21 +12,23 @@ import { messageOf } from "../../../lib/api/errors";
 import { formatDateTime, formatTimeUntil, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
-import { type Campaign, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "../api";
+import { type Campaign, OUTCOMES, useCampaignResults, useContacts, useWhyNotNow, type WhichContacts } from "../api";
 import { describeDueTime } from "../rules/rule-descriptions";
 
 const COLUMNS = [
   { title: "Row", isRight: true, width: 80 },
   { title: "Contact" },
   { title: "Status" },
+  { title: "Result" },
   { title: "Calls", isRight: true },
   { title: "When" },
   { title: "Actions", isQuiet: true },
 ];
 
 export function ContactsPanel({ campaign }: { campaign: Campaign }) {
-  const [which, setWhich] = useState<WhichContacts>({ state: null, outcome: null });
+  const [which, setWhich] = useState<WhichContacts>({ state: null, outcome: null, result: null });
   const [page, setPage] = useState(1);
+  const results = useCampaignResults(campaign, campaign.progress.completed);
   const contacts = useContacts(campaign.id, which, page, campaign.status === "running");
   const look = (next: WhichContacts) => {
     setWhich(next);
@@ -50,7 +53,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
           size="xs"
           aria-label="Contact status"
           value={which.state ?? "all"}
-          onChange={(value) => look({ state: value === "all" ? null : value, outcome: null })}
+          onChange={(value) => look({ ...which, state: value === "all" ? null : value, outcome: null })}
           data={[
             { value: "all", label: "All" },
             { value: "pending", label: "Waiting" },
@@ -65,17 +68,31 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
           clearable
           data={OUTCOMES.map((outcome) => ({ value: outcome, label: humanize(outcome) }))}
           value={which.outcome}
-          onChange={(outcome) => look({ state: outcome === null ? null : "done", outcome })}
+          onChange={(outcome) => look({ ...which, state: outcome === null ? null : "done", outcome })}
           w={160}
         />
+        {results.data !== undefined && results.data.results.length > 0 && (
+          <Select
+            size="xs"
+            aria-label="Result"
+            placeholder="Any result"
+            clearable
+            data={results.data.results.map((one) => one.name)}
+            value={which.result}
+            onChange={(result) => look({ ...which, result })}
+            w={160}
+          />
+        )}
       </Group>
       <Loaded query={contacts} what="The contacts">
         {(data) =>
           data.contacts.length === 0 ? (
             <Empty isInside title="No contacts">
-              {which.outcome === null
-                ? "No contacts have this status."
-                : `No contacts have the outcome “${humanize(which.outcome)}”.`}
+              {which.result !== null
+                ? `No contacts have the result “${which.result}”.`
+                : which.outcome === null
+                  ? "No contacts have this status."
+                  : `No contacts have the outcome “${humanize(which.outcome)}”.`}
             </Empty>
           ) : (
             <>
@@ -111,16 +128,16 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
         {contact.row_number}
       </Table.Td>
       <Table.Td maw={320}>
-        {contact.attempts === 0 ? (
+        {contact.run_id === null ? (
           <Text fz="sm" fw={600}>
             {contact.phone_number}
           </Text>
         ) : (
           <Link
-            to="/runs"
-            search={{ campaign: campaign.id, phone: contact.phone_number }}
+            to="/agents/$agentId/runs/$runId"
+            params={{ agentId: campaign.workflow_id, runId: contact.run_id }}
             className={nameClass}
-            aria-label={`Calls to ${contact.phone_number}`}
+            aria-label={`Latest call to ${contact.phone_number}`}
           >
             {contact.phone_number}
           </Link>
@@ -143,7 +160,22 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
           {humanize(word === "pending" ? "waiting" : word)}
         </Badge>
       </Table.Td>
-      <Table.Td ta="right">{contact.attempts}</Table.Td>
+      <Table.Td>
+        <ResultBadge result={contact.result} isSuccess={contact.is_success} />
+      </Table.Td>
+      <Table.Td ta="right">
+        {contact.attempts > 1 ? (
+          <Link
+            to="/runs"
+            search={{ campaign: campaign.id, phone: contact.phone_number }}
+            aria-label={`All ${contact.attempts} calls to ${contact.phone_number}`}
+          >
+            {contact.attempts}
+          </Link>
+        ) : (
+          contact.attempts
+        )}
+      </Table.Td>
       <Table.Td c="dimmed">{whenWords(campaign, contact)}</Table.Td>
       <Table.Td ta="right">
         {contact.state === "pending" && <Why campaignId={campaign.id} contact={contact} />}

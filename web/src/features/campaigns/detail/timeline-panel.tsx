@@ -1,13 +1,16 @@
-/** When contacts were done, by outcome: one bar for each stretch of time. */
+/** When contacts were done, by outcome or by result: one bar for each stretch of time. */
 
+import { SegmentedControl } from "@mantine/core";
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from "recharts";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { TooltipBox } from "../../../components/charts/chart-tooltip";
 import { api, unwrap } from "../../../lib/api/client";
 import { outcomeColor } from "../../../lib/format/colors";
 import { humanize } from "../../../lib/format/format";
 import type { Campaign } from "../api";
+import { resultColor } from "./result-colors";
 
 function useTimeline(campaign: Campaign, done: number) {
   return useQuery({
@@ -21,9 +24,13 @@ function useTimeline(campaign: Campaign, done: number) {
 
 export default function TimelinePanel({ campaign, done }: { campaign: Campaign; done: number }) {
   const timeline = useTimeline(campaign, done);
+  const [kind, setKind] = useState<"outcomes" | "results">("outcomes");
   const steps = timeline.data?.steps ?? [];
   if (steps.length === 0) return null;
-  const outcomes = [...new Set(steps.flatMap((step) => Object.keys(step.outcomes)))];
+  const hasResults = steps.some((step) => Object.keys(step.results).length > 0);
+  const shown = hasResults ? kind : "outcomes";
+  const names = [...new Set(steps.flatMap((step) => Object.keys(step[shown])))];
+  const title = shown === "outcomes" ? "Outcomes over time" : "Results over time";
   const isLong = (timeline.data?.step_seconds ?? 0) >= 3600 * 6;
   const hasSeconds = (timeline.data?.step_seconds ?? 60) < 60;
   const label = (iso: string) =>
@@ -33,13 +40,29 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
         ? { day: "numeric", month: "short" }
         : { hour: "numeric", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) },
     );
-  const rows = steps.map((step) => ({ at: label(step.from_time), ...step.outcomes }));
+  const rows = steps.map((step) => ({ at: label(step.from_time), ...step[shown] }));
   return (
-    <Panel title="Outcomes over time">
+    <Panel
+      title={title}
+      right={
+        hasResults && (
+          <SegmentedControl
+            size="xs"
+            aria-label="What to chart"
+            data={[
+              { value: "outcomes", label: "Outcomes" },
+              { value: "results", label: "Results" },
+            ]}
+            value={kind}
+            onChange={(value) => setKind(value === "results" ? "results" : "outcomes")}
+          />
+        )
+      }
+    >
       <div
         style={{ height: 220, padding: "18px 18px 8px 0" }}
         role="img"
-        aria-label={`Outcomes over time, ${steps.length} intervals`}
+        aria-label={`${title}, ${steps.length} intervals`}
       >
         <ResponsiveContainer>
           <BarChart data={rows} accessibilityLayer={false}>
@@ -59,13 +82,13 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
               width={44}
             />
             <Tooltip content={<TooltipBox />} cursor={{ fill: "var(--soft)" }} />
-            {outcomes.map((outcome) => (
+            {names.map((name, index) => (
               <Bar
-                key={outcome}
-                dataKey={outcome}
-                name={humanize(outcome)}
+                key={name}
+                dataKey={name}
+                name={shown === "outcomes" ? humanize(name) : name}
                 stackId="all"
-                fill={outcomeColor(outcome)}
+                fill={shown === "outcomes" ? outcomeColor(name) : resultColor(index)}
                 maxBarSize={28}
                 isAnimationActive={false}
               />

@@ -8,6 +8,7 @@ import { Fact } from "../../../components/layout/fact";
 import { Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
+import { ResultBadge } from "../../../components/runs/result-badge";
 import { RunBadge } from "../../../components/runs/run-badge";
 import { Transcript } from "../../../components/runs/transcript";
 import { localPath } from "../../../lib/api/address";
@@ -27,6 +28,7 @@ import { PlayerBar } from "../player/player";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
+import { SummaryPanel } from "./summary-panel";
 import { TurnsPanel } from "./turns-panel";
 import { usePlayer } from "../player/use-player";
 
@@ -113,6 +115,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           )}
         </Panel>
         <Stack gap="lg" className={classes.rest}>
+          <SummaryPanel run={run} />
           <NotesPanel agentId={agentId} run={run} />
           <TurnsPanel
             agentId={agentId}
@@ -186,6 +189,9 @@ function Facts({ run }: { run: RunDetail }) {
   return (
     <Group gap="12px 26px">
       <Fact name="Outcome" value={<RunBadge status={run.status} outcome={run.outcome} />} />
+      {(run.result !== null || run.is_success !== null) && (
+        <Fact name="Result" value={<ResultBadge result={run.result} isSuccess={run.is_success} />} />
+      )}
       <Fact name="Channel" value={channelName(run)} />
       {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={humanize(run.direction)} />}
       {run.caller_number !== null && run.caller_number !== run.phone_number && (

@@ -15,7 +15,7 @@ import {
 import { ListFilter } from "lucide-react";
 import { humanize } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
-import { useCampaignNames } from "../api";
+import { useCampaignNames, useResultNames } from "../api";
 import classes from "../runs.module.css";
 import { countFilters, MAX_WORDS, type RunSearch, toList } from "./search";
 import { TypedFilter } from "./typed-filter";
@@ -37,6 +37,11 @@ const CHANNELS = [
   { value: "browser", label: "Browser" },
   { value: "textchat", label: "Text chat" },
   ...named(["sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"]),
+];
+
+const SUCCESS = [
+  { value: "yes", label: "Success" },
+  { value: "no", label: "Failure" },
 ];
 
 interface FiltersProps {
@@ -113,6 +118,7 @@ function withoutFilters({ sort, order }: RunSearch): RunSearch {
 
 function More({ search, onChange }: FiltersProps) {
   const campaigns = useCampaignNames();
+  const results = useResultNames();
   const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
     onChange(withFilter(search, name, value));
   const { agent: _a, outcome: _o, phone: _p, words: _w, ...others } = search;
@@ -168,6 +174,22 @@ function More({ search, onChange }: FiltersProps) {
               data={STATES}
               value={search.status ?? []}
               onChange={(value) => set("status", value)}
+            />
+            <TagsInput
+              {...inside}
+              label="Result"
+              placeholder={search.result === undefined ? "Any of these" : ""}
+              data={results.data ?? []}
+              value={search.result ?? []}
+              onChange={(value) => set("result", value)}
+            />
+            <Select
+              {...inside}
+              label="Success"
+              clearable
+              data={SUCCESS}
+              value={search.success ?? null}
+              onChange={(value) => set("success", value === "yes" || value === "no" ? value : null)}
             />
             <TagsInput
               {...inside}

@@ -9,6 +9,7 @@ import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { RunBadge } from "../../../components/runs/run-badge";
+import { ResultBadge } from "../../../components/runs/result-badge";
 import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
 import type { Strip } from "../../../components/runs/strip/strip-shapes";
 import { downloadFile } from "../../../lib/api/download";
@@ -33,6 +34,7 @@ const COLUMNS = [
   { title: "Run", sort: "id" },
   { title: "Call", width: 164 },
   { title: "Outcome" },
+  { title: "Result" },
   { title: "Agent" },
   { title: "Channel" },
   { title: "Last step" },
@@ -71,7 +73,7 @@ export function RunsPage() {
               <Nothing hasFilters={countFilters(search) > 0} onClear={() => go({})} />
             ) : (
               <>
-                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1120} isTight>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1240} isTight>
                   {data.items.map((run) => (
                     <RunRow key={run.run_id} run={run} strip={strips.get(run.run_id)} />
                   ))}
@@ -113,6 +115,14 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
         {endOf(run) !== null && (
           <Text fz="xs" c="dimmed">
             {endOf(run)}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td maw={240}>
+        <ResultBadge result={run.result} isSuccess={run.is_success} />
+        {run.summary !== null && (
+          <Text fz="xs" c="dimmed" truncate title={run.summary}>
+            {run.summary}
           </Text>
         )}
       </Table.Td>

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
+import { ResultBadge } from "../../../components/runs/result-badge";
 import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
 import { formatDuration, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
@@ -59,6 +60,7 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
             <Table.Th>Run</Table.Th>
             <Table.Th>Call</Table.Th>
             <Table.Th>Outcome</Table.Th>
+            <Table.Th>Result</Table.Th>
             <Table.Th>Channel</Table.Th>
             <Table.Th ta="right">Duration</Table.Th>
             <Table.Th ta="right">Median response</Table.Th>
@@ -87,6 +89,9 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
               </Table.Td>
               <Table.Td>
                 <RunBadge status={run.status} outcome={run.outcome} />
+              </Table.Td>
+              <Table.Td>
+                <ResultBadge result={run.result} isSuccess={run.is_success} />
               </Table.Td>
               <Table.Td>{channelName(run)}</Table.Td>
               <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>

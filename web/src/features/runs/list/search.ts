@@ -16,6 +16,9 @@ export interface RunSearch {
   agent?: number | number[];
   outcome?: string[];
   status?: string[];
+  /** What calls came to, by their agents' definitions. */
+  result?: string[];
+  success?: "yes" | "no";
   tag?: string[];
   mode?: string[];
   direction?: string;
@@ -67,6 +70,8 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     agent: positives(raw["agent"]),
     outcome: words(raw["outcome"]),
     status: words(raw["status"]),
+    result: words(raw["result"]),
+    success: raw["success"] === "yes" || raw["success"] === "no" ? raw["success"] : undefined,
     tag: words(raw["tag"]),
     mode: words(raw["mode"]),
     direction: word(raw["direction"]),
@@ -93,6 +98,8 @@ export function criteriaOf(search: RunSearch): Criterion[] {
     select("workflow_id", search.agent),
     select("outcome", search.outcome),
     select("status", search.status),
+    select("result", search.result),
+    search.success === undefined ? null : { field: "is_success", type: "boolean", value: search.success === "yes" },
     select("tags", search.tag),
     select("mode", search.mode),
     select("direction", search.direction),
