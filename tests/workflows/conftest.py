@@ -15,6 +15,7 @@ class Editor:
 
     def __init__(self, client: AsyncClient, headers: dict[str, str]) -> None:
         self._client = client
+        self.client = client
         self._headers = {"Content-Type": "application/json", **headers}
 
     async def get(self, path: str, **more: Any) -> Response:

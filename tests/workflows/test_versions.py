@@ -42,6 +42,30 @@ class TestPublish:
         first = (await editor.publish(workflow_id)).json()
         assert (await editor.publish(workflow_id)).json() == first
 
+    async def test_a_note_and_its_author_stand_in_the_list(self, editor: Editor, org: OrgFixture, root: Root) -> None:
+        workflow_id = (await editor.create())["id"]
+        client = Editor(editor.client, org.headers_for("admin"))
+        answer = await client.post(f"/workflow/{workflow_id}/publish", json={"note": "  Shorter greeting "})
+        assert answer.status_code == 200
+        [version] = (await editor.get(f"/workflow/{workflow_id}/versions")).json()
+        admin = {"id": org.user_ids["admin"], "name": f"{org.name} admin"}
+        assert (version["note"], version["author"]) == ("Shorter greeting", admin)
+
+    async def test_a_draft_without_a_note_keeps_where_it_comes_from(self, editor: Editor) -> None:
+        workflow_id = await editor.create_published(simple(greeting="One"))
+        await editor.put(f"/workflow/{workflow_id}", json={"workflow_definition": simple(greeting="Two")})
+        await editor.publish(workflow_id)
+        await editor.post(f"/workflow/{workflow_id}/versions/1/restore")
+        await editor.post(f"/workflow/{workflow_id}/publish", json={"note": " "})
+        [newest, *_] = (await editor.get(f"/workflow/{workflow_id}/versions")).json()
+        assert newest["note"] == "Restored from version 1"
+
+    async def test_a_note_that_is_too_long(self, editor: Editor) -> None:
+        workflow_id = (await editor.create())["id"]
+        answer = await editor.post(f"/workflow/{workflow_id}/publish", json={"note": "x" * 501})
+        assert answer.status_code == 422
+        assert await editor.versions(workflow_id) == [(1, "draft")]
+
 
 class TestDraft:
     async def test_made_of_the_published_version(self, editor: Editor) -> None:
@@ -56,6 +80,7 @@ class TestDraft:
             "created_at",
             "published_at",
             "created_by",
+            "author",
             "note",
             "workflow_json",
             "workflow_configurations",

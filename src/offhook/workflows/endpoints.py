@@ -17,6 +17,7 @@ from offhook.workflows.schemas import (
     CreateWorkflowRequest,
     DeletedResponse,
     MoveWorkflowToFolderRequest,
+    PublishWorkflowRequest,
     PublishWorkflowResponse,
     UpdateWorkflowRequest,
     UpdateWorkflowStatusRequest,
@@ -193,10 +194,18 @@ async def publish_workflow(
     services: Services,
     response: Response,
     if_match: IfMatch,
+    body: PublishWorkflowRequest | None = None,
 ) -> PublishWorkflowResponse:
-    """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409."""
+    """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
+    says what changed is kept with the version."""
     version, revision = await publication.publish_draft(
-        session, services.tools, org, workflow_id, models=services.configurations, expected_revision=if_match
+        session,
+        services.tools,
+        org,
+        workflow_id,
+        models=services.configurations,
+        expected_revision=if_match,
+        note=body.note if body else None,
     )
     set_revision(response, revision)
     return PublishWorkflowResponse.model_validate(version)
@@ -219,12 +228,13 @@ async def validate_workflow(
 async def list_workflow_versions(
     workflow_id: Id, org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[WorkflowVersionResponse]:
-    """Lists versions, newest first; all of them without `limit`."""
+    """Lists versions, newest first; all of them without `limit`. `author` is the member who began the version."""
     rows, total = await service.list_versions(
         session, org.organization_id, workflow_id, limit=part.limit, offset=part.offset
     )
     set_total(response, total)
-    return [WorkflowVersionResponse.from_version(row) for row in rows]
+    authors = await service.authors_of(session, org.organization_id, rows)
+    return [WorkflowVersionResponse.from_version(row, authors.get(row.id)) for row in rows]
 
 
 @router.post(

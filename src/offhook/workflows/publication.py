@@ -88,10 +88,11 @@ async def publish_draft(
     *,
     models: ModelConfigurationStore | None = None,
     expected_revision: int | None = None,
+    note: str | None = None,
 ) -> tuple[WorkflowVersion, int]:
     """Publishes the draft and returns it with the new revision; without a draft, returns the published version.
 
-    ``models`` is None for a version without its own models. Raises WorkflowNotFound (404), WorkflowNotPublished (409,
+    ``note`` says what changed; without one, the version keeps what stands there ("Restored from version 3"). ``models`` is None for a version without its own models. Raises WorkflowNotFound (404), WorkflowNotPublished (409,
     nothing to publish), WorkflowInvalid (422), TriggerConflict (409), PublishConflict (409) when a concurrent publish
     took the draft, WorkflowRevisionConflict (409).
     """
@@ -115,8 +116,10 @@ async def publish_draft(
         published.status = "archived"
         await session.flush()  # a unique index allows one published version
     draft.status, draft.published_at = "published", now
+    draft.created_by = draft.created_by or caller.user_id
+    draft.note = note or draft.note
     await repository.mark_changed(session, workflow, now, revises=True)
-    data = {"version": draft.version_number}
+    data = {"version": draft.version_number, **({"note": note} if note else {})}
     await write_audit_entry(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
     return draft, workflow.revision
 

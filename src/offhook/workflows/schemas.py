@@ -9,6 +9,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from pydantic_core import PydanticCustomError, to_json
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.orgs.people.members import MemberName
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, mask_secrets
@@ -226,6 +227,19 @@ class WorkflowCountResponse(BaseModel):
     archived: int
 
 
+class PublishWorkflowRequest(BaseModel):
+    note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = Field(
+        default=None, description="What changed, for the list of versions"
+    )
+
+
+class VersionAuthorResponse(BaseModel):
+    """A member of the organization; ``name`` is the email address for members without a name."""
+
+    id: int
+    name: str
+
+
 class WorkflowVersionResponse(BaseModel):
     id: int
     version_number: int
@@ -233,13 +247,14 @@ class WorkflowVersionResponse(BaseModel):
     created_at: datetime
     published_at: datetime | None
     created_by: int | None
+    author: VersionAuthorResponse | None
     note: str | None
     workflow_json: dict[str, Any]
     workflow_configurations: dict[str, Any]
     template_context_variables: dict[str, Any]
 
     @classmethod
-    def from_version(cls, version: WorkflowVersion) -> "WorkflowVersionResponse":
+    def from_version(cls, version: WorkflowVersion, author: MemberName | None = None) -> "WorkflowVersionResponse":
         return cls(
             id=version.id,
             version_number=version.version_number,
@@ -247,6 +262,7 @@ class WorkflowVersionResponse(BaseModel):
             created_at=version.created_at,
             published_at=version.published_at,
             created_by=version.created_by,
+            author=VersionAuthorResponse(id=author.user_id, name=author.name) if author else None,
             note=version.note,
             workflow_json=mask_secrets(version.definition),
             workflow_configurations=version.configurations,

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
+from offhook.orgs.people import members
 from offhook.workflows import repository
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.definition import complete_definition
@@ -130,6 +131,15 @@ async def list_versions(
 ) -> tuple[Sequence[WorkflowVersion], int]:
     await get_workflow(session, organization_id, workflow_id)
     return await repository.list_versions(session, organization_id, workflow_id, limit=limit, offset=offset)
+
+
+async def authors_of(
+    session: AsyncSession, organization_id: int, versions: Sequence[WorkflowVersion]
+) -> dict[int, members.MemberName]:
+    """Returns the authors of versions by version id; omits former members."""
+    authors = {version.id: version.created_by for version in versions}
+    names = await members.names_of(session, organization_id, {author for author in authors.values() if author})
+    return {version_id: names[author] for version_id, author in authors.items() if author in names}
 
 
 async def update_workflow(

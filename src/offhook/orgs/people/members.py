@@ -1,5 +1,6 @@
 """Membership and roles; an organization keeps at least one owner, even when several leave at once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +28,22 @@ class MemberChange:
     member: Member
     previous_role: str
     ended_keys: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberName:
+    """What others call a member: the name or, without one, the email address."""
+
+    user_id: int
+    name: str
+
+
+async def names_of(session: AsyncSession, organization_id: int, user_ids: Collection[int]) -> dict[int, MemberName]:
+    """Returns members by user id; users who are not members are left out."""
+    if not user_ids:
+        return {}
+    rows = await repository.names_of_members(session, organization_id, user_ids)
+    return {user_id: MemberName(user_id, name or email) for user_id, name, email in rows}
 
 
 async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> MemberChange:

@@ -1,6 +1,6 @@
 """Statements on members, invitations and personal accounts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -25,6 +25,18 @@ async def list_members(session: AsyncSession, organization_id: int) -> list[Row[
         .order_by(Member.created_at, Member.user_id)
     )
     return list((await session.execute(statement)).all())
+
+
+async def names_of_members(
+    session: AsyncSession, organization_id: int, user_ids: Collection[int]
+) -> Sequence[Row[int, str | None, str]]:
+    """Returns ``(user id, name, email)`` of those who are members."""
+    statement = (
+        select(User.id, User.name, User.email)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id, User.id.in_(user_ids))
+    )
+    return (await session.execute(statement)).all()
 
 
 async def find_member(session: AsyncSession, organization_id: int, user_id: int) -> Row[User, Member] | None:
