@@ -108,6 +108,21 @@ async def find_by_references(
     ).all()
 
 
+async def ids_by_name(session: AsyncSession, organization_id: int, names: Collection[str]) -> dict[str, str]:
+    """Returns the ids of the newest documents of these names that are not archived and did not fail."""
+    rows = await session.execute(
+        select(KnowledgeDocument.name, KnowledgeDocument.id)
+        .where(
+            KnowledgeDocument.organization_id == organization_id,
+            KnowledgeDocument.name.in_(names),
+            KnowledgeDocument.archived_at.is_(None),
+            KnowledgeDocument.status != "failed",
+        )
+        .order_by(KnowledgeDocument.number)
+    )
+    return {name: str(document_id) for name, document_id in rows}
+
+
 async def find_content(
     session: AsyncSession, organization_id: int, content_id: int, *, for_update: bool = False
 ) -> DocumentContent | None:

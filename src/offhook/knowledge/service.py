@@ -144,6 +144,11 @@ async def document_facts(
     return facts
 
 
+async def documents_named(session: AsyncSession, organization_id: int, names: Collection[str]) -> dict[str, str]:
+    """Returns the ids of the newest usable documents of these names; unknown names are left out."""
+    return await repository.ids_by_name(session, organization_id, names) if names else {}
+
+
 async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> DocumentRow:
     row = await repository.find_document(session, caller.organization_id, document_id, for_update=True)
     if row is None:

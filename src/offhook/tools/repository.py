@@ -83,6 +83,24 @@ async def find_credential(
     return (await session.execute(query)).scalar_one_or_none()
 
 
+async def named_credentials(
+    session: AsyncSession, organization_id: int, credential_uuids: Collection[str]
+) -> Sequence[Credential]:
+    """Returns the credentials of the organization among the ids."""
+    wanted = [found for text in credential_uuids if (found := parse_uuid(text)) is not None]
+    in_organization = Credential.organization_id == organization_id
+    return (
+        await session.scalars(select(Credential).where(in_organization, Credential.credential_uuid.in_(wanted)))
+    ).all()
+
+
+async def credentials_of_names(
+    session: AsyncSession, organization_id: int, names: Collection[str]
+) -> Sequence[Credential]:
+    in_organization = Credential.organization_id == organization_id
+    return (await session.scalars(select(Credential).where(in_organization, Credential.name.in_(names)))).all()
+
+
 async def list_credentials(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Credential], int]:

@@ -1,6 +1,7 @@
 """The rules of tools and credentials."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,6 +64,11 @@ async def find_or_create_tool(
     """Returns the active tool of this name and category, whatever its configuration is by now, or creates it."""
     found = await repository.find_active_tool(session, caller.organization_id, str(values["name"]), definition.type)
     return found or await create_tool(session, caller, values, definition)
+
+
+async def find_tool_named(session: AsyncSession, organization_id: int, name: str, category: str) -> Tool | None:
+    """Returns the newest active tool of this name and category."""
+    return await repository.find_active_tool(session, organization_id, name, category)
 
 
 async def update_tool(
@@ -138,6 +144,30 @@ async def get_credential(session: AsyncSession, organization_id: int, credential
     if found is None:
         raise CredentialNotFound
     return found
+
+
+async def credential_names(
+    session: AsyncSession, organization_id: int, credential_uuids: Collection[str]
+) -> dict[str, str]:
+    """Returns names by id; unknown ids are left out."""
+    rows = await repository.named_credentials(session, organization_id, credential_uuids)
+    return {str(row.credential_uuid): row.name for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialFacts:
+    """A credential as other domains see it. ``allowed_hosts`` is empty before its first use."""
+
+    uuid: str
+    allowed_hosts: tuple[str, ...]
+
+
+async def credentials_named(
+    session: AsyncSession, organization_id: int, names: Collection[str]
+) -> dict[str, CredentialFacts]:
+    """Returns the credentials of these names; unknown names are left out."""
+    rows = await repository.credentials_of_names(session, organization_id, names)
+    return {row.name: CredentialFacts(str(row.credential_uuid), tuple(row.allowed_hosts or ())) for row in rows}
 
 
 async def create_credential(

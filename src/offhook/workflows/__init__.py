@@ -8,6 +8,7 @@ from offhook.recordings import RecordingServices
 from offhook.root import Root
 from offhook.tools import ToolServices
 from offhook.workflows import endpoints, node_type_endpoints, repository
+from offhook.workflows.agent_files import endpoints as file_endpoints
 from offhook.workflows.catalog import endpoints as catalog_endpoints
 from offhook.workflows.folders import endpoints as folder_endpoints
 from offhook.workflows.generation import endpoints as template_endpoints
@@ -38,6 +39,7 @@ def register(root: Root) -> None:
     root.jobs.add(ERASE, WorkflowEraser(root.db, hooks).erase_workflow)
     root.api.include_router(template_endpoints.router)
     root.api.include_router(catalog_endpoints.router)
+    root.api.include_router(file_endpoints.router)
     root.api.include_router(endpoints.router)
     root.api.include_router(folder_endpoints.router)
     root.api.include_router(node_type_endpoints.router)

@@ -44,6 +44,12 @@ class WorkflowHasLiveRuns(Conflict):
     code = "workflow_has_live_runs"
 
 
+class AgentFileInvalid(UnprocessableRequest):
+    """This file of an agent is invalid."""
+
+    code = "agent_file_invalid"
+
+
 class FolderNotFound(NotFound):
     """Folder not found."""
 

@@ -1,0 +1,1 @@
+"""Agents as files: written without secrets, read with everything found again by name."""
