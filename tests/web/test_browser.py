@@ -209,6 +209,7 @@ def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> Non
         page.set_viewport_size({"width": 1440, "height": 900})
         page.go_back()
     page.get_by_role("button", name="Publish", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_text("Published v1", exact=True)).to_be_visible()
     expect(page.get_by_text("Draft v1", exact=True)).to_be_hidden()
 

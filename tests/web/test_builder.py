@@ -120,8 +120,15 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     expect(page.get_by_role("button", name=re.compile("1 warning"))).to_be_visible(timeout=SLOW)
     saved(page)
     page.get_by_role("button", name="Publish", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("The first published version, with 3 steps")
+    dialog.get_by_label("Note").fill("Asks for a name")
+    dialog.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_text("Published v1", exact=True)).to_be_visible(timeout=SLOW)
     expect(page.get_by_text("Draft v1", exact=True)).to_be_hidden()
+    page.get_by_text("Versions", exact=True).click()
+    expect(page.get_by_text("Asks for a name", exact=True)).to_be_visible()
+    page.get_by_text("Test", exact=True).click()
 
 
 def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:

@@ -60,6 +60,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     page.get_by_label("Name").fill("Front desk")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="Publish", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_text("Published v1", exact=True)).to_be_visible()
 
     page.get_by_role("link", name="Campaigns", exact=True).click()

@@ -77,6 +77,10 @@ export function useNodeTypes() {
   });
 }
 
+export async function fetchValidation(id: number) {
+  return unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } }));
+}
+
 export function useValidation(id: number) {
   return useQuery({
     queryKey: ["agent", id, "validation"],
@@ -84,8 +88,7 @@ export function useValidation(id: number) {
     // A document of a new agent is usually read within seconds; its warning leaves by itself.
     refetchInterval: ({ state }) =>
       state.data?.warnings.some(({ code }) => code === "document_processing") ? READING_MS : false,
-    queryFn: () =>
-      unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } })),
+    queryFn: () => fetchValidation(id),
   });
 }
 
@@ -103,10 +106,11 @@ export function useRefresh(id: number) {
 export function usePublish(id: number) {
   const refresh = useRefresh(id);
   return useMutation({
-    mutationFn: (revision: number) =>
+    mutationFn: ({ revision, note }: { revision: number; note: string }) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/publish", {
           params: { path: { workflow_id: id }, header: { "if-match": `"${revision}"` } },
+          body: note === "" ? {} : { note },
         }),
       ),
     onSettled: refresh,

@@ -3,16 +3,13 @@
 import { Badge, Button, Group, Modal, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { Problem } from "../../../components/feedback/problem";
-import type { components } from "../../../lib/api/api";
-import { parse } from "../../../graph/definition";
-import { type Version as Content, diff } from "../../../graph/diff";
+import { diff } from "../../../graph/diff";
 import { pluralize, formatTimeAgo } from "../../../lib/format/format";
 import { useRestore, useVersions } from "../api";
 import { ChangeList } from "./change-list";
 import { useEditorContext } from "../state/editor";
+import { type Version, versionContent } from "./version-content";
 import classes from "./versions.module.css";
-
-type Version = components["schemas"]["WorkflowVersionResponse"];
 
 export function VersionsPanel() {
   const { agent } = useEditorContext();
@@ -65,7 +62,7 @@ export function VersionsPanel() {
                 onChange={setOther}
               />
             )}
-            <ChangeList changes={diff(contentOf(before), contentOf(shown))} />
+            <ChangeList changes={diff(versionContent(before), versionContent(shown))} />
           </Stack>
         )}
       </Modal>
@@ -77,23 +74,11 @@ function nameOf({ version_number: number, status }: Version): string {
   return status === "draft" || status === "published" ? `v${number}, ${status}` : `v${number}`;
 }
 
-function contentOf(version: Version | undefined): Content {
-  return {
-    definition: parse(version?.workflow_json),
-    settings: {
-      ...version?.workflow_configurations,
-      ...(version && Object.keys(version.template_context_variables).length > 0
-        ? { variables: version.template_context_variables }
-        : {}),
-    },
-  };
-}
-
 function Row({ version, before, onShow }: { version: Version; before: Version | undefined; onShow: () => void }) {
   const { agent, canEdit, flush, reload } = useEditorContext();
   const restore = useRestore(agent.id);
   const [isAsking, setIsAsking] = useState(false);
-  const count = diff(contentOf(before), contentOf(version)).length;
+  const count = diff(versionContent(before), versionContent(version)).length;
   // What is published and has no draft beside it is what the editor has already.
   const isRestorable = version.status !== "draft" && (version.status !== "published" || agent.has_draft);
   const shown = before === undefined ? "Show" : count === 0 ? "No changes" : pluralize(count, "change");
@@ -112,8 +97,10 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
           <Text fw={600}>v{version.version_number}</Text>
           <State status={version.status} />
         </Group>
-        <Text fz="xs" c="dimmed">
-          {formatTimeAgo(version.published_at ?? version.created_at)}
+        <Text fz="xs" c="dimmed" ta="right">
+          {[version.author?.name, formatTimeAgo(version.published_at ?? version.created_at)]
+            .filter((part) => part !== undefined)
+            .join(" · ")}
         </Text>
       </Group>
       {version.note && <Text fz="sm">{version.note}</Text>}

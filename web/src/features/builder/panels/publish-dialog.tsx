@@ -1,0 +1,95 @@
+/** The last look before a draft answers calls: what changes, and a note for those who read the versions later. */
+
+import { Skeleton, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
+import { Problem } from "../../../components/feedback/problem";
+import { FormDialog } from "../../../components/forms/dialog";
+import { diff } from "../../../graph/diff";
+import { pluralize } from "../../../lib/format/format";
+import { notifySuccess } from "../../../lib/ui/notifications";
+import { usePublish, useVersions } from "../api";
+import { useEditorContext } from "../state/editor";
+import { ChangeList } from "./change-list";
+import { versionContent } from "./version-content";
+import classes from "./versions.module.css";
+
+const MAX_NOTE_CHARS = 500;
+
+interface PublishDialogProps {
+  onClose: () => void;
+  onRefused: (error: unknown) => void;
+}
+
+export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
+  const { agent, flush } = useEditorContext();
+  const publish = usePublish(agent.id);
+  const [note, setNote] = useState("");
+  const [isBusy, setIsBusy] = useState(false);
+  const submit = async () => {
+    setIsBusy(true);
+    try {
+      const { version_number: number } = await publish.mutateAsync({ revision: await flush(), note: note.trim() });
+      notifySuccess(`Version ${number} is published. New calls use it.`);
+      onClose();
+    } catch (error) {
+      onRefused(error);
+    } finally {
+      setIsBusy(false);
+    }
+  };
+  return (
+    <FormDialog
+      title={`Publish version ${agent.version_number}?`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      submit="Publish"
+      isBusy={isBusy}
+      size="lg"
+    >
+      <Textarea
+        label="Note"
+        description="Optional. Shown in the list of versions."
+        placeholder="Shorter greeting"
+        autosize
+        minRows={1}
+        maxRows={4}
+        maxLength={MAX_NOTE_CHARS}
+        data-autofocus
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+      <Changes />
+    </FormDialog>
+  );
+}
+
+function Changes() {
+  const { agent, document } = useEditorContext();
+  const versions = useVersions(agent.id);
+  if (versions.isPending) return <Skeleton h={120} />;
+  if (versions.isError)
+    return (
+      <Problem title="The changes could not be loaded" error={versions.error} onRetry={() => void versions.refetch()} />
+    );
+  const published = versions.data.find((version) => version.status === "published");
+  const { nodes, edges } = document.definition;
+  if (published === undefined)
+    return (
+      <Text fz="sm">
+        The first published version, with {pluralize(nodes.length, "step")} and {pluralize(edges.length, "transition")}.
+        Phone numbers, campaigns, and triggers of this agent start using it.
+      </Text>
+    );
+  const draft = versions.data.find((version) => version.status === "draft");
+  const changes = diff(versionContent(published), versionContent(draft));
+  return (
+    <section aria-label="Changes" className={classes.changes} tabIndex={0}>
+      <Text fz="sm" mb="xs">
+        {changes.length === 0 ? "No changes" : pluralize(changes.length, "change")} since version{" "}
+        {published.version_number}. Calls in progress keep the version that they began with.
+      </Text>
+      <ChangeList changes={changes} />
+    </section>
+  );
+}
