@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
+import type { Schema } from "../../lib/api/types";
 import { starterDefinition } from "./starter";
 
 export function useAgents() {
@@ -58,6 +59,14 @@ export function useCreateFromTemplate() {
   });
 }
 
+export function useImportAgent() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"AgentFile">) => unwrap(api.POST("/api/v1/workflow/import", { body })),
+    onSuccess: () => Promise.all(["agents", "tools"].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
+  });
+}
+
 /** Whether the organization has a language model that can write an agent; the offline one cannot. */
 export function useHasWritingModel(): boolean {
   const models = useQuery({
@@ -70,23 +79,24 @@ export function useHasWritingModel(): boolean {
   return provider !== undefined && provider !== "builtin";
 }
 
-/** The recorded call of a demo agent with a simulated caller, which the first start makes. */
+const SAMPLE_CHECK_MS = 5_000;
+const MAX_SAMPLE_CHECKS = 24;
+
+/** The recorded call of a demo agent with a simulated caller, which the first start makes; also while it is being made. */
 export function useSampleCall(isWanted: boolean) {
   return useQuery({
     queryKey: ["runs", "sample"],
     enabled: isWanted,
     retry: false,
     queryFn: async () => {
-      const filters = JSON.stringify([
-        { field: "context.sample_call", type: "boolean", value: true },
-        { field: "status", type: "select", value: ["completed"] },
-      ]);
+      const filters = JSON.stringify([{ field: "context.sample_call", type: "boolean", value: true }]);
       const { items } = await unwrap(
         api.GET("/api/v1/organizations/usage/runs", { params: { query: { filters, page: 1, limit: 1 } } }),
       );
       return items[0] ?? null;
     },
     // It is made in the first minute; a newcomer is here before it is over.
-    refetchInterval: ({ state }) => (state.data === null && state.dataUpdateCount < 12 ? 10_000 : false),
+    refetchInterval: ({ state }) =>
+      state.data?.status === "completed" || state.dataUpdateCount >= MAX_SAMPLE_CHECKS ? false : SAMPLE_CHECK_MS,
   });
 }

@@ -1,6 +1,6 @@
 /** The first minutes: talk with a finished agent, make it yours, let it call. Shown until all is done, or put away. */
 
-import { Button, CloseButton, Group, Text, Title } from "@mantine/core";
+import { Button, CloseButton, Group, Loader, Text, Title } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import { Check, Headphones } from "lucide-react";
@@ -18,8 +18,10 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
   const active = agents.filter((agent) => agent.status === "active");
   const demo = active.find((agent) => agent.name.endsWith("(demo)")) ?? active.at(-1);
   const runCount = agents.reduce((sum, agent) => sum + agent.total_runs, 0);
-  const sample = useSampleCall(!isAway && runCount <= 1).data ?? null;
-  const hasTalked = runCount > (sample === null ? 0 : 1);
+  const sampleQuery = useSampleCall(!isAway && runCount <= 1);
+  const sample = sampleQuery.data ?? null;
+  // One run may be the sample call, as long as that is not known.
+  const hasTalked = runCount > (sample !== null || sampleQuery.isPending ? 1 : 0);
   const hasChanged = agents.some((agent) => agent.has_draft || (agent.published_version_number ?? 0) > 1);
   const hasPublished = agents.some(
     (agent) =>
@@ -60,7 +62,8 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           {!hasTalked && (
             <Group gap="xs">
               {open("Talk now")}
-              {sample !== null && <HearFirst sample={sample} />}
+              {sample !== null &&
+                (sample.status === "completed" ? <HearFirst sample={sample} /> : <SampleInProgress />)}
             </Group>
           )}
         </Step>
@@ -101,6 +104,14 @@ function HearFirst({ sample }: { sample: Pick<Run, "id" | "workflow_id"> }) {
       )}
     >
       Hear it first
+    </Button>
+  );
+}
+
+function SampleInProgress() {
+  return (
+    <Button size="sm" variant="default" disabled leftSection={<Loader size={14} aria-hidden="true" />}>
+      Recording a sample call
     </Button>
   );
 }
