@@ -6,13 +6,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { fieldErrors, formError } from "../../lib/api/errors";
+import { AgentImport } from "./agent-import";
 import { useCreateAgent, useHasWritingModel, useWriteAgent } from "./api";
 import { TemplateGallery } from "./template-gallery";
 
 const FIELDS = ["use_case", "activity_description", "call_type"] as const;
 const LABELS = { use_case: "Use case", activity_description: "What the agent does" };
 
-type StartingPoint = "template" | "simple" | "described";
+type StartingPoint = "template" | "simple" | "described" | "file";
 
 export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [kind, setKind] = useState<StartingPoint>("template");
@@ -38,11 +39,13 @@ export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => 
             { value: "template", label: "Template" },
             { value: "simple", label: "Simple agent" },
             ...(canDescribe ? [{ value: "described" as const, label: "From a description" }] : []),
+            { value: "file", label: "From a file" },
           ]}
         />
         {kind === "template" && <TemplateGallery onCreated={open} />}
         {kind === "simple" && <Small onClose={onClose} />}
         {kind === "described" && <Described onClose={onClose} />}
+        {kind === "file" && <AgentImport onOpen={open} onClose={onClose} />}
       </Stack>
     </Modal>
   );

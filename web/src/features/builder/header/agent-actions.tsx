@@ -3,10 +3,11 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, Copy, Trash2 } from "lucide-react";
+import { Archive, ArchiveRestore, Copy, Download, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Problem } from "../../../components/feedback/problem";
 import { api, unwrap } from "../../../lib/api/client";
+import { downloadFile } from "../../../lib/api/download";
 import { useRefresh } from "../api";
 import { useEditorContext } from "../state/editor";
 
@@ -43,7 +44,14 @@ export function AgentActions() {
       await refresh();
     },
   });
-  const error = copy.error ?? status.error;
+  // As a file without secrets, to keep, to compare, or to import elsewhere.
+  const save = useMutation({
+    mutationFn: async () => {
+      await flush();
+      await downloadFile(`/api/v1/workflow/${agent.id}/export`, `${agent.name}.agent.json`);
+    },
+  });
+  const error = copy.error ?? status.error ?? save.error;
   if (!canEdit)
     return (
       <Text fz="sm" c="dimmed">
@@ -54,6 +62,15 @@ export function AgentActions() {
     <Stack gap="sm">
       {error && <Problem error={error} />}
       <Group gap={8}>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<Download size={14} />}
+          loading={save.isPending}
+          onClick={() => save.mutate()}
+        >
+          Export
+        </Button>
         <Button
           size="xs"
           variant="default"
