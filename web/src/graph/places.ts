@@ -18,6 +18,11 @@ export function areInside(nodes: readonly Pick<GraphNode, "position">[], view: {
   );
 }
 
+/** The upper left corner of a step whose middle is at this point, at its upper edge. */
+export function centered({ x, y }: Point): Point {
+  return { x: x - NODE_WIDTH / 2, y };
+}
+
 /** Where steps of this size in all stand: below their predecessor, beside whatever is there already. */
 export function freePlace(
   definition: Definition,

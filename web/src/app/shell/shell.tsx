@@ -8,6 +8,7 @@ import { Suspense, useEffect } from "react";
 import { Logo } from "../../components/layout/logo";
 import { Notices } from "../../components/feedback/notices";
 import { useToken, hasExpired } from "../../lib/api/session";
+import { PaletteKey } from "../palette/palette-key";
 import { AccountMenu, SchemeToggle } from "./account-menu";
 import { ImpersonationBanner } from "./impersonation-banner";
 import { Nav } from "./nav";
@@ -88,6 +89,7 @@ export function Shell() {
         </div>
       </AppShell.Main>
       <Notices />
+      <PaletteKey />
     </AppShell>
   );
 }

@@ -4,6 +4,8 @@ import { Notification } from "@mantine/core";
 import { dismissNotification, useNotifications } from "../../lib/ui/notifications";
 import classes from "./notices.module.css";
 
+const COLORS = { good: "brand", info: "blue", bad: "red" } as const;
+
 export function Notices() {
   const notices = useNotifications();
   return (
@@ -11,7 +13,7 @@ export function Notices() {
       {notices.map((notice) => (
         <Notification
           key={notice.id}
-          color={notice.tone === "good" ? "brand" : "red"}
+          color={COLORS[notice.tone]}
           withBorder
           radius="md"
           onClose={() => dismissNotification(notice.id)}

@@ -6,10 +6,10 @@ import { messageOf } from "../api/errors";
 export interface Notification {
   id: number;
   text: string;
-  tone: "good" | "bad";
+  tone: "good" | "info" | "bad";
 }
 
-const STAYS_MS = { good: 5_000, bad: 12_000 };
+const STAYS_MS = { good: 5_000, info: 10_000, bad: 12_000 };
 let notices: readonly Notification[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
@@ -30,6 +30,8 @@ function show(text: string, tone: Notification["tone"]): void {
 }
 
 export const notifySuccess = (text: string): void => show(text, "good");
+/** Something that the user should know, and that is neither done nor wrong. */
+export const notifyInfo = (text: string): void => show(text, "info");
 export const notifyError = (error: unknown): void => show(messageOf(error), "bad");
 
 export function useNotifications(): readonly Notification[] {

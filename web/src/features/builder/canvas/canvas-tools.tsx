@@ -3,14 +3,14 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Panel, useReactFlow } from "@xyflow/react";
 import { Keyboard, LayoutGrid, type LucideIcon, Maximize, Minus, Plus, Redo2, Undo2 } from "lucide-react";
-import { useState } from "react";
-import { FIT_PADDING } from "../../../graph/places";
+import { useCallback, useState } from "react";
 import classes from "./canvas.module.css";
 import { useEditorContext } from "../state/editor";
 import { ProblemsList } from "../header/problems-list";
 import { SearchBox } from "./search-box";
 import { ShortcutsHelp } from "../panels/shortcuts-help";
 import { useCanvasActions } from "../state/use-canvas-actions";
+import { useEditorCommands } from "../state/use-editor-commands";
 import { useShortcuts } from "../state/use-shortcuts";
 
 export function CanvasTools() {
@@ -18,7 +18,9 @@ export function CanvasTools() {
   const actions = useCanvasActions();
   const flow = useReactFlow();
   const [isHelping, setIsHelping] = useState(false);
-  useShortcuts(actions, () => setIsHelping(true));
+  const help = useCallback(() => setIsHelping(true), []);
+  useShortcuts(actions, help);
+  useEditorCommands(actions, help);
   return (
     <>
       <Panel position="top-left" className={classes.tools}>
@@ -35,12 +37,8 @@ export function CanvasTools() {
         <div className={classes.group}>
           <Tool name="Zoom out" icon={Minus} onClick={() => void flow.zoomOut({ duration: 150 })} />
           <Tool name="Zoom in" icon={Plus} onClick={() => void flow.zoomIn({ duration: 150 })} />
-          <Tool
-            name="Show all"
-            icon={Maximize}
-            onClick={() => void flow.fitView({ duration: 250, padding: FIT_PADDING, maxZoom: 1 })}
-          />
-          <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={() => setIsHelping(true)} />
+          <Tool name="Show all" icon={Maximize} onClick={actions.showAll} />
+          <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={help} />
         </div>
       </Panel>
       <Panel position="top-right">

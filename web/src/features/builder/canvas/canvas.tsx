@@ -9,7 +9,7 @@ import {
   type ReactFlowInstance,
   useReactFlow,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useRef } from "react";
 import { FIT_PADDING, NODE_WIDTH } from "../../../graph/places";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas-tools";
@@ -18,10 +18,11 @@ import { useEditorContext } from "../state/editor";
 import { CanvasBackground } from "./background";
 import { edgeAt } from "./edge-at";
 import { LabelLayer } from "./label-layer";
-import { KindMenu, type MenuPlace } from "./kind-menu";
+import { CanvasMenu } from "./canvas-menu";
 import { NodeCard, type CanvasNode } from "./node-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
+import { useCanvasMenu } from "./use-canvas-menu";
 import { useConnections } from "./use-connections";
 import { useDrawnGraph } from "./use-drawn-graph";
 import { useReveal } from "./use-reveal";
@@ -58,7 +59,7 @@ export function Canvas() {
   const { definition } = document;
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const actions = useCanvasActions();
-  const [menu, setMenu] = useState<MenuPlace | null>(null);
+  const { place: menu, setPlace: setMenu, handlers: menuHandlers } = useCanvasMenu();
 
   const { nodes, edges, changeNodes, changeEdges } = useDrawnGraph();
   const { isAllowed, letGo, join, lead } = useConnections(setMenu);
@@ -119,6 +120,7 @@ export function Canvas() {
           isValidConnection={isAllowed}
           onNodeClick={show}
           onEdgeClick={show}
+          {...menuHandlers}
           onMove={shield}
           onMoveEnd={unshield}
           onDragOver={(event) => event.preventDefault()}
@@ -146,13 +148,7 @@ export function Canvas() {
         </ReactFlow>
       </LabelLayer>
       {canEdit && <Tour />}
-      <KindMenu
-        place={menu}
-        onClose={() => setMenu(null)}
-        onChoose={(kind, place) =>
-          actions.add(kind, { x: place.position.x - NODE_WIDTH / 2, y: place.position.y }, place.from)
-        }
-      />
+      <CanvasMenu place={menu} onClose={() => setMenu(null)} />
     </div>
   );
 }

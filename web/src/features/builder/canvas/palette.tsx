@@ -48,8 +48,7 @@ export function Palette() {
               onClick={() => {
                 // After the chosen step, where that may lead somewhere; into the chosen edge; else in the middle.
                 const edge = selection.edgeIds.length === 1 ? selection.edgeIds[0] : edgeInTheMiddle();
-                if (chosen !== undefined && mayEnter(spec))
-                  actions.add(spec.name, { x: chosen.position.x, y: chosen.position.y + 190 }, chosen.id);
+                if (chosen !== undefined && mayEnter(spec)) actions.addAfter(spec.name, chosen.id);
                 else if (chosen === undefined && edge !== undefined) actions.insert(spec.name, edge);
                 else actions.add(spec.name);
               }}

@@ -2,16 +2,16 @@
 
 import { type Connection, type OnConnectEnd, useReactFlow } from "@xyflow/react";
 import { useCallback } from "react";
-import { reconnect } from "../../../graph/editing/edit";
+import { centered } from "../../../graph/places";
 import { canConnect } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import type { CanvasEdge } from "./edge-line";
-import type { MenuPlace } from "./kind-menu";
+import type { MenuPlace } from "./canvas-menu";
 import type { CanvasNode } from "./node-card";
 
 export function useConnections(setMenu: (place: MenuPlace) => void) {
-  const { document, specs, change } = useEditorContext();
+  const { document, specs } = useEditorContext();
   const { definition } = document;
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const actions = useCanvasActions();
@@ -28,8 +28,8 @@ export function useConnections(setMenu: (place: MenuPlace) => void) {
       setMenu({
         x: at.clientX,
         y: at.clientY,
-        from: connection.fromNode.id,
-        position: flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }),
+        position: centered(flow.screenToFlowPosition({ x: at.clientX, y: at.clientY })),
+        subject: { kind: "line", from: connection.fromNode.id },
       });
     },
     [flow, setMenu],
@@ -37,9 +37,8 @@ export function useConnections(setMenu: (place: MenuPlace) => void) {
   // A new function here would redraw all steps and edges at each move of one step.
   const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
   const lead = useCallback(
-    (edge: CanvasEdge, to: Connection) =>
-      change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
-    [change],
+    (edge: CanvasEdge, to: Connection) => actions.reconnect(edge.id, to.source, to.target),
+    [actions],
   );
   return { isAllowed, letGo, join, lead };
 }

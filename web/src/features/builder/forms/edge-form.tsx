@@ -14,7 +14,7 @@ import {
 } from "@mantine/core";
 import { ArrowRight, Trash2 } from "lucide-react";
 import { type GraphEdge, digitsOf, nodeName, text, edgeLabel } from "../../../graph/definition";
-import { reconnect, setEdgeData } from "../../../graph/editing/edit";
+import { setEdgeData } from "../../../graph/editing/edit";
 import { issuesBeside, issueAt } from "../../../graph/validation-issues";
 import { canConnect } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
@@ -111,10 +111,7 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
             .filter((node) => node.id === edge.target || canConnect(specs, document.definition, edge.source, node.id))
             .map((node) => ({ value: node.id, label: nodeName(node) }))}
           value={edge.target}
-          onChange={(id) =>
-            id !== null &&
-            change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, edge.source, id) }))
-          }
+          onChange={(id) => id !== null && actions.reconnect(edge.id, edge.source, id)}
         />
       )}
       {canEdit && (

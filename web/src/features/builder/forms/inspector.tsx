@@ -74,7 +74,7 @@ function Chosen() {
               size="xs"
               variant="default"
               leftSection={<Copy size={14} />}
-              onClick={() => actions.paste(actions.copy())}
+              onClick={() => actions.duplicate(nodeIds)}
             >
               Duplicate
             </Button>

@@ -51,7 +51,7 @@ export function NodeForm({ node }: { node: GraphNode }) {
             size="xs"
             variant="default"
             leftSection={<Copy size={14} />}
-            onClick={() => actions.paste(actions.copy())}
+            onClick={() => actions.duplicate([node.id])}
           >
             Duplicate
           </Button>

@@ -13,6 +13,8 @@ const KEYS: [string, string][] = [
   ["Ctrl D", "Duplicate"],
   ["Ctrl A", "Select all steps"],
   ["Ctrl F", "Search"],
+  ["Ctrl K", "Find any page, agent, step, or command"],
+  ["Shift F10", "Open the menu of the step"],
   ["Shift L", "Arrange all steps"],
   ["Ctrl S", "Save now"],
 ];

@@ -3,10 +3,11 @@
 import { useReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
 import { clipOf, serializeNodes, paste } from "../../../graph/editing/clipboard";
-import type { Point } from "../../../graph/definition";
-import { addNode, connect, moveNodes, remove, splice } from "../../../graph/editing/edit";
-import { FIT_PADDING, NODE_HEIGHT, NODE_WIDTH, freePlace } from "../../../graph/places";
+import { type Definition, type Point, edgeLabel, nodeName } from "../../../graph/definition";
+import { addNode, connect, moveNodes, reconnect, remove, splice } from "../../../graph/editing/edit";
+import { FIT_PADDING, GAP_Y, NODE_HEIGHT, NODE_WIDTH, freePlace } from "../../../graph/places";
 import { canAdd, canConnect, createNode, mayEnter, mayLeave } from "../../../graph/specs";
+import { notifyInfo } from "../../../lib/ui/notifications";
 import { useEditorContext } from "./editor";
 
 export interface CanvasActions {
@@ -14,11 +15,17 @@ export interface CanvasActions {
   add: (kind: string, at?: Point, from?: string) => void;
   /** Adds a step within an edge, if its kind can be both left and entered, else like `add`. */
   insert: (kind: string, edgeId: string, at?: Point) => void;
+  /** Adds a step below another one and joins it to that. */
+  addAfter: (kind: string, from: string) => void;
   connect: (source: string, target: string) => void;
+  /** Leads an edge elsewhere. */
+  reconnect: (edgeId: string, source: string, target: string) => void;
   remove: (nodeIds: readonly string[], edgeIds: readonly string[]) => void;
   copy: () => string;
   paste: (words: string) => boolean;
+  duplicate: (nodeIds: readonly string[]) => void;
   arrange: () => Promise<void>;
+  showAll: () => void;
 }
 
 export function useCanvasActions(): CanvasActions {
@@ -43,8 +50,20 @@ export function useCanvasActions(): CanvasActions {
       change((doc) => ({ ...doc, definition: next }));
       reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
     };
+    const place = (words: string) => {
+      const clip = clipOf(words);
+      if (clip === null) return false;
+      const pasted = paste(definition, clip, middle(), specs);
+      change((doc) => ({ ...doc, definition: pasted.definition }));
+      reveal({ nodeIds: pasted.nodeIds, edgeIds: [] }, "node");
+      return true;
+    };
     return {
       add,
+      addAfter: (kind, from) => {
+        const position = definition.nodes.find((node) => node.id === from)?.position;
+        add(kind, position && { x: position.x, y: position.y + NODE_HEIGHT + GAP_Y }, from);
+      },
       insert: (kind, edgeId, at) => {
         const spec = specs.get(kind);
         if (spec === undefined || !canAdd(spec, definition)) return;
@@ -61,17 +80,17 @@ export function useCanvasActions(): CanvasActions {
         const joined = connect(definition, source, target);
         change((doc) => ({ ...doc, definition: joined.definition }));
         select({ nodeIds: [], edgeIds: [joined.edge.id] });
+        sayIfSecond(definition, source, target);
+      },
+      reconnect: (edgeId, source, target) => {
+        change((doc) => ({ ...doc, definition: reconnect(doc.definition, edgeId, source, target) }));
+        sayIfSecond(remove(definition, [], [edgeId]), source, target);
       },
       remove: (nodeIds, edgeIds) => change((doc) => ({ ...doc, definition: remove(doc.definition, nodeIds, edgeIds) })),
       copy: () => serializeNodes(definition, selection.nodeIds),
-      paste: (words) => {
-        const clip = clipOf(words);
-        if (clip === null) return false;
-        const pasted = paste(definition, clip, middle(), specs);
-        change((doc) => ({ ...doc, definition: pasted.definition }));
-        reveal({ nodeIds: pasted.nodeIds, edgeIds: [] }, "node");
-        return true;
-      },
+      paste: place,
+      duplicate: (nodeIds) => void place(serializeNodes(definition, nodeIds)),
+      showAll: () => void flow.fitView({ duration: 250, padding: FIT_PADDING, maxZoom: 1 }),
       arrange: async () => {
         const { arrangeNodes: arranged } = await import("../../../graph/layout/layout");
         const sizes = new Map(
@@ -87,4 +106,14 @@ export function useCanvasActions(): CanvasActions {
       },
     };
   }, [editor, flow]);
+}
+
+/** Two transitions between the same steps are right only where each has a condition of its own: said, because it looks like one line. */
+function sayIfSecond(before: Definition, source: string, target: string): void {
+  const first = before.edges.find((edge) => edge.source === source && edge.target === target);
+  const goal = before.nodes.find((node) => node.id === target);
+  if (first === undefined || goal === undefined) return;
+  notifyInfo(
+    `“${edgeLabel(first) || "A transition"}” already leads to ${nodeName(goal)}. Give each a condition of its own, or remove one.`,
+  );
 }

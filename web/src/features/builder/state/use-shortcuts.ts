@@ -26,7 +26,7 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
     ["mod+S", () => void editor.flush().catch(() => undefined)],
     ["mod+F", () => window.document.getElementById(SEARCH_ID)?.focus()],
     ["mod+A", () => select({ nodeIds: content.definition.nodes.map((node) => node.id), edgeIds: [] })],
-    ["mod+D", edit(() => void actions.paste(actions.copy()))],
+    ["mod+D", edit(() => actions.duplicate(selection.nodeIds))],
     ["shift+L", edit(() => void actions.arrange())],
     ["shift+?", onHelp],
   ]);
