@@ -1,6 +1,7 @@
 """Graphs that nobody has drawn, by seed: a menu of topics, each with a question, a variable and two ends."""
 
 import random
+from collections.abc import Sequence
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
@@ -35,7 +36,20 @@ TOPICS: Final = (
 def generate_graph(seed: int) -> tuple[str, JsonObject, list[ScenarioTool]]:
     """Returns the name, the definition and the tools of a graph: three to six topics, some with a tool."""
     chance = random.Random(seed)
-    chosen = chance.sample(TOPICS, chance.randint(3, 6))
+    return _build_graph(seed, chance.sample(TOPICS, chance.randint(3, 6)), chance)
+
+
+def generate_large_graph(seed: int) -> tuple[str, JsonObject, list[ScenarioTool]]:
+    """Returns a graph of 100 nodes: 33 topics behind one menu."""
+    repeated = [
+        (f"{topic}{number}", tuple(f"{phrase} {number}" for phrase in phrases), *rest)
+        for number in range(4)
+        for topic, phrases, *rest in TOPICS
+    ]
+    return _build_graph(seed, repeated[:33], random.Random(seed))
+
+
+def _build_graph(seed: int, chosen: Sequence[Any], chance: random.Random) -> tuple[str, JsonObject, list[ScenarioTool]]:
     menu = ", ".join(topic for topic, *_ in chosen[:-1]) + f" or {chosen[-1][0]}"
     greeting = f"Hello, this is the service desk number {seed}. Is it about {menu}?"
     nodes: list[JsonObject] = [

@@ -18,10 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from bench.defect_graphs import generate_graph
+from bench.defect_graphs import generate_graph, generate_large_graph
 from bench.defect_planting import plant_defects, plant_harmless
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent
+from offhook.scenarios.checks import check_agent
 from offhook.scenarios.engine.suite import MakeLlm
 from offhook.scenarios.gate.verdict import GatePolicy, GateSide, examine_version, judge_draft
 from offhook.scenarios.offline import build_offline_model
@@ -67,7 +68,7 @@ def measure(graphs: int, defects: int, seed: int, make_llm: MakeLlm) -> dict[str
         share = defects // graphs + (number < defects % graphs)
         for defect in plant_defects(published.agent, chance, share):
             began = time.process_time()
-            draft = examine_version(defect.agent, scenarios, make_llm)
+            draft = examine_version(defect.agent, scenarios, make_llm, stops_at_failure=True)
             verdict = judge_draft(draft, published, GatePolicy())
             slowest = max(slowest, time.process_time() - began)
             planted[defect.kind] += 1
@@ -76,6 +77,7 @@ def measure(graphs: int, defects: int, seed: int, make_llm: MakeLlm) -> dict[str
             if verdict.has_passed:
                 missed.append(f"{name}: {defect.what}")
     total = planted.total()
+    check_s = time_large_check(seed)
     return {
         "graphs": graphs,
         "seed": seed,
@@ -89,8 +91,18 @@ def measure(graphs: int, defects: int, seed: int, make_llm: MakeLlm) -> dict[str
         "by_reason": dict(reasons.most_common()),
         "missed": missed,
         "slowest_gate_cpu_s": round(slowest, 2),
-        "is_within_goal": stopped.total() >= GOAL_SHARE * total and not alarms,
+        "check_of_100_nodes_cpu_s": check_s,
+        "is_within_goal": stopped.total() >= GOAL_SHARE * total and not alarms and check_s <= GOAL_CHECK_S,
     }
+
+
+def time_large_check(seed: int) -> float:
+    """Returns the CPU seconds of validation and analysis for a graph of 100 nodes."""
+    name, definition, tools = generate_large_graph(seed)
+    agent = build_scenario_agent(name, definition, tools=tools)
+    began = time.process_time()
+    check_agent(agent)
+    return round(time.process_time() - began, 3)
 
 
 def main() -> None:

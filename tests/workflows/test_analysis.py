@@ -62,7 +62,7 @@ RING = definition(
         edge("s", "a", "Begin"),
         edge("a", "b", "On", condition="always"),
         edge("b", "a", "Back", condition="Next."),
-        edge("b", "e", "Stop", digits="9"),
+        edge("b", "e", "Stop", condition="", digits="9"),
     ],
 )
 
@@ -140,7 +140,7 @@ def test_findings(raw: dict[str, Any], expected: list[tuple[str, str, str | None
         simple(),
         {"nodes": [], "edges": []},
         # keys take an edge whatever the model decides
-        chain(edge("a", "e", "On", condition="always"), edge("a", "s2", "Desk", digits="0"))
+        chain(edge("a", "e", "On", condition="always"), edge("a", "s2", "Desk", condition="", digits="0"))
         | {"nodes": [start(), agent(say="Hello."), end("s2"), end()]},
         chain(edge("a", "a", "Weekend", transition_speech="We are closed."), edge("a", "e", "Bye")),
         chain(edge("a", "e", "Done"), prompt="Transfer the caller to the front desk.", tool_uuids=["desk"]),

@@ -88,9 +88,18 @@ class GateVerdict:
         }
 
 
-def examine_version(agent: ScenarioAgent, scenarios: Sequence[Scenario], make_llm: MakeLlm, seed: int = 0) -> GateSide:
+def examine_version(
+    agent: ScenarioAgent,
+    scenarios: Sequence[Scenario],
+    make_llm: MakeLlm,
+    seed: int = 0,
+    *,
+    stops_at_failure: bool = False,
+) -> GateSide:
     """Checks a version and plays the scenarios with it, in the calling thread."""
-    suite = run_suite(agent, scenarios, make_llm, seed)
+    suite = run_suite(
+        agent, scenarios, make_llm, seed, on_result=lambda result: result.has_passed or not stops_at_failure
+    )
     return GateSide(agent, check_agent(agent), suite, measure_coverage(agent, suite.results), _slowest_answer(suite))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from offhook.runs.live.tool_registry import describe_tool
+from offhook.runs.live.tool_registry import CallToolbox, describe_tool
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.tools.definitions import EndCallDefinition, McpDefinition, TransferCallDefinition
 
@@ -23,4 +23,13 @@ def propose_answers(agent: ScenarioAgent, *, tools_fail: bool) -> dict[str, list
         functions = describe_tool(tool.name, tool.definition).functions if is_server else None
         for name in functions or ([] if is_server else [tool.id]):
             answers[name] = [answer]
+    if tools_fail:
+        # they ask no server, and may fail all the same
+        answers |= {uuid: [{"fails": _FAILURE}] for uuid in _built_in_tools(agent)}
     return answers
+
+
+def _built_in_tools(agent: ScenarioAgent) -> set[str]:
+    own = {tool.id for tool in agent.tools}
+    uuids = {uuid for node in agent.graph.nodes.values() for uuid in node.tool_uuids}
+    return {uuid for uuid in uuids - own if CallToolbox().for_node([uuid])}

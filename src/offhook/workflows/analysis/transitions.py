@@ -48,14 +48,15 @@ def transition_findings(graph: WorkflowGraph) -> Iterator[GraphFinding]:
             if is_never_taken(edge):
                 message = f"The condition of “{edge.label}” never holds, and no key takes it"
                 yield _edge_finding(edge, "condition", "edge_never_taken", message, is_error=True)
-            elif (winner := shadowed.get(edge.id)) is not None:
-                message = f"“{edge.label}” can never be taken: “{winner.label}” is always taken first"
+            elif edge.id in shadowed:
+                message = f"“{edge.label}” can never be taken: “{shadowed[edge.id].label}” is always taken first"
                 yield _edge_finding(edge, "condition", "edge_never_taken", message, is_error=True)
             if edge.target == edge.source and not (edge.transition_speech or edge.is_transition_recorded):
                 message = f"“{edge.label}” leads back to its own step and says nothing: the caller hears no answer"
                 yield _edge_finding(edge, None, "edge_to_itself", message)
-        for winner in {id(found): found for edge in edges if (found := shadowed.get(edge.id))}.values():
-            message = f"“{winner.label}” is always taken at “{node.name}”: the other edges never are"
+        winner = next((edge for edge in edges if is_unconditional(edge)), None)
+        if winner is not None and any(edge.condition for edge in edges if edge is not winner):
+            message = f"“{winner.label}” is always taken at “{node.name}”: no words lead to its other edges"
             yield _edge_finding(winner, "condition", "edge_always_wins", message)
         yield from _indistinct_edges(node, [edge for edge in edges if edge.id not in shadowed])
 
