@@ -173,6 +173,12 @@ def test_phrases_stay_english_only_in_agents_that_speak_it() -> None:
     assert findings(english, phrase_names=PHRASES) == []
 
 
+@pytest.mark.parametrize("text", ["{{" * 100_000, f"Transfer them{' ' * 100_000}.", f"Press{' ' * 100_000}one"])
+def test_long_texts_take_linear_time(text: str) -> None:
+    # quadratic patterns would take minutes, and the test's timeout
+    assert findings(simple(greeting=text, prompt=text)) is not None
+
+
 def test_a_graph_that_is_too_large_says_so() -> None:
     nodes = [start(), *(agent(f"n{number}") for number in range(MAX_NODES))]
     assert [found.code for found in analyze_graph(parse_graph(definition(*nodes)))] == ["graph_too_large"]

@@ -21,7 +21,7 @@ __all__ = ["GraphFinding", "analyze_graph"]
 
 
 # Larger graphs are not drawn by people; comparing every two prompts would take seconds.
-MAX_NODES: Final = 500
+MAX_NODES: Final = 300
 
 
 def analyze_graph(

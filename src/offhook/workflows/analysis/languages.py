@@ -11,7 +11,7 @@ MIN_WORDS: Final = 25
 # English sentences have a third and more of these; other languages share a few of the short ones.
 MIN_ENGLISH_SHARE: Final = 0.12
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_SLOT: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SLOT: Final = re.compile(r"\{\{[^{}]*\}\}")
 _ENGLISH_WORDS: Final = """
     the and you your to of is are for that this with we our have has will can what when which how please thank would
     like there it be at on or not from hello goodbye

@@ -26,10 +26,10 @@ _ASKS: Final = re.compile(
     r"\?|\b(please|tell me|say|press|enter|let me know|give me|choose|which|what|name)\b", re.IGNORECASE
 )
 _FUNCTION: Final = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
-_SLOT: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SLOT: Final = re.compile(r"\{\{[^{}]*\}\}")
 _TRANSFER: Final = re.compile(
     r"\b(?:transfer|connect|hand over|put)\s+(?:the\s+(?:caller|call|customer|patient|guest)|them|him|her)\s+"
-    r"(?:through|over|on)?\s*(?:to|with)\b",
+    r"(?:(?:through|over|on)\s+)?(?:to|with)\b",
     re.IGNORECASE,
 )
 
