@@ -31,10 +31,14 @@ class Shop:
     async def release(self, number_id: int) -> Response:
         return await self.client.delete(f"/telephony/managed-numbers/{number_id}", headers=self.headers)
 
-    async def for_sale(self, **query: str) -> list[str]:
+    async def search(self, **query: str) -> dict[str, Any]:
         answer = await self.client.get("/telephony/available-numbers", params=query, headers=self.headers)
         assert answer.status_code == 200, answer.text
-        return [one["phone_number"] for one in answer.json()["numbers"]]
+        offered: dict[str, Any] = answer.json()
+        return offered
+
+    async def for_sale(self, **query: str) -> list[str]:
+        return [one["phone_number"] for one in (await self.search(**query))["numbers"]]
 
 
 @pytest.fixture
@@ -67,6 +71,10 @@ async def test_the_sandbox_sells_and_takes_back(shop: Shop, agent: Agent, client
     assert (await shop.release(bought["phone_number_id"])).status_code == 404
     for country in ("GB", "FR", "JP"):
         assert await shop.for_sale(country=country), country
+
+
+async def test_simulated_numbers_are_named_as_such(shop: Shop) -> None:
+    assert (await shop.search(country="US"))["is_simulated"] is True
 
 
 async def test_one_key_buys_one_number(shop: Shop) -> None:
@@ -117,6 +125,7 @@ class TestAtACarrier:
         assert await self.states(root) == ["done"]
         assert (await shop.release(bought["phone_number_id"])).status_code == 204
         assert carrier.numbers == set()
+        assert (await shop.search(country="US"))["is_simulated"] is False
 
     async def test_an_answer_that_is_lost_after_the_charge(self, shop: Shop, carrier: FakeCarrier, root: Root) -> None:
         carrier.refuses["buy"] = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)

@@ -50,6 +50,7 @@ class AvailableNumbersResponse(BaseModel):
     numbers: list[AvailableNumberResponse]
     country: str
     area_code: str | None
+    is_simulated: bool = Field(description="The numbers are for trying things out: no real phone reaches them")
 
 
 class QuickConnectRequest(BaseModel):
@@ -111,7 +112,12 @@ async def available_numbers(
     """Lists numbers that quick-connect can buy."""
     offers = await services.managed_numbers.search_for_sale(org.organization_id, country, area_code)
     numbers = [AvailableNumberResponse.model_validate(offer) for offer in offers]
-    return AvailableNumbersResponse(numbers=numbers, country=country, area_code=area_code)
+    return AvailableNumbersResponse(
+        numbers=numbers,
+        country=country,
+        area_code=area_code,
+        is_simulated=services.managed_numbers.is_simulated(org.organization_id),
+    )
 
 
 @router.post(

@@ -102,6 +102,11 @@ class ManagedNumbers:
         account = self._accounts.platform_account(organization_id)
         return await search_numbers(self._get_catalog(), account, NumberSearch(country, area_code))
 
+    def is_simulated(self, organization_id: int) -> bool:
+        """Returns whether the numbers on sale belong to a simulated carrier, so that no real phone reaches them."""
+        spec = self._carriers.find(self._accounts.platform_account(organization_id).provider)
+        return spec is not None and spec.is_in_process
+
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buys a number, charges it and assigns it to the organization. Raises WorkflowNotFound (404), OutOfCredit and
         DailySpendLimitReached (402), NoNumberForSale and TooManyNumbers (409) or NumberNotBought (502), and then leaves
@@ -110,12 +115,12 @@ class ManagedNumbers:
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
-        spec = self._carriers.find(account.provider)
+        is_free = self.is_simulated(caller.organization_id)
         wanted, cents = await choose_number(
             self._get_catalog(),
             account,
             NumberSearch(request.country, request.area_code, request.phone_number),
-            0 if spec is not None and spec.is_in_process else self._settings.number_cents,
+            0 if is_free else self._settings.number_cents,
         )
         purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
         await self._buy_number(account, purchase)

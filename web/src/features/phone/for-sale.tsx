@@ -1,6 +1,6 @@
 /** The numbers that can be bought in a place. */
 
-import { Badge, Group, Radio, Stack, Text } from "@mantine/core";
+import { Alert, Badge, Group, Radio, Stack, Text } from "@mantine/core";
 import { Loaded } from "../../components/layout/page";
 import { formatMoney } from "../../lib/format/format";
 import type { Schema } from "../../lib/api/types";
@@ -23,27 +23,39 @@ export function ForSale({ country, area, chosen, onChoose, error }: ForSaleProps
   if (!isWhole) return null;
   return (
     <Loaded query={available} what="The available numbers" height={180}>
-      {({ numbers }) =>
+      {({ numbers, is_simulated: isSimulated }) =>
         numbers.length === 0 ? (
           <Text fz="sm" role="status">
             No numbers are available. Try another area code, or leave it empty.
           </Text>
         ) : (
-          <Radio.Group label="Number" error={error} value={chosen} onChange={onChoose}>
-            <Stack gap={8} mt={8} className={classes.sale}>
-              <Radio value="" label="Any available number" />
-              {numbers.map((one) => (
-                <Radio key={one.phone_number} value={one.phone_number} label={<Offer one={one} />} />
-              ))}
-            </Stack>
-          </Radio.Group>
+          <>
+            {isSimulated && (
+              <Alert variant="light" title="Simulated numbers" mb="sm">
+                This server has no carrier of its own, so these numbers are for trying things out: they cost nothing,
+                and no real phone reaches them. To get a real number, connect a carrier.
+              </Alert>
+            )}
+            <Radio.Group label="Number" error={error} value={chosen} onChange={onChoose}>
+              <Stack gap={8} mt={8} className={classes.sale}>
+                <Radio value="" label="Any available number" />
+                {numbers.map((one) => (
+                  <Radio
+                    key={one.phone_number}
+                    value={one.phone_number}
+                    label={<Offer one={one} isSimulated={isSimulated} />}
+                  />
+                ))}
+              </Stack>
+            </Radio.Group>
+          </>
         )
       }
     </Loaded>
   );
 }
 
-function Offer({ one }: { one: Schema<"AvailableNumberResponse"> }) {
+function Offer({ one, isSimulated }: { one: Schema<"AvailableNumberResponse">; isSimulated: boolean }) {
   return (
     <Group gap={8} component="span">
       <span>{one.friendly_name}</span>
@@ -51,7 +63,11 @@ function Offer({ one }: { one: Schema<"AvailableNumberResponse"> }) {
         {[one.locality, one.region].filter(Boolean).join(", ")}
       </Text>
       <Badge color="gray" component="span">
-        {one.monthly_cost_cents === null ? "price not known" : `${formatMoney(one.monthly_cost_cents)} per month`}
+        {isSimulated
+          ? "simulated"
+          : one.monthly_cost_cents === null
+            ? "price not known"
+            : `${formatMoney(one.monthly_cost_cents)} per month`}
       </Badge>
     </Group>
   );

@@ -9,7 +9,10 @@ const CONNECT = "POST /api/v1/telephony/quick-connect";
 function shop(): FakeServer {
   return new FakeServer()
     .on("GET /api/v1/telephony/available-numbers", {
-      body: { numbers: [{ phone_number: "+12015550150", friendly_name: "(201) 555-0150", monthly_cost_cents: 100 }] },
+      body: {
+        numbers: [{ phone_number: "+12015550150", friendly_name: "(201) 555-0150", monthly_cost_cents: 100 }],
+        is_simulated: true,
+      },
     })
     .on("GET /api/v1/workflow/summary", { body: [{ id: 4, name: "Front desk" }] });
 }
@@ -19,6 +22,7 @@ it("sends the number that was chosen, and shows it", async () => {
   server.on(CONNECT, { body: { phone_number: "+12015550150", instructions: null, workflow_id: null } });
   await user.type(await screen.findByRole("textbox", { name: /^Area code/ }), "201");
   await user.click(await screen.findByRole("radio", { name: /555-0150/ }));
+  expect(await screen.findByText("Simulated numbers")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Buy number" }));
   const body = { mode: "new", country: "US", area_code: "201", phone_number: "+12015550150" };
   await waitFor(() => expect(server.sent).toEqual([{ route: CONNECT, body }]));

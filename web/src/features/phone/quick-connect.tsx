@@ -4,11 +4,13 @@ import { Alert, Group, SegmentedControl, Select, Text, TextInput } from "@mantin
 import { useDebouncedValue } from "@mantine/hooks";
 import { FormDialog } from "../../components/forms/dialog";
 import { CopyLine } from "../../components/forms/secret";
+import { countryChoices } from "../../lib/format/countries";
 import { useForm } from "../../lib/ui/use-form";
 import { useAgentChoices } from "../../lib/organization/agent-names";
 import { useQuickConnect } from "./api";
 import { ForSale } from "./for-sale";
 
+const COUNTRIES = countryChoices();
 const LABELS = { phone_number: "Number", existing_number: "Your number", workflow_id: "Agent" };
 
 interface Values {
@@ -41,7 +43,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
     existing_number: existing,
     workflow_id: agent,
   } = form.values;
-  const [place] = useDebouncedValue({ country: country.toUpperCase(), area }, 400);
+  const [place] = useDebouncedValue({ country, area }, 400);
   const submit = () =>
     connect.mutate({
       mode,
@@ -103,12 +105,14 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
         />
       )}
       <Group grow align="flex-start">
-        <TextInput
+        <Select
           label="Country"
-          description="Two-letter code"
-          maxLength={2}
-          {...form.text("country")}
-          onChange={(event) => move("country", event.currentTarget.value)}
+          description="Where the number is"
+          searchable
+          allowDeselect={false}
+          data={COUNTRIES}
+          {...form.field("country")}
+          onChange={(code) => code !== null && move("country", code)}
         />
         <TextInput
           label="Area code"
