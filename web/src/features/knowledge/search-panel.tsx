@@ -1,12 +1,13 @@
 /** What an agent would find: the same search, to try. */
 
-import { Badge, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Highlight, Stack, Text, TextInput } from "@mantine/core";
 import { Search } from "lucide-react";
 import { type SubmitEvent, useState } from "react";
 import { Panel } from "../../components/layout/panel";
 import { Problem } from "../../components/feedback/problem";
 import { useSearchDocuments } from "./api";
 import classes from "./knowledge.module.css";
+import { markedWords } from "./marked-words";
 
 export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
   const [query, setQuery] = useState("");
@@ -66,9 +67,10 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
                       {hit.heading}
                     </Text>
                   )}
-                  <Badge color="gray">{Math.round(hit.score * 100)}%</Badge>
                 </Group>
-                <Text fz="sm">{hit.text}</Text>
+                <Highlight fz="sm" highlight={markedWords(search.variables ?? "")}>
+                  {hit.text}
+                </Highlight>
               </li>
             ))}
           </ol>
