@@ -3,13 +3,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
 import { useLongList } from "../../lib/api/long-list";
-import { currentToken } from "../../lib/api/session";
 import type { Schema } from "../../lib/api/types";
-import { uploadFile } from "../../lib/api/upload";
 
 export type Document = Schema<"DocumentResponse">;
-
-export const KINDS = ".pdf,.docx,.txt,.md,.html,.htm,.csv";
 
 export function useDocuments(hasArchived: boolean) {
   return useLongList(
@@ -27,18 +23,6 @@ export function useHasArchived(isWanted: boolean): boolean {
     queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { status: "archived", limit: 1 } } })),
   });
   return (found.data?.length ?? 0) > 0;
-}
-
-export async function upload(file: File, onShare: (share: number) => void): Promise<void> {
-  const body = new FormData();
-  body.set("file", file);
-  await uploadFile({
-    method: "POST",
-    address: "/api/v1/knowledge-base/",
-    body,
-    headers: { Authorization: `Bearer ${currentToken() ?? ""}` },
-    onShare,
-  });
 }
 
 const at = (id: string) => ({ params: { path: { document_id: id } } });

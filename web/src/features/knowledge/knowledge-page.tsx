@@ -6,8 +6,9 @@ import { type DragEvent, useState } from "react";
 import { ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
+import { DOCUMENT_KINDS } from "../../lib/api/document-upload";
 import { usePermissions } from "../../lib/organization/organization-context";
-import { KINDS, useDocuments, useHasArchived } from "./api";
+import { useDocuments, useHasArchived } from "./api";
 import { DocumentTable } from "./document-table";
 import classes from "./knowledge.module.css";
 import { SearchPanel } from "./search-panel";
@@ -86,7 +87,7 @@ function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
     >
       <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
       <Text fz="sm">Drop documents here (up to 50 MB each)</Text>
-      <FileButton multiple accept={KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
+      <FileButton multiple accept={DOCUMENT_KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
         {(props) => (
           <Button {...props} size="sm">
             Choose files

@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { messageOf } from "../../lib/api/errors";
-import { upload } from "./api";
+import { uploadDocument } from "../../lib/api/document-upload";
 
 export interface Upload {
   id: number;
@@ -24,7 +24,7 @@ export function useUploads() {
     const id = ++lastId;
     setUploads((before) => [...before, { id, name: file.name, share: 0, problem: null }]);
     try {
-      await upload(file, (share) => change(id, { share }));
+      await uploadDocument(file, (share) => change(id, { share }));
       dismiss(id);
     } catch (error) {
       change(id, { problem: messageOf(error) });

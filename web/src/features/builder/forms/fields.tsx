@@ -16,7 +16,8 @@ import { text } from "../../../graph/definition";
 import { type PropertySpec, valueOf } from "../../../graph/specs";
 import { CollectionField } from "./collection-field";
 import { JsonField } from "./json-field";
-import { CredentialField, DocumentField, RecordingField, ToolField } from "./reference-fields";
+import { DocumentField } from "./document-field";
+import { CredentialField, RecordingField, ToolField } from "./reference-fields";
 import { PromptField } from "./prompt-field";
 
 export interface FieldProps {

@@ -3,15 +3,11 @@
 import { MultiSelect, Select, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { messageOf } from "../../../lib/api/errors";
-import { type Choice, useCredentials, useDocuments, useRecordings, useTools } from "./choices-api";
+import { type Choice, useCredentials, useRecordings, useTools } from "./choices-api";
 import { type InnerProps, words } from "./fields";
 
 export function ToolField(props: InnerProps) {
-  return <Many {...props} choices={useTools()} nothing="No tools yet" />;
-}
-
-export function DocumentField(props: InnerProps) {
-  return <Many {...props} choices={useDocuments()} nothing="No documents yet" />;
+  return <ManyChoice {...props} choices={useTools()} nothing="No tools yet" />;
 }
 
 export function RecordingField(props: InnerProps) {
@@ -27,7 +23,7 @@ interface ChoiceProps extends InnerProps {
   nothing: string;
 }
 
-function Many({ value, onChange, common, choices, nothing }: ChoiceProps) {
+export function ManyChoice({ value, onChange, common, choices, nothing }: ChoiceProps) {
   const chosen = words(value);
   return (
     <MultiSelect

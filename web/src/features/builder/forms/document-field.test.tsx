@@ -1,0 +1,71 @@
+import { screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, expect, it } from "vitest";
+import { renderPart } from "../../../testing/render";
+import { FakeServer } from "../../../testing/server";
+import { DocumentField } from "./document-field";
+
+const LIST = "GET /api/v1/knowledge-base/documents";
+const HANDBOOK = { document_uuid: "d1", filename: "Handbook", processing_status: "completed" };
+
+/** Answers uploads, which tell their progress and so are no `fetch`. */
+function stubUpload(status: number, answer: object) {
+  class Upload {
+    status = status;
+    responseText = JSON.stringify(answer);
+    upload = {};
+    onload = () => undefined;
+    open() {}
+    setRequestHeader() {}
+    send() {
+      queueMicrotask(this.onload);
+    }
+  }
+  globalThis.XMLHttpRequest = Upload as unknown as typeof XMLHttpRequest;
+}
+
+const Original = globalThis.XMLHttpRequest;
+afterEach(() => {
+  globalThis.XMLHttpRequest = Original;
+});
+
+const seen: { value: unknown } = { value: undefined };
+
+function Form({ isOff = false }: { isOff?: boolean }) {
+  const [value, setValue] = useState<unknown>(["d1"]);
+  seen.value = value;
+  return (
+    <DocumentField
+      property={{ name: "document_refs", type: "document_refs", display_name: "Documents", description: "" }}
+      value={value}
+      error={undefined}
+      isOff={isOff}
+      onChange={setValue}
+      errorAt={() => undefined}
+      common={{ label: "Documents", description: "", error: undefined, disabled: isOff, withAsterisk: false }}
+    />
+  );
+}
+
+const render = (part = <Form />) =>
+  renderPart(part, { server: new FakeServer().on(LIST, { body: { documents: [HANDBOOK] } }) });
+
+it("chooses what was uploaded, beside what was chosen", async () => {
+  stubUpload(200, { id: "d2" });
+  const { user } = await render();
+  await user.upload(screen.getByLabelText("Upload documents"), new File(["Open at nine."], "hours.txt"));
+  await waitFor(() => expect(seen.value).toEqual(["d1", "d2"]));
+});
+
+it("says why a file was refused, and chooses nothing", async () => {
+  stubUpload(422, { detail: "This file cannot be read.", code: "document_unreadable" });
+  const { user } = await render();
+  await user.upload(screen.getByLabelText("Upload documents"), new File(["?"], "hours.txt"));
+  expect((await screen.findByRole("alert")).textContent).toContain("This file cannot be read.");
+  expect(seen.value).toEqual(["d1"]);
+});
+
+it("offers no upload to those who only read", async () => {
+  await render(<Form isOff />);
+  expect(screen.queryByLabelText("Upload documents")).toBeNull();
+});
