@@ -122,6 +122,17 @@ def test_long_work_is_reported_until_it_is_done() -> None:
 
 
 @pytest.mark.real_time
+def test_many_short_requests_without_an_answer_are_reported_too() -> None:
+    sink = io.BytesIO()
+    answers = AnswerWriter(sink, interval_s=0.02)
+    deadline = time.monotonic() + 60
+    while not sink.tell() and time.monotonic() < deadline:
+        with answers.reporting_progress():
+            time.sleep(0.002)
+    assert HEADER.unpack(sink.getvalue()[: HEADER.size])[1] == PROGRESS
+
+
+@pytest.mark.real_time
 async def test_a_program_that_says_nothing_is_killed() -> None:
     program = RecognizerProcess(COMMAND, silence_timeout_s=0.5)
     await program.start()

@@ -4,6 +4,8 @@ import asyncio
 import ctypes.util
 import importlib.util
 import json
+import os
+import platform
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
@@ -19,6 +21,7 @@ from offhook.commands import queries
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database, configured_url
 from offhook.commands.serve import base_url
+from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import PostgresError
@@ -28,10 +31,13 @@ from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import PortInUse, bind_socket
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.limited_programs import find_sandbox_gaps, reader_user_id
+from offhook.knowledge.offline.model import MODEL as SENTENCE_MODEL
+from offhook.knowledge.offline.model import OfflineModel
 from offhook.models import local_servers
 from offhook.models.configuration.live_checks import AccessCheckResult, check_all
 from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
+from offhook.models.speed_measurement import SpeedResult, measure_local_speech, measure_sentences
 from offhook.models.vendors import ModelChoice
 from offhook.settings import Settings
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
@@ -40,6 +46,12 @@ Status = Literal["ok", "warning", "failed"]
 UI_INDEX = Path(__file__).parents[1] / "_ui" / "index.html"
 MIN_FREE_MB = 500
 _MODEL_TITLES: Final = {"llm": "language model", "tts": "voice", "stt": "recognition"}
+_SPEED_TITLES: Final = {"tts": "voice", "stt": "recognizer", "sentences": "sentence model"}
+_SPEED_WAITS: Final = {
+    "tts": "first sound after {:.0f} ms",
+    "stt": "words {:.0f} ms after the last one",
+    "sentences": "{:.1f} ms a sentence",
+}
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
@@ -55,10 +67,17 @@ class DoctorCheck:
 
 def register(app: typer.Typer) -> None:
     @app.command()
-    def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+    def doctor(
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+        is_bench: Annotated[
+            bool, typer.Option("--bench", help="Measure the voices and recognizers of this machine instead.")
+        ] = False,
+    ) -> None:
         """Check this installation. The exit code is 0 if Offhook can run and 1 if something it needs is missing."""
         with report_errors():
             settings = load_settings()
+        if is_bench:
+            raise typer.Exit(asyncio.run(_print_speed(settings, as_json=as_json)))
         checks = run_checks(settings)
         is_well = all(check.status != "failed" for check in checks)
         if as_json:
@@ -68,6 +87,44 @@ def register(app: typer.Typer) -> None:
             for check in checks:
                 typer.echo(f"{_MARKS[check.status]} {check.name:<{width}}  {check.detail}")
         raise typer.Exit(0 if is_well else 1)
+
+
+async def _print_speed(settings: Settings, *, as_json: bool) -> int:
+    """Prints the speed of the models on this machine as it is measured; returns 1 when one of them fails."""
+    registry, sentences = ModelRegistry(settings), OfflineModel(settings.data_dir / "models")
+    results = []
+    try:
+        async for result in measure_local_speech(registry):
+            results.append(result)
+            if not as_json:
+                typer.echo(describe_speed(result))
+        try:
+            results.append(await measure_sentences(sentences.embed_query, SENTENCE_MODEL.model))
+        except DomainError as error:
+            failed = SpeedResult("sentences", BUILTIN, SENTENCE_MODEL.model, code=error.code, message=error.message)
+            results.append(failed)
+    finally:
+        await registry.close()
+        await sentences.aclose()
+    if as_json:
+        machine = {"cpus": os.cpu_count(), "architecture": platform.machine()}
+        typer.echo(json.dumps({"version": __version__, "machine": machine, "bench": [asdict(one) for one in results]}))
+    else:
+        typer.echo(describe_speed(results[-1]))
+    return 1 if any(result.code for result in results) else 0
+
+
+def describe_speed(result: SpeedResult) -> str:
+    """Returns one line for people."""
+    name = result.model if result.provider == BUILTIN else f"{result.model} (voice pack)"
+    head = f"{_SPEED_TITLES[result.kind]:<15} {name:<28}"
+    if result.code is not None:
+        return f"{head} {result.message} ({result.code})"
+    waits = _SPEED_WAITS[result.kind].format(result.answer_ms)
+    if result.real_time_factor is None:
+        return f"{head} {waits}"
+    hint = "" if result.real_time_factor < 1 else ": too slow for calls"
+    return f"{head} {waits}, {result.real_time_factor:.3f} of real time{hint}"
 
 
 def run_checks(settings: Settings) -> list[DoctorCheck]:

@@ -164,7 +164,7 @@ class TestRecognizers:
     @pytest.mark.parametrize(
         ("text", "read"), [(" I  WANT TWO ", "i want two"), ("Two, please.", "Two, please."), ("ÄPFEL", "äpfel")]
     )
-    def test_capital_letters_are_not_read(self, text: str, read: str) -> None:
+    async def test_capital_letters_are_not_read(self, text: str, read: str) -> None:
         assert readable_text(text) == read
 
 

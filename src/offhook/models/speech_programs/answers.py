@@ -23,19 +23,21 @@ Worker = TypeVar("Worker")
 
 
 class AnswerWriter:
-    """Writes answers, and a sign of life while a request keeps the next one back."""
+    """Writes answers, and a sign of life while requests are worked on and none has had an answer for a while."""
 
     def __init__(self, sink: BinaryIO, interval_s: float = PROGRESS_INTERVAL_S) -> None:
         self._sink = sink
         self._interval_s = interval_s
         self._writing = threading.Lock()
         self._working_since: float | None = None
+        self._written_at = 0.0
         threading.Thread(target=self._report_progress, daemon=True).start()
 
     def write_answer(self, request: int, kind: int, body: bytes = b"") -> None:
         with self._writing:
             self._sink.write(HEADER.pack(request, kind, len(body)) + body)
             self._sink.flush()
+            self._written_at = time.monotonic()
 
     @contextmanager
     def reporting_progress(self) -> Iterator[None]:
@@ -49,8 +51,10 @@ class AnswerWriter:
         with suppress(OSError, ValueError):  # the server is gone, and so are we
             while True:
                 time.sleep(self._interval_s)
-                since = self._working_since
-                if since is not None and self._interval_s <= time.monotonic() - since <= MAX_REQUEST_S:
+                since, now = self._working_since, time.monotonic()
+                # Many short requests without an answer are work too: audio that waits for its turn.
+                is_silent = now - self._written_at >= self._interval_s
+                if since is not None and is_silent and now - since <= MAX_REQUEST_S:
                     self.write_answer(0, PROGRESS)
 
 
