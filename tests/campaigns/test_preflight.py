@@ -46,7 +46,7 @@ async def test_what_a_start_would_do(
     assert (found["total_contacts"], found["closed_now"], found["blocked_destinations"]) == (4, 3, 1)
     assert (found["on_do_not_call_list"], found["invalid_numbers"], found["callable_contacts"]) == (1, 0, 2)
     assert found["missing_values"] == [{"variable": "name", "contacts": 1}]
-    assert found["estimated_dialling_seconds"] == 28.0  # 2 contacts of 70 s in 5 slots
+    assert found["estimated_dialling_seconds"] == 33.7  # 2 contacts, 1.56 calls of 54 s each, in 5 slots
     assert found["estimated_end_at"] is not None
     assert (await client.get(f"/campaign{path}")).status_code == 401
     assert (await other_desk.ask("GET", path)).status_code == 404

@@ -9,6 +9,7 @@ from offhook.campaigns.engine.store import PostgresCampaignStore
 from offhook.campaigns.engine.telephony_carrier import ProcessTime, TelephonyCarrier
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.intake import endpoints as file_endpoints
+from offhook.campaigns.intake.call_me_first import CampaignTestCalls
 from offhook.campaigns.intake.contact_files import FOLDER as CONTACT_FILES_FOLDER
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import CampaignCreation
@@ -85,6 +86,7 @@ def _build_services(root: Root, outbound: OutboundCalls, store: PostgresCampaign
         files=files,
         creation=CampaignCreation(db, files, outbound, presenter, clock),
         preflight=CampaignPreflight(db, files, presenter, clock),
+        test_calls=CampaignTestCalls(db, outbound),
         presenter=presenter,
         streams=ProgressStreams(db, presenter),
         reports=CampaignReports(db),

@@ -6,6 +6,8 @@ from offhook.campaigns import repository, service
 from offhook.campaigns.intake.creation import select_rules
 from offhook.campaigns.schemas import (
     CampaignResponse,
+    CampaignTestCallRequest,
+    CampaignTestCallResponse,
     CreateCampaignRequest,
     RedialCampaignRequest,
     UpdateCampaignRequest,
@@ -14,6 +16,7 @@ from offhook.campaigns.service import CARRIER_ACCOUNT
 from offhook.campaigns.services import Services
 from offhook.campaigns.tables import Campaign
 from offhook.kit.database.database import Session
+from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.json_values import JsonObject, as_json_object
@@ -86,6 +89,24 @@ async def start_campaign(
 ) -> CampaignResponse:
     """Starts dialing. Of two starts at the same time, one is refused. `Idempotency-Key` is honored."""
     return await services.campaigns.start_once(org, campaign_id, key)
+
+
+@router.post(
+    "/{campaign_id}/test-call",
+    response_model=CampaignTestCallResponse,
+    operation_id="place_campaign_test_call",
+    responses=error_responses(402, 502),
+)
+async def place_campaign_test_call(
+    campaign_id: Id,
+    body: CampaignTestCallRequest,
+    org: RequireMember,
+    services: Services,
+    key: IdempotencyHeader = None,
+) -> CampaignTestCallResponse:
+    """Calls your own number as a contact would be called: with the published agent, the campaign's carrier account and a
+    contact's variables. The call is not part of the campaign. `Idempotency-Key` is honored."""
+    return await services.test_calls.place_test_call(org, campaign_id, body, key)
 
 
 @router.post("/{campaign_id}/pause", response_model=CampaignResponse, operation_id="pause_campaign")

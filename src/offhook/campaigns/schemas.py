@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from offhook.campaigns.rules.hours import DAYS, is_zone
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.phone_numbers import E164
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
@@ -329,10 +330,33 @@ class PreflightResponse(BaseModel):
         description="Contacts without a value for a variable that the agent uses"
     )
     callable_contacts: int
+    estimated_calls: int = Field(description="With retries")
     estimated_dialling_seconds: float | None = Field(
-        description="For one call to each contact; null while no call can be placed"
+        description="For all calls, retries included; null while no call can be placed"
     )
-    estimated_end_at: datetime | None
+    estimated_end_at: datetime | None = Field(description="Waits between retries included")
+    estimated_cost_cents: int | None = Field(
+        description="By the mean cost of the agent's latest outbound calls; null when it has none"
+    )
+    is_estimate_measured: bool = Field(
+        description="Whether the agent has at least 20 outbound calls; otherwise 40 % of calls are assumed to reach no one"
+    )
+
+
+class CampaignTestCallRequest(BaseModel):
+    """A call to one's own number, as a contact would get it. ``contact_id``: whose variables it has; the first contact's
+    by default."""
+
+    phone_number: E164
+    contact_id: Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)] | None = None
+
+
+class CampaignTestCallResponse(BaseModel):
+    """The call is a run of the agent, not of the campaign."""
+
+    run_id: int
+    workflow_id: int
+    status: str
 
 
 class SourceDownloadUrl(BaseModel):

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends
 
 from offhook.campaigns.engine.engine import CampaignEngine
+from offhook.campaigns.intake.call_me_first import CampaignTestCalls
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import CampaignCreation
 from offhook.campaigns.intake.preflight import CampaignPreflight
@@ -25,6 +26,7 @@ class CampaignServices:
     files: ContactFiles
     creation: CampaignCreation
     preflight: CampaignPreflight
+    test_calls: CampaignTestCalls
     presenter: CampaignPresenter
     streams: ProgressStreams
     reports: CampaignReports

@@ -32,6 +32,7 @@ CALLING: Final = frozenset(
         "send_text_chat_message",
         "rewind_text_chat",
         "end_text_chat",
+        "place_campaign_test_call",
         "start_campaign",
         "pause_campaign",
         "resume_campaign",

@@ -1,6 +1,7 @@
 """Predicts a campaign that starts now: contacts that it reaches and misses, and its duration."""
 
 import json
+import math
 from collections import Counter
 from datetime import datetime, timedelta
 from itertools import islice
@@ -13,9 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.campaigns import repository, service
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import get_runnable_version
+from offhook.campaigns.intake.estimate import CallEstimate, PastCalls, estimate_calls
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.destinations import parse_destinations
 from offhook.campaigns.rules.hours import CallingSchedule, calling_window, parse_calling_hours
+from offhook.campaigns.rules.retry import retry_policy
 from offhook.campaigns.rules.slots import effective_cap
 from offhook.campaigns.schemas import PreflightResponse, VariableCount, ZoneCount
 from offhook.campaigns.tables import Campaign
@@ -32,9 +35,6 @@ PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
 # A million numbers take half a minute; there are some thousand kinds of them.
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=0, output_bytes=4 << 20)
 MAX_CONCURRENT: Final = 2
-# Ringing until the callee answers, and a typical call for an agent without any yet.
-RINGING_S: Final = 10.0
-TALKING_S: Final = 60.0
 _BATCH: Final = 5000
 _MAX_WINDOWS: Final = 1000
 _UNKNOWN: Final = "unknown"
@@ -90,8 +90,10 @@ class CampaignPreflight:
         finally:
             numbers_file.unlink(missing_ok=True)
         async with self._db.transaction() as session:
-            pace_s = await self._seconds_per_contact(session, campaign)
-        return _render_report(campaign, kinds, listed, missing, pace_s, self._clock.now())
+            line = await self._load_line(session, campaign)
+            rows = await run_queries.load_past_calls(session, organization_id, campaign.workflow_id)
+        past = [PastCalls(row.status, row.outcome, row.calls, float(row.talked_s), row.cost_cents) for row in rows]
+        return _render_report(campaign, kinds, listed, missing, line, past, self._clock.now())
 
     async def _classify_numbers(self, numbers_file: Path) -> list[NumberKind]:
         done = await self._programs.run(PROGRAM, InputFile(numbers_file))
@@ -102,18 +104,13 @@ class CampaignPreflight:
             (tuple(zones), country, line_type, count) for zones, country, line_type, count in json.loads(done.stdout)
         ]
 
-    async def _seconds_per_contact(self, session: AsyncSession, campaign: Campaign) -> float | None:
-        """Returns the seconds of open time for one contact; None when no call can be placed."""
+    async def _load_line(self, session: AsyncSession, campaign: Campaign) -> tuple[int, float | None]:
+        """Returns how many calls can run at once, and how many can begin per second (None: any number)."""
         capacity = await self._presenter.load_capacity(
             session, campaign.organization_id, campaign.telephony_configuration_id
         )
         limit = (await call_capacity(session, campaign.organization_id)).limit
-        slots = effective_cap(campaign.max_concurrency, limit, capacity.numbers)
-        if not slots:
-            return None
-        talking_s = await run_queries.typical_call_s(session, campaign.organization_id, campaign.workflow_id)
-        by_slots = (RINGING_S + (TALKING_S if talking_s is None else talking_s)) / slots
-        return max(by_slots, 1 / capacity.calls_per_second if capacity.calls_per_second else 0.0)
+        return effective_cap(campaign.max_concurrency, limit, capacity.numbers), capacity.calls_per_second
 
 
 def _render_report(
@@ -121,7 +118,8 @@ def _render_report(
     kinds: list[NumberKind],
     listed: int,
     missing: dict[str, int],
-    pace_s: float | None,
+    line: tuple[int, float | None],
+    past: list[PastCalls],
     now: datetime,
 ) -> PreflightResponse:
     hours, allowed = parse_calling_hours(campaign.calling_hours), parse_destinations(campaign.destinations)
@@ -140,7 +138,10 @@ def _render_report(
     total = sum(count for *_, count in kinds)
     # A contact can be both listed and blocked, so this is a lower bound.
     callable_ = max(0, total - invalid - blocked - listed)
-    dialing_s = None if pace_s is None else round(callable_ * pace_s, 1)
+    estimate = estimate_calls(past, retry_policy(campaign.retry_config), callable_)
+    calls = round(callable_ * estimate.calls)
+    dialing_s = _dialing_seconds(line, callable_, estimate)
+    cost = estimate.cost_cents
     return PreflightResponse(
         campaign_id=campaign.id,
         total_contacts=total,
@@ -151,9 +152,25 @@ def _render_report(
         blocked_destinations=blocked,
         missing_values=[VariableCount(variable=name, contacts=count) for name, count in missing.items() if count],
         callable_contacts=callable_,
+        estimated_calls=calls,
         estimated_dialling_seconds=dialing_s,
-        estimated_end_at=None if dialing_s is None else estimate_end(hours, now, dialing_s),
+        estimated_end_at=(
+            None
+            if dialing_s is None
+            else estimate_end(hours, now, dialing_s + (estimate.retry_wait_s if callable_ else 0))
+        ),
+        estimated_cost_cents=None if cost is None else math.ceil(cost * calls),
+        is_estimate_measured=estimate.is_known,
     )
+
+
+def _dialing_seconds(line: tuple[int, float | None], contacts: int, estimate: CallEstimate) -> float | None:
+    """Returns the open time that all calls take; None when no call can be placed."""
+    slots, per_second = line
+    if not slots:
+        return None
+    pace_s = max(estimate.line_s / slots, estimate.calls / per_second if per_second else 0.0)
+    return round(contacts * pace_s, 1)
 
 
 def estimate_end(hours: CallingSchedule | None, now: datetime, dialing_s: float) -> datetime | None:

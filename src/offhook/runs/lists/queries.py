@@ -29,6 +29,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters.criteria import FilterConditions, reverse_sort
 from offhook.runs.lists.result_queries import summary_column
+from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run, RunValue
 
 EXTRACTED: Final = "extracted_variables"
@@ -197,17 +198,30 @@ def _on_run_values(element: ColumnElement[Any]) -> Any:
     return visitors.replacement_traverse(element, {}, replace_column)
 
 
-async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
-    """Returns the mean duration of a workflow's latest calls with a conversation; None if there are none."""
+async def load_past_calls(session: AsyncSession, organization_id: int, workflow_id: int) -> Sequence[Any]:
+    """Returns (status, outcome, calls, talked_s, cost_cents) of a workflow's latest outbound calls that are over."""
     latest = (
-        select(Run.duration)
-        .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
+        select(Run.status, Run.outcome, Run.duration, Run.cost_cents)
+        .where(
+            Run.organization_id == organization_id,
+            Run.workflow_id == workflow_id,
+            Run.direction == "outbound",
+            Run.status.not_in(sorted(LIVE_STATES)),
+        )
         .order_by(Run.created_at.desc(), Run.id.desc())
         .limit(_MAX_LATEST_CALLS)
         .subquery()
     )
-    found = await session.scalar(select(func.avg(latest.c.duration)).where(latest.c.duration > 0))
-    return None if found is None else float(found)
+    rows = await session.execute(
+        select(
+            latest.c.status,
+            latest.c.outcome,
+            func.count().label("calls"),
+            func.coalesce(func.sum(latest.c.duration), 0).label("talked_s"),
+            func.sum(latest.c.cost_cents).label("cost_cents"),
+        ).group_by(latest.c.status, latest.c.outcome)
+    )
+    return rows.all()
 
 
 async def load_session_rows(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> Sequence[Any]:

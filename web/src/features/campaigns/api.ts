@@ -39,6 +39,13 @@ export function usePreflight(id: number, isWanted: boolean) {
   });
 }
 
+export function useTestCall(id: number) {
+  return useMutation({
+    mutationFn: (body: { phone_number: string }) =>
+      unwrap(api.POST("/api/v1/campaign/{campaign_id}/test-call", { ...at(id), body })),
+  });
+}
+
 export function useCreateCampaign() {
   const queries = useQueryClient();
   return useMutation({

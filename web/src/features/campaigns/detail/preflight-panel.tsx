@@ -8,9 +8,10 @@ import { Figure, Figures } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { usePermissions } from "../../../lib/organization/organization-context";
-import { formatCount, formatDateTime, pluralize } from "../../../lib/format/format";
+import { formatCount, formatDateTime, formatMoney, pluralize } from "../../../lib/format/format";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, useMove, usePreflight } from "../api";
+import { CallMeFirst } from "./call-me-first";
 import { describeHours } from "../rules/rule-descriptions";
 
 export function PreflightPanel({ campaign }: { campaign: Campaign }) {
@@ -44,6 +45,11 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                     : undefined
                 }
               />
+              <Figure
+                name="Estimated cost"
+                value={data.estimated_cost_cents === null ? "–" : formatMoney(data.estimated_cost_cents)}
+                note={data.estimated_cost_cents === null ? "no past calls" : pluralize(data.estimated_calls, "call")}
+              />
               <Figure name="Outside hours" value={formatCount(data.closed_now)} note="right now" />
               <Figure name="Do not call" value={formatCount(data.on_do_not_call_list)} note="never dialed" />
             </Figures>
@@ -59,6 +65,7 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                 >
                   Start dialing
                 </Button>
+                <CallMeFirst campaign={campaign} />
                 {data.callable_contacts === 0 && (
                   <Text fz="sm" c="dimmed">
                     No contact on this list can be called. Edit the rules, or create a campaign with another list.
@@ -105,6 +112,14 @@ function StartDialog({ campaign, report, isOpen, onClose }: StartDialogProps) {
         {now > 0 && report.closed_now > 0 && (
           <List.Item>{formatCount(report.closed_now)} wait for their calling hours.</List.Item>
         )}
+        <List.Item>
+          About {pluralize(report.estimated_calls, "call")} with retries, {span(report.estimated_dialling_seconds)} of
+          dialing
+          {report.estimated_cost_cents === null
+            ? "; the cost is not known yet"
+            : `, about ${formatMoney(report.estimated_cost_cents)}`}
+          .{report.is_estimate_measured ? "" : " This agent has few calls, so these are rough figures."}
+        </List.Item>
         <List.Item>Calling hours: {describeHours(campaign.calling_hours)}</List.Item>
         <List.Item>You can pause at any time.</List.Item>
       </List>
