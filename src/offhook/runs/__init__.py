@@ -38,6 +38,7 @@ from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
 from offhook.runs.strips.call_strips import CallStrips
 from offhook.runs.tables import Run
+from offhook.runs.views import endpoints as view_endpoints
 from offhook.tools import ToolServices
 from offhook.usage import service as usage
 from offhook.workflows import WorkflowServices
@@ -97,6 +98,7 @@ def register(root: Root) -> None:
     root.api.include_router(strip_endpoints.list_router)
     root.api.include_router(usage_endpoints.router)
     root.api.include_router(usage_endpoints.insights_router)
+    root.api.include_router(view_endpoints.router)
 
 
 def _build_services(root: Root) -> RunServices:

@@ -268,6 +268,23 @@ class RunStrip(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class RunView(Base):
+    """A saved view of the list of runs: ``search`` is what stands in the page's address. ``user_id`` None: saved by an API
+    key; a person's own views go with the person."""
+
+    __tablename__ = "run_views"
+    __table_args__ = (Index("ix_run_views_org", "organization_id", "user_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(80))
+    search: Mapped[JsonObject]
+    is_shared: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class RunCostLine(Base):
     """The cost of one item: ``quantity`` times ``unit_price_cents`` from the price table of ``price_date``."""
 

@@ -1,6 +1,6 @@
 /** Every conversation of the organization: found, put in order, downloaded. */
 
-import { Button, Table, Text } from "@mantine/core";
+import { Button, Group, Table, Text } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import { useState } from "react";
@@ -26,6 +26,7 @@ import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
 import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
+import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
 import { channelName } from "./runs-panel";
 import { countFilters, type RunSearch } from "./search";
@@ -63,7 +64,12 @@ export function RunsPage() {
     <Page
       title="Runs"
       about="Every call and chat, on every channel."
-      actions={<Report search={search} isEmpty={runs.data?.total_count === 0} />}
+      actions={
+        <Group gap="xs">
+          <SavedViews search={search} onOpen={go} />
+          <Report search={search} isEmpty={runs.data?.total_count === 0} />
+        </Group>
+      }
     >
       <Filters search={search} onChange={go} />
       <Panel title="All runs">

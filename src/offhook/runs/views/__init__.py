@@ -1,0 +1,1 @@
+"""Saved views of the list of runs."""
