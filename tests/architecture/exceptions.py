@@ -54,6 +54,39 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/repository.py::find_link": ("2026-11-23", "a one-time link names its organization"),
     "src/offhook/orgs/repository.py::revoke_links": ("2026-11-23", "a person's links in all organizations"),
     "src/offhook/orgs/repository.py::delete_signup_requests": ("2026-11-23", "cleans up for the whole installation"),
+    "src/offhook/orgs/second_factor/repository.py::find_factor": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::has_factor": ("2026-11-24", "a person's, who may belong to several"),
+    "src/offhook/orgs/second_factor/repository.py::store_unconfirmed": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::confirm": ("2026-11-24", "a person's, who may belong to several"),
+    "src/offhook/orgs/second_factor/repository.py::spend_step": ("2026-11-24", "a person's, who may belong to several"),
+    "src/offhook/orgs/second_factor/repository.py::spend_recovery_code": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::replace_recovery_codes": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::count_recovery_codes": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::remove_factor": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/second_factor/repository.py::delete_challenges": (
+        "2026-11-24",
+        "a person's, who may belong to several",
+    ),
+    "src/offhook/orgs/sign_in/repository.py::spend_attempt": ("2026-11-24", "a challenge names its organization"),
+    "src/offhook/orgs/sign_in/repository.py::delete_challenge": ("2026-11-24", "a challenge names its organization"),
     "src/offhook/orgs/sign_in/repository.py::extend_session": ("2026-11-23", "a session is known by its token alone"),
     "src/offhook/orgs/sign_in/repository.py::insert_signup_request": ("2026-11-23", "a stranger has no organization"),
     "src/offhook/orgs/sign_in/repository.py::list_signup_requests": ("2026-11-23", "a stranger has no organization"),

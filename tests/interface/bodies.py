@@ -220,6 +220,11 @@ ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
     "download_data_archive": "an export whose job has run: tests/privacy",
+    "enroll_second_factor": "the person's password: tests/orgs",
+    "confirm_second_factor": "an authenticator app: tests/orgs",
+    "renew_recovery_codes": "an authenticator app: tests/orgs",
+    "remove_second_factor": "an authenticator app: tests/orgs",
+    "reset_second_factor": "a member with an authenticator app: tests/orgs",
     "refuse_signup_request": "a request of a stranger: tests/orgs",
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",

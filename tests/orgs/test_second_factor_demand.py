@@ -76,7 +76,7 @@ class TestDemand:
         borrowed = await borrow_session(root, org, other_org.user_ids["owner"])
         assert (await client.get("/organizations/context", headers=borrowed)).status_code == 200
 
-    @pytest.mark.parametrize("due_at", ["soon", 7, "2026-11-24T12:00:00", "2999-01-01T00:00:00Z", "missing"])
+    @pytest.mark.parametrize("due_at", ["soon", {}, "2026-11-24T12:00:00", "2999-01-01T00:00:00Z", "missing"])
     async def test_bad_input(self, client: AsyncClient, org: OrgFixture, due_at: object) -> None:
         body = {} if due_at == "missing" else {"due_at": due_at}
         assert (await client.put(DEMAND, json=body, headers=org.owner_headers)).status_code == 422

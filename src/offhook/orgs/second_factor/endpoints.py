@@ -25,7 +25,7 @@ router = APIRouter()
 
 
 class SecondFactorResponse(BaseModel):
-    """``due_at``: from when on your organization lets in nobody without a second factor; null when it demands none."""
+    """``due_at``: from when on your organization requires a second factor; null when it does not."""
 
     model_config = ConfigDict(from_attributes=True)
 

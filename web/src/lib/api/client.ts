@@ -12,7 +12,9 @@ const signing: Middleware = {
     return request;
   },
   onResponse({ request, response }) {
-    const isSigningIn = /\/auth\/(link|login|second-step|signup|password|invitations\/\w+)$/.test(new URL(request.url).pathname);
+    const isSigningIn = /\/auth\/(link|login|second-step|signup|password|invitations\/\w+)$/.test(
+      new URL(request.url).pathname,
+    );
     const sent = request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null;
     if (response.status === 401 && !isSigningIn) session.expireSession(sent);
     return response;
