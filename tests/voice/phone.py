@@ -63,6 +63,8 @@ class Call:
     actions: list[Action] = field(default_factory=list)
     hangs_up_at: float = 60.0
     sends_audio: bool = True
+    # the peak of a steady sound on the line, which the voice detector takes for speech above 1000
+    murmur: float = 0.0
     result: CallResult | None = None
     started_at: float = 0.0
     recording: RecordingSwitch | None = None
@@ -172,11 +174,9 @@ class Call:
     def _audio(self, now: float) -> bytes:
         if now < self._beeps[0]:
             return hum(self.leg.codec, now, self._beeps[1])
-        return (
-            hum(self.leg.codec, now, VOICE_HZ, self._loudness)
-            if now < self._loud_until
-            else self.leg.codec.silence_frame
-        )
+        if now < self._loud_until:
+            return hum(self.leg.codec, now, VOICE_HZ, self._loudness)
+        return hum(self.leg.codec, now, VOICE_HZ, self.murmur) if self.murmur else self.leg.codec.silence_frame
 
     # -- what came of it ------------------------------------------------------------------------------------------
 

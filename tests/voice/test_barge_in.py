@@ -16,13 +16,12 @@ def interrupted_call(**start: object) -> Call:
 
 
 class TestBargeIn:
-    def test_the_agent_stops_within_a_quarter_of_a_second(self) -> None:
+    def test_the_agent_is_silent_within_half_a_second(self) -> None:
         call = interrupted_call().run()
 
-        (at,) = call.sink.at(events.BARGED_IN)
-        assert 6 < at <= 6.26
         last_before = max(t for t, _ in call.leg.frames if t < call.started_at + 7)
-        assert last_before - call.started_at <= 6.26
+        assert 6 < last_before - call.started_at <= 6.45
+        assert call.sink.at(events.BARGED_IN)
         assert call.leg.clears
 
     def test_transcript_and_history_keep_what_was_heard(self) -> None:

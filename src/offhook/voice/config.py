@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal, cast, get_args
 
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
+from offhook.voice.input.interruption_rules import TurnTaking
 from offhook.voice.output.ambience import AmbienceConfig
 from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailConfig
 
@@ -59,8 +60,10 @@ class CallConfig:
     smart_turn_stop_s: float = 2.0
     vad_start_probability: float = 0.5
     vad_stop_probability: float = 0.35
-    # four windows of 32 ms: shorter bursts are clicks and breath
-    interrupt_after_s: float = 0.12
+    turn_taking: TurnTaking = "balanced"
+    interruption_words: tuple[str, ...] = ()
+    # None: as the way of turn-taking has it
+    interrupt_after_s: float | None = None
     interrupt_min_level_db: float | None = None
     vad_stop_after_s: float = 0.3
     filler_after_s: float = 1.8
@@ -96,7 +99,7 @@ class CallConfig:
             smart_turn_stop_s=number("smart_turn_stop_secs", 2, 0.2, 30),
             vad_start_probability=confidence,
             vad_stop_probability=min(0.35, confidence * 0.7),
-            interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2),
+            interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2) if vad_section.get("start_seconds") else None,
             interrupt_min_level_db=vad("minimum_level_db", 0, -90, 0) if has_level else None,
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
             disclosure=_parse_disclosure(_config_section(configurations, "disclosure")),

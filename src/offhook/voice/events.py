@@ -27,11 +27,16 @@ EDGE_TAKEN: Final = "edge_taken"  # {edge_id, label, from, to, by: "model"|"dtmf
 CALLER_STARTED: Final = "caller_started"  # {} speech began
 CALLER_STOPPED: Final = "caller_stopped"  # {} speech ended
 CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
-CALLER_SAID: Final = "caller_said"  # {text, start_s, end_s, confidence?}   -> transcript
+CALLER_SAID: Final = (
+    "caller_said"  # {text, start_s, end_s, confidence?, ignored?: why it is not answered}   -> transcript
+)
 CALLER_NOT_UNDERSTOOD: Final = "caller_not_understood"  # {start_s, end_s} words without a transcript  -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
 AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent pauses and listens
+INTERRUPTION_JUDGED: Final = (
+    "interruption_judged"  # {decision: "yielded"|"talked_on"|"resumed", reason, words, after_ms}
+)
 AGENT_RESUMED: Final = "agent_resumed"  # {} it was not an interruption
 RECORDING_STARTED: Final = "recording_started"  # {because: "call_connected"|"disclosure_played"}
 RECORDING_PAUSED: Final = "recording_paused"  # {} a tool; what is said now is not in the recording

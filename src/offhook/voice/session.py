@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final
 
+from offhook.kit.json_values import ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
@@ -14,11 +15,14 @@ from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.disclosure import Disclosure
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.digit_collector import DigitCollector
+from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
+from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
 from offhook.voice.input.turn_rules import CallerTurnState
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
+from offhook.voice.overlap import OverlapController
 from offhook.voice.ports import CallLeg, CallResult, RunSink, VadEngine
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
@@ -90,6 +94,18 @@ class CallSession:
             disclosure=self._disclosure,
             on_move=self._listener.set_expectation,
             on_end=self.end_call,
+        )
+        self._overlap = OverlapController(
+            InterruptionRules(
+                TIMES[self._config.turn_taking].with_reaction(self._config.interrupt_after_s),
+                lexicon_for(models.language),
+                self._config.interruption_words,
+            ),
+            line=line,
+            turns=self._turns,
+            playback=self._playback,
+            listener=self._listener,
+            min_level_db=self._config.interrupt_min_level_db,
         )
         self._voicemail = VoicemailHandler(
             self._config.voicemail,
@@ -196,6 +212,7 @@ class CallSession:
             for task in beside:
                 task.cancel()
             self._voicemail.close()
+            self._overlap.close()
             await self._turns.stop()
             await self._disclosure.close()
             self._digits.cancel()
@@ -234,8 +251,12 @@ class CallSession:
         floor, playback = self._turns, self._playback
         self._conversation.retriever.prefetch(self._conversation.node, f"{state.text} {state.partial}")
         if floor.is_closing or not floor.is_agent_busy or not (playback.is_audible or playback.is_paused):
+            self._overlap.finish()
             return
         if floor.is_uninterruptible:
+            return
+        if self._config.turn_start == "default":
+            self._overlap.consider(state)
             return
         rules = self._listener.rules
         if rules.interrupt_rule.should_interrupt(state):
@@ -248,21 +269,40 @@ class CallSession:
             return
         now = self._line.since_start()
         started, stopped = self._spoken_span(started_at, stopped_at)
-        self._line.emit(events.CALLER_SAID, {"text": text, "start_s": started, "end_s": stopped})
+        ignored = self._reason_to_ignore(text)
+        said: ReadableJsonObject = {"text": text, "start_s": started, "end_s": stopped}
+        self._line.emit(events.CALLER_SAID, {**said, "ignored": ignored} if ignored else said)
         self._voicemail.detector.on_turn_ended(text, self._llm)
-        if self._ended.is_set() or self._turns.is_mute:
+        if ignored or self._ended.is_set() or self._turns.is_mute:
             return
+        self._listener.sound.learn_voice()
         may_cut_off = self._listener.rules.interrupt_rule.should_cut_off(text)
         if self._turns.is_uninterruptible or (self._playback.is_audible and not may_cut_off):
             self._turns.queued_texts.append(text)
         else:
+            self._overlap.release()
             self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
+
+    def _reason_to_ignore(self, text: str) -> str:
+        """Returns why a caller's turn needs no answer: a listening sound over the agent, a filler, words to others."""
+        if self._config.turn_start != "default" or not text:
+            return ""
+        playback = self._playback
+        if self._overlap.is_active and (playback.is_audible or playback.is_paused):
+            return self._overlap.judge_turn(text)
+        lexicon = self._overlap.rules.lexicon
+        signal = lexicon.classify(text, stop_words=self._config.interruption_words)
+        is_asked = self._playback.current_text.rstrip().endswith("?")
+        is_listening = signal is SpeechSignal.BACKCHANNEL and self._turns.is_agent_busy and not is_asked
+        is_idle_talk = signal is SpeechSignal.FILLER or (signal is SpeechSignal.ASIDE and lexicon.is_short_aside(text))
+        return signal.value if is_listening or is_idle_talk else ""
 
     def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None:
         if self._turns.is_closing:
             return
         started, stopped = self._spoken_span(started_at, stopped_at)
         self._line.emit(events.CALLER_NOT_UNDERSTOOD, {"start_s": started, "end_s": stopped})
+        self._overlap.finish()
         if self._turns.is_agent_busy:
             return
         is_last = count >= self._config.max_unheard_turns
@@ -287,6 +327,7 @@ class CallSession:
 
     def _on_digits(self, digits: str, edge: Edge | None) -> None:
         self._line.emit(events.DIGITS_PRESSED, {"digits": digits})
+        self._overlap.release()
         now = self._line.since_start()
         timing = TurnTiming(caller_stopped=now, turn_decided=now)
         if edge is None:

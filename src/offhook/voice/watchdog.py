@@ -61,7 +61,7 @@ class CallWatchdog:
     def _watch_answer(self, now: float) -> None:
         turns, config = self._turns, self._config
         due_since = turns.reply_due_since
-        if due_since is None or self._playback.is_audible or self._is_over:
+        if due_since is None or self._playback.is_audible or self._playback.is_paused or self._is_over:
             return
         silent = now - max(due_since, self._playback.audible_until)
         if self._filled_for != due_since:

@@ -16,6 +16,7 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "caller_said": ("green", "Caller: {text}"),
     "caller_not_understood": ("yellow", "Caller: (not understood)"),
     "digits_pressed": ("green", "Caller pressed {digits}"),
+    "interruption_judged": ("yellow", "speech over the agent: {decision} ({reason})"),
     "barged_in": ("yellow", "the caller interrupted"),
     "tool_called": ("magenta", "tool {name} {arguments}"),
     "tool_answered": ("magenta", "tool {name} answered in {ms} ms"),

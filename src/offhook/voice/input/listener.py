@@ -13,6 +13,7 @@ from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
+from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules
@@ -25,6 +26,8 @@ REOPEN_PAUSE_S: Final = 0.2
 MIN_UNHEARD_S: Final = 0.35
 # After this many turns without words, the next recognizer is tried.
 UNHEARD_BEFORE_FAILOVER: Final = 2
+# The same for a recognizer that has understood this caller before: sounds without words are more likely then.
+UNHEARD_IF_HEARD_BEFORE: Final = 4
 # How much longer the caller waits for a recognizer that says it is still working.
 MAX_EXTRA_WAIT_S: Final = 5.0
 
@@ -64,6 +67,7 @@ class CallerListener:
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing)
+        self.sound = CallerSound(self._loop.time)
         self.detector = SpeechDetector(
             now=self._loop.time,
             start_probability=config.vad_start_probability,
@@ -72,7 +76,13 @@ class CallerListener:
             on_start=self._speech_started,
             on_stop=self._speech_stopped,
             on_window=self.evaluate_turn,
+            stands_out=self.sound.stands_out,
         )
+        # whether interim words are to be expected
+        self.shows_words = models.stt[0].has_endpointing
+        self._has_heard_words = False
+        # the session wants every window, also those without speech
+        self.is_watched = False
         self._vad = vad.open_stream(self.detector)
         self._expectation = Expectation()
         self.audio_tap: Callable[[Samples], None] | None = None  # receives the caller's audio at 8 kHz
@@ -100,6 +110,7 @@ class CallerListener:
         narrow = samples if self._codec.sample_rate == 8000 else _downsample_to_8k(samples)
         if self.audio_tap is not None:
             self.audio_tap(narrow)
+        self.sound.push(narrow)
         self._vad.push(narrow)
 
     @property
@@ -202,7 +213,9 @@ class CallerListener:
         if event.kind == "working":
             self._waits_until = self._loop.time() + MAX_EXTRA_WAIT_S
             return
+        self._has_heard_words = self._has_heard_words or bool(text)
         if event.kind == "partial":
+            self.shows_words = True
             self._state.partial = text
             if text:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
@@ -242,7 +255,8 @@ class CallerListener:
         self._emit(events.CALLER_STOPPED, {})
         if self._stream is not None:
             self._stream.speech_ended()
-        if not self.has_words and self.detector.speech_s >= MIN_UNHEARD_S:
+        is_missed = not self.has_words and not self.is_watched and self.detector.speech_s >= MIN_UNHEARD_S
+        if is_missed and self.sound.was_voice(self.detector.speech_s + self._config.vad_stop_after_s):
             self._unheard_from = self.detector.stopped_at
 
     def evaluate_turn(self) -> None:
@@ -258,7 +272,7 @@ class CallerListener:
         if self.rules.is_over(state):
             self._end_turn(now)
             return
-        if state.is_speaking or self.has_words:
+        if state.is_speaking or self.has_words or self.is_watched:
             self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
             return
@@ -281,15 +295,19 @@ class CallerListener:
         started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
         self._reported_start = started_at
         self.unheard_turns += 1
-        if self.unheard_turns >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_ref is not None:
+        limit = UNHEARD_IF_HEARD_BEFORE if self._has_heard_words else UNHEARD_BEFORE_FAILOVER
+        if self.unheard_turns >= limit and self._circuit.next_ref is not None:
             error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
             self._circuit.report_failure(error)
             self._switch_recognizer(error)
-            if self._reader is not None:
-                self._reader.cancel()
-            stream, self._stream = self._stream, None
-            self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
+            self._restart_recognition()
         self._owner.on_turn_without_transcript(self.unheard_turns, started_at, stopped_at)
+
+    def _restart_recognition(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+        stream, self._stream = self._stream, None
+        self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
 
 
 def _downsample_to_8k(samples: Samples) -> Samples:

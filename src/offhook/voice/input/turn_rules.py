@@ -8,6 +8,8 @@ from offhook.voice.config import CallConfig
 
 # Longer than any vendor's endpointing default (0.3 to 1.0 s): a final transcript or endpoint comes no more.
 MIN_STALE_S: Final = 1.5
+# Four windows of 32 ms: shorter bursts are clicks and breath.
+INTERRUPT_AFTER_S: Final = 0.12
 # English function words that do not end a complete statement.
 _OPEN: Final = frozenset(
     {
@@ -104,7 +106,9 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules
     if has_endpointing and config.turn_stop != "silence":
         # a vendor that never reports its endpoint must not block the turn
         silence_s = max(MIN_STALE_S, silence_s)
-    speech = InterruptRule(after_s=config.interrupt_after_s, min_level_db=config.interrupt_min_level_db)
+    speech = InterruptRule(
+        after_s=config.interrupt_after_s or INTERRUPT_AFTER_S, min_level_db=config.interrupt_min_level_db
+    )
     never = InterruptRule()
     interrupt_rule, pause_rule = {
         "never": (never, never),

@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from offhook.kit.audio import FRAME_S
 from offhook.voice.output.metronome import Metronome
 from offhook.voice.ports import CallLeg, CallRecorder
@@ -13,6 +15,11 @@ from offhook.voice.ports import CallLeg, CallRecorder
 LEAD_FRAMES = 2
 # Extra time for a mark on top of the audio before it counts as lost (Vobiz never returns cleared ones).
 MARK_GRACE_S = 1.0
+# The agent's voice while it listens: 12 dB lower, still heard and no longer in the way.
+LOWERED_GAIN = 0.25
+# Speech that stopped within a word goes on from the word's beginning, found as the quietest frame of the last 0.4 s.
+MAX_REWIND_FRAMES = 20
+MIN_REWOUND_PAUSE_S = 0.3
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +72,10 @@ class Playback:
         self._frames_since_epoch = 0
         self._is_running = False
         self.is_paused = False
+        self._is_lowered = False
+        self._paused_at = 0.0
+        # the last frames of the sentence that is being sent, for going on from the beginning of a word
+        self._last_frames: deque[bytes] = deque(maxlen=MAX_REWIND_FRAMES)
         # loop time when the last sent frame will have been heard; 0 before the first one
         self.audible_until = 0.0
         self._marks_sent = 0
@@ -104,13 +115,45 @@ class Playback:
 
     def pause(self) -> None:
         """Pauses and keeps queued audio; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
+        if not self.is_paused:
+            self._paused_at = self._loop.time()
         self.is_paused = True
         self._is_running = False
         self._metronome.remove(self)
 
     def resume(self) -> None:
+        """Goes on where it paused; after a pause that was heard, from the beginning of the word."""
+        if self.is_paused and self._loop.time() - self._paused_at >= MIN_REWOUND_PAUSE_S:
+            self._rewind_to_word()
         self.is_paused = False
         self._resume_sending()
+
+    def lower_voice(self, *, is_lowered: bool) -> None:
+        """Plays what follows at a lower volume, or at the full one again."""
+        self._is_lowered = is_lowered
+
+    @property
+    def current_text(self) -> str:
+        """Returns the sentence that is being played or was just sent; empty between answers."""
+        return self._queue[0].text if self._queue else ""
+
+    @property
+    def unsent_s(self) -> float:
+        """Returns the seconds of synthesized speech that were not sent yet."""
+        return sum(len(sentence.buffer) for sentence in self._queue) / self.bytes_per_s
+
+    def _rewind_to_word(self) -> None:
+        if not self._queue or not self._last_frames:
+            return
+        head, frames = self._queue[0], list(self._last_frames)
+        frames = frames[-(head.sent_bytes // self._frame) :] if head.sent_bytes else []
+        if not frames:
+            return
+        levels = [int(np.abs(self._leg.codec.decode(frame).astype(np.int32)).sum()) for frame in frames]
+        again = frames[levels.index(min(levels)) :]
+        head.buffer[:0] = b"".join(again)
+        head.sent_bytes -= len(again) * self._frame
+        self._last_frames.clear()
 
     def _resume_sending(self) -> None:
         if self.is_paused:
@@ -139,6 +182,7 @@ class Playback:
 
     def _finish(self, sentence: QueuedSentence) -> None:
         self._queue.popleft()
+        self._last_frames.clear()
         if sentence.sent_bytes:
             self._marks_sent += 1
             sentence.mark = self._marks_sent
@@ -177,6 +221,10 @@ class Playback:
         del head.buffer[: self._frame]
         if len(frame) < self._frame:
             frame += self._leg.codec.silence_frame[len(frame) :]
+        self._last_frames.append(frame)
+        if self._is_lowered:
+            codec = self._leg.codec
+            frame = codec.encode((codec.decode(frame) * LOWERED_GAIN).astype(np.int16))
         self._leg.send_frame(frame)
         # the recording places a frame where it is heard, not where the lead put it on the wire
         heard_at = self._epoch + self._frames_since_epoch * FRAME_S
@@ -196,7 +244,8 @@ class Playback:
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self.audible_until - self._loop.time())
         self._queue.clear()
-        self.is_paused = False
+        self._last_frames.clear()
+        self.is_paused = self._is_lowered = False
         self._metronome.remove(self)
         self._is_running = False
         self._frames_since_epoch = 0

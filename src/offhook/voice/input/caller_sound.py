@@ -1,0 +1,77 @@
+"""The sound of one caller: what stands out from the line's noise, and how their voice usually is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from offhook.kit.audio import Samples
+from offhook.voice.input.line_levels import LineLevels
+from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
+
+# Sound with less voicing is a cough or a noise.
+MIN_VOICING: Final = 0.4
+MIN_LEARNED_S: Final = 0.25
+LEARNED_S: Final = 1.6
+# A stretch of sound is measured again after this long.
+MEASURE_EVERY_S: Final = 0.12
+# A voice is known after so many turns.
+LEARNED_TURNS: Final = 3
+# Of windows without speech, one in so many is measured: for the floor of the noise.
+QUIET_WINDOWS: Final = 4
+
+
+class CallerSound:
+    """Push every piece of the caller's audio at 8 kHz; ``now`` is loop time."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._levels = LineLevels()
+        self.push: Callable[[Samples], None] = self._levels.push
+        self._quiet_windows = 0
+        self._voice: SoundEvidence | None = None
+        self._learned_turns = 0
+        self._measured: tuple[float, SoundEvidence] = (-1.0, SoundEvidence())
+
+    def stands_out(self, is_speech: bool) -> bool:
+        """Measures a window of the voice detector; returns whether it is speech above the noise of the line."""
+        if not is_speech:
+            self._quiet_windows += 1
+            if self._quiet_windows % QUIET_WINDOWS == 0:
+                self._levels.measure_window(is_speech=False)
+            return False
+        self._levels.measure_window(is_speech=True)
+        return self._levels.stands_out()
+
+    @property
+    def has_contrast(self) -> bool:
+        """Returns whether a voice was clearly louder than what is always on the line."""
+        return self._levels.has_contrast
+
+    def measure_overlap(self, age_s: float) -> tuple[SoundEvidence, float, float]:
+        """Measures the speech that began ``age_s`` ago: its sound, and by how many dB it is quieter and duller than
+        this caller's voice, 0 where that is not known yet."""
+        now = self._now()
+        if now - self._measured[0] >= MEASURE_EVERY_S:
+            samples = self._levels.recent_samples(min(age_s + 0.05, 0.7))
+            self._measured = (now, measure_sound(samples, self._levels.floor_db))
+        sound = self._measured[1]
+        if self._voice is None or not sound.loud_s:
+            return sound, 0.0, 0.0
+        return sound, self._voice.level_db - sound.level_db, self._voice.tilt_db - sound.tilt_db
+
+    def learn_voice(self) -> None:
+        """Remembers how the caller sounds who has just spoken to the agent."""
+        if self._learned_turns >= LEARNED_TURNS:
+            return
+        heard = measure_sound(self._levels.recent_samples(LEARNED_S), self._levels.floor_db)
+        if heard.loud_s < MIN_LEARNED_S or heard.voiced < MIN_VOICING:
+            return
+        if self._voice is not None:
+            level, tilt = (self._voice.level_db + heard.level_db) / 2, (self._voice.tilt_db + heard.tilt_db) / 2
+            heard = replace(heard, level_db=level, tilt_db=tilt)
+        self._voice = heard
+        self._learned_turns += 1
+
+    def was_voice(self, span_s: float) -> bool:
+        """Returns whether the sound of the last ``span_s`` seconds had a pitch."""
+        return measure_sound(self._levels.recent_samples(span_s), self._levels.floor_db).voiced >= MIN_VOICING

@@ -1,0 +1,81 @@
+"""Loudness of the caller's line: the floor of its noise, the caller's usual voice, and the last second of sound.
+
+A voice detector alone takes babble for the caller and never stops hearing speech. Speech counts only while it stands out
+from the floor, and only near the loudness of the voice itself.
+"""
+
+from collections import deque
+from typing import Final
+
+import numpy as np
+
+from offhook.kit.audio import Samples
+
+RATE: Final = 8000
+SILENCE_DB: Final = -90.0
+RECENT_S: Final = 1.6
+# The floor is the level below which a fifth of the last six seconds was: pauses between words reach it.
+FLOOR_LEVELS: Final = 180
+FLOOR_SHARE: Final = 0.2
+FLOOR_EVERY: Final = 10
+MIN_LEVELS: Final = 25
+# A voice fades over about two minutes, so that one loud word is not the measure for the rest of the call.
+FADE_DB: Final = 0.005
+# Where voice and floor are closer than this, level says nothing.
+MIN_CONTRAST_DB: Final = 8.0
+THRESHOLD_SHARE: Final = 0.45
+# Quiet speech of a caller on a quiet line is at most this far below their loudest.
+MAX_DROP_DB: Final = 30.0
+
+
+class LineLevels:
+    """Push every piece of the caller's audio at 8 kHz. Levels are dBFS."""
+
+    def __init__(self) -> None:
+        self._recent: deque[Samples] = deque()
+        self._recent_size = 0
+        self._levels: deque[float] = deque(maxlen=FLOOR_LEVELS)
+        self._until_floor = 0
+        self.level_db = SILENCE_DB
+        self.floor_db = SILENCE_DB
+        self.voice_db = SILENCE_DB
+
+    def push(self, samples: Samples) -> None:
+        self._recent.append(samples)
+        self._recent_size += samples.size
+        while self._recent_size > RECENT_S * RATE:
+            self._recent_size -= self._recent.popleft().size
+
+    def measure_window(self, *, is_speech: bool) -> None:
+        """Measures the last 30 ms; called for each window of the voice detector."""
+        if not self._recent:
+            return
+        last = self._recent[-1].astype(np.float32)
+        power = float(np.dot(last, last)) / max(last.size, 1)
+        self.level_db = level = SILENCE_DB if power < 1 else 10 * float(np.log10(power)) - 90.3
+        self._levels.append(level)
+        self._until_floor -= 1
+        if self._until_floor <= 0 and len(self._levels) >= MIN_LEVELS:
+            self._until_floor = FLOOR_EVERY
+            ordered = sorted(self._levels)
+            self.floor_db = ordered[int(len(ordered) * FLOOR_SHARE)]
+        if is_speech:
+            self.voice_db = max(level, self.voice_db - FADE_DB)
+
+    @property
+    def has_contrast(self) -> bool:
+        """Returns whether something on the line was clearly louder than what is always there."""
+        return self.voice_db - self.floor_db >= MIN_CONTRAST_DB
+
+    def stands_out(self) -> bool:
+        """Returns whether the last window can be the caller's voice rather than what is always on the line."""
+        if not self.has_contrast or self.floor_db <= SILENCE_DB:
+            return True
+        threshold = self.floor_db + THRESHOLD_SHARE * (self.voice_db - self.floor_db)
+        return self.level_db >= max(threshold, self.voice_db - MAX_DROP_DB)
+
+    def recent_samples(self, seconds: float) -> Samples:
+        """Returns the last ``seconds`` of sound, at most ``RECENT_S``."""
+        if not self._recent:
+            return np.zeros(0, np.int16)
+        return np.concatenate(self._recent)[-max(1, int(seconds * RATE)) :]

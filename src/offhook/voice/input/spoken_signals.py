@@ -1,0 +1,133 @@
+"""Sorts short texts of a recognizer: listening sounds, fillers, commands, asides to other people, echo, or real words."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_WORDS: Final = re.compile("[\\w'\u2019-]+")
+# Languages that are written without spaces are compared by their characters.
+_UNSPACED: Final = frozenset({"zh", "ja"})
+MIN_ECHO_WORDS: Final = 3
+
+
+class SpeechSignal(Enum):
+    """What a text is; the value is the reason that events give."""
+
+    NONE = "no_words"
+    FILLER = "filler"
+    BACKCHANNEL = "backchannel"
+    COMMAND = "command"
+    ASIDE = "aside"
+    ECHO = "echo"
+    WORDS = "words"
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLexicon:
+    """The short words of one language; phrases are lists of lower-case words joined by spaces."""
+
+    backchannels: frozenset[str]
+    fillers: frozenset[str]
+    commands: frozenset[str]
+    asides: tuple[str, ...]
+    vocatives: frozenset[str]
+    open: frozenset[str]
+    yes_no: frozenset[str]
+    is_unspaced: bool = False
+
+    def split(self, text: str) -> list[str]:
+        if self.is_unspaced:
+            return [character for character in text.lower() if character.isalnum()]
+        return [word.replace("\u2019", "'") for word in _WORDS.findall(text.lower())]
+
+    def classify(self, text: str, *, agent_text: str = "", stop_words: Iterable[str] = ()) -> SpeechSignal:
+        """Sorts a text. ``agent_text`` is what the agent was saying, ``stop_words`` always interrupt."""
+        words = self.split(text)
+        if not words:
+            return SpeechSignal.NONE
+        if any(self._contains(words, self.split(phrase)) for phrase in stop_words):
+            return SpeechSignal.COMMAND
+        spoken = [word for word in words if word not in self.fillers]
+        if not spoken:
+            return SpeechSignal.BACKCHANNEL if " ".join(words) in self.backchannels else SpeechSignal.FILLER
+        if self._consists_of(spoken, self.backchannels):
+            return SpeechSignal.BACKCHANNEL
+        if self.is_aside(spoken):
+            return SpeechSignal.ASIDE
+        if self._consists_of(spoken, self.commands):
+            return SpeechSignal.COMMAND
+        if len(words) >= MIN_ECHO_WORDS and self._contains(self.split(agent_text), words):
+            return SpeechSignal.ECHO
+        return SpeechSignal.WORDS
+
+    def is_aside(self, words: list[str]) -> bool:
+        """Returns whether words are meant for somebody else than the agent."""
+        if words[0] in self.vocatives:
+            return True
+        # "one second, mom", and not "it is for my mom"
+        if len(words) > 1 and words[-1] in self.vocatives and words[-2] not in self.open:
+            return True
+        return any(self._contains(words, self.split(phrase)) for phrase in self.asides)
+
+    def is_short_aside(self, text: str) -> bool:
+        """Returns whether a text is hardly more than a request to wait, which needs no answer on a silent line."""
+        words = self.split(text)
+        phrases = map(self.split, self.asides)
+        return any(words[: len(phrase)] == phrase and len(words) <= len(phrase) + 3 for phrase in phrases)
+
+    def may_become_aside(self, text: str) -> bool:
+        """Returns whether a text is the beginning of an aside, like "one" or "just a"."""
+        words = self.split(text)
+        return bool(words) and any(
+            len(phrase) > len(words) and phrase[: len(words)] == words for phrase in map(self.split, self.asides)
+        )
+
+    def is_answer(self, text: str) -> bool:
+        """Returns whether a text answers a yes/no question."""
+        words = self.split(text)
+        return bool(words) and (self._consists_of(words, self.yes_no) or words[0] in self.yes_no)
+
+    def _consists_of(self, words: list[str], phrases: frozenset[str]) -> bool:
+        """Returns whether the words are phrases of a set, one after another ("oh okay", "yeah yeah")."""
+        joiner = "" if self.is_unspaced else " "
+        left = 0
+        while left < len(words):
+            longest = min(len(words), left + 6)
+            step = next((end for end in range(longest, left, -1) if joiner.join(words[left:end]) in phrases), None)
+            if step is None:
+                return False
+            left = step
+        return True
+
+    def _contains(self, words: list[str], phrase: list[str]) -> bool:
+        size = len(phrase)
+        return bool(size) and any(words[at : at + size] == phrase for at in range(len(words) - size + 1))
+
+
+@cache
+def lexicon_for(language: str) -> SpokenLexicon:
+    """Returns the lexicon of a language tag ("de-DE"); English where there is none."""
+    code = language.partition("-")[0].lower()
+    lexicons = _lexicons()
+    found = lexicons.get(code) or lexicons["en"]
+    return SpokenLexicon(
+        backchannels=frozenset(found["backchannels"]),
+        fillers=frozenset(found["fillers"]),
+        commands=frozenset(found["commands"]),
+        asides=tuple(found["asides"]),
+        vocatives=frozenset(found["vocatives"]),
+        open=frozenset(found["open"]),
+        yes_no=frozenset(found["yes_no"]),
+        is_unspaced=code in _UNSPACED,
+    )
+
+
+@cache
+def _lexicons() -> dict[str, dict[str, list[str]]]:
+    loaded: dict[str, dict[str, list[str]]] = json.loads((Path(__file__).parent / "lexicons.json").read_text("utf-8"))
+    return loaded

@@ -1,0 +1,187 @@
+"""The caller makes a sound while the agent speaks: what is an interruption, and what the agent talks on through."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from offhook.voice import events
+from offhook.voice.input.interruption_rules import TIMES, InterruptionRules, InterruptionVerdict, SpeechOverlap
+from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
+from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
+from tests.fakes.scripted import Hearing, ScriptedLlm, ScriptedStt, says
+from tests.voice.phone import Call, simple_agent
+
+STORY = "Let me tell you a very long story about our opening hours and everything that we do for you here."
+QUESTION = "Now that you know our two offers for this summer, shall I book the bigger one of them for you?"
+
+
+def talking_agent(greeting: str = STORY, **configurations: Any) -> Call:
+    """Greets for six seconds; the recognizer shows what it hears while it is said."""
+    hearing = Hearing()
+    stt = ScriptedStt(hearing, partials=True, has_endpointing=True)
+    llm = ScriptedLlm([says("Sure.")])
+    return Call(simple_agent(greeting=greeting), [], configurations, hearing=hearing, stts=[stt], llms=[llm])
+
+
+def asked(call: Call) -> list[str]:
+    """What went to the model as the caller's turns."""
+    (llm,) = call.llms
+    assert isinstance(llm, ScriptedLlm)
+    return [message.content for request in llm.requests for message in request.messages if message.role == "user"]
+
+
+def judged(call: Call) -> list[tuple[str, str]]:
+    return [(event["decision"], event["reason"]) for event in call.sink.of(events.INTERRUPTION_JUDGED)]
+
+
+class TestListeningSounds:
+    @pytest.mark.parametrize("sound", ["Mm-hmm", "okay", "yeah yeah", "um"])
+    def test_do_not_go_to_the_model_and_the_agent_talks_on(self, sound: str) -> None:
+        call = talking_agent().says(sound, at=2, for_s=0.4).hangs_up(at=12).run()
+
+        assert asked(call) == []
+        assert call.agent_said == [STORY]
+        assert not call.sink.of(events.BARGED_IN)
+        assert [said.get("ignored") for said in call.sink.of(events.CALLER_SAID)] in (["backchannel"], ["filler"])
+        assert judged(call)[-1][0] in ("talked_on", "resumed")
+
+    def test_are_answers_to_a_question(self) -> None:
+        call = talking_agent(QUESTION).says("yes", at=4, for_s=0.4).hangs_up(at=12).run()
+
+        assert asked(call) == ["yes"]
+        assert judged(call) == [("yielded", "answer")]
+
+    def test_lower_the_agents_voice_until_they_end(self) -> None:
+        call = talking_agent().says("okay", at=2, for_s=0.25).hangs_up(at=8).run()
+
+        peaks = {
+            round(at - call.started_at, 2): int(np.abs(call.leg.codec.decode(frame).astype(int)).max())
+            for at, frame in call.leg.frames
+        }
+        lowered = [at for at, peak in peaks.items() if peak < 3000]
+        assert 2.1 <= min(lowered) <= 2.3
+        assert max(lowered) <= 3.6
+        assert peaks[max(peaks)] > 6000
+
+
+class TestInterruptions:
+    def test_of_one_word_stop_the_agent(self) -> None:
+        call = talking_agent().says("Stop", at=2, for_s=0.4).hangs_up(at=9).run()
+
+        assert judged(call) == [("yielded", "command")]
+        assert asked(call) == ["Stop"]
+
+    def test_silence_the_agent_before_the_words_are_known(self) -> None:
+        call = talking_agent().says("I have another question for you", at=2).hangs_up(at=9).run()
+
+        assert not call.heard_within(2.5, 1.5)
+        assert call.agent_said[-1] == "Sure."
+
+
+class TestSoundsWithoutWords:
+    def test_pause_the_agent_and_it_goes_on_at_the_word(self) -> None:
+        call = talking_agent().mumbles(at=2, for_s=0.7).hangs_up(at=12).run()
+
+        assert call.agent_said == [STORY]
+        assert judged(call)[0][0] == "resumed"
+        played = sum(1 for _ in call.leg.frames) * 0.02
+        assert 0 <= played - len(STORY) * 0.06 <= 0.5
+
+    def test_twice_do_not_move_the_call_to_the_offline_recognizer(self) -> None:
+        hearing = Hearing()
+        vendor = ScriptedStt(hearing, has_endpointing=True, partials=True)
+        offline = ScriptedStt(hearing, provider="builtin")
+        call = Call(simple_agent(), [says("Sure."), says("Fine.")], hearing=hearing, stts=[vendor, offline])
+        call.says("I want a table", at=3).mumbles(at=8).mumbles(at=14).says("For two people", at=20)
+        call.hangs_up(at=26).run()
+
+        assert offline.opened == 0
+        assert not call.sink.of(events.FAILED_OVER)
+        assert call.agent_said[-1] == "Fine."
+        assert call.result is not None
+        assert call.result.end_reason == "caller_hung_up"
+
+
+class TestANoisyLine:
+    def test_is_answered_though_the_detector_hears_speech_all_the_time(self) -> None:
+        call = Call(simple_agent(), [says("For how many people?")], murmur=1300)
+        call.says("I want a table", at=8).hangs_up(at=16).run()
+
+        assert call.agent_said == ["Hello, how can I help?", "For how many people?"]
+        assert [said["text"] for said in call.sink.of(events.CALLER_SAID)] == ["I want a table"]
+
+
+class TestTheLexicon:
+    @pytest.mark.parametrize(
+        ("language", "text", "signal"),
+        [
+            ("en-US", "Uh-huh.", SpeechSignal.BACKCHANNEL),
+            ("en-US", "oh, okay, got it", SpeechSignal.BACKCHANNEL),
+            ("en-US", "um", SpeechSignal.FILLER),
+            ("en-US", "No, no!", SpeechSignal.COMMAND),
+            ("en-US", "just a second", SpeechSignal.ASIDE),
+            ("en-US", "okay but how much is it", SpeechSignal.WORDS),
+            ("en-US", "opening hours and everything", SpeechSignal.ECHO),
+            ("de-DE", "Ja, genau", SpeechSignal.BACKCHANNEL),
+            ("es", "Espera", SpeechSignal.COMMAND),
+            ("fr-FR", "D’accord, je vois", SpeechSignal.BACKCHANNEL),
+            ("ja", "はい、なるほど", SpeechSignal.BACKCHANNEL),
+            ("zh-CN", "等一下", SpeechSignal.COMMAND),
+            ("ru", "угу", SpeechSignal.BACKCHANNEL),
+            ("hi", "एक मिनट", SpeechSignal.ASIDE),
+            ("ar", "نعم", SpeechSignal.BACKCHANNEL),
+            ("pt-BR", "tá bom", SpeechSignal.BACKCHANNEL),
+            ("xx", "", SpeechSignal.NONE),
+        ],
+    )
+    def test_sorts_short_texts(self, language: str, text: str, signal: SpeechSignal) -> None:
+        assert lexicon_for(language).classify(text, agent_text=STORY) is signal
+
+    @pytest.mark.parametrize(
+        ("text", "is_aside"), [("one second, mom", True), ("it is for my mom", False), ("leave it at the door", False)]
+    )
+    def test_tells_words_to_others_from_words_about_them(self, text: str, is_aside: bool) -> None:
+        assert (lexicon_for("en").classify(text) is SpeechSignal.ASIDE) is is_aside
+
+
+class TestASilentLine:
+    @pytest.mark.parametrize(("text", "is_answered"), [("Hold on a second", False), ("um", False), ("okay", True)])
+    def test_is_not_broken_for_a_request_to_wait(self, text: str, is_answered: bool) -> None:
+        call = talking_agent("Hello.").says(text, at=4).hangs_up(at=9).run()
+
+        assert asked(call) == ([text] if is_answered else [])
+
+
+class TestTheRules:
+    RULES = InterruptionRules(TIMES["balanced"], lexicon_for("en"))
+
+    def test_a_cough_has_no_voice(self) -> None:
+        noise = np.random.default_rng(3).normal(0, 3000, 3200).astype(np.int16)
+        sound = measure_sound(noise)
+
+        assert sound.voiced < 0.2
+        assert self.RULES.judge(SpeechOverlap(age_s=0.4, sound=sound)) == (InterruptionVerdict.TALK_ON, "no_voice")
+
+    def test_words_from_someone_who_turned_away_are_not_for_the_agent(self) -> None:
+        away = SpeechOverlap(text="where are the keys", age_s=0.9, distance_db=9, dullness_db=8)
+
+        assert self.RULES.judge(away) == (InterruptionVerdict.TALK_ON, "turned_away")
+
+    def test_speech_that_goes_on_silences_the_agent(self) -> None:
+        voice = SoundEvidence(loud_s=0.4, voiced=0.9)
+
+        assert self.RULES.judge(SpeechOverlap(age_s=0.2, sound=voice))[0] is InterruptionVerdict.WAIT
+        assert self.RULES.judge(SpeechOverlap(age_s=0.5, sound=voice))[0] is InterruptionVerdict.HOLD
+
+    def test_an_aside_that_has_just_begun_is_not_yet_one(self) -> None:
+        assert self.RULES.judge(SpeechOverlap(text="one", age_s=0.3))[0] is not InterruptionVerdict.YIELD
+        assert self.RULES.judge(SpeechOverlap(text="one second", age_s=0.5))[0] is InterruptionVerdict.TALK_ON
+        assert self.RULES.judge(SpeechOverlap(text="one more question", age_s=0.9))[0] is InterruptionVerdict.YIELD
+
+    def test_a_patient_agent_wants_two_words_and_its_own_words_always_count(self) -> None:
+        rules = InterruptionRules(TIMES["patient"], lexicon_for("en"), ("mm-hmm",))
+
+        assert rules.judge(SpeechOverlap(text="Tuesday", age_s=0.6))[0] is InterruptionVerdict.WAIT
+        assert rules.judge(SpeechOverlap(text="Tuesday morning", age_s=0.9))[0] is InterruptionVerdict.YIELD
+        assert rules.judge(SpeechOverlap(text="Mm-hmm", age_s=0.6))[0] is InterruptionVerdict.YIELD
