@@ -53,7 +53,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign In By Link */
+        /**
+         * Sign In By Link
+         * @description Signs in, or returns a challenge to people with two-step sign-in: a new password is set once it is answered.
+         */
         post: operations["sign_in_by_link"];
         delete?: never;
         options?: never;
@@ -70,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Login */
+        /**
+         * Login
+         * @description Signs in, or returns a challenge to people with two-step sign-in.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -149,6 +155,126 @@ export interface paths {
          * @description Sets the password and revokes all other sessions of the person.
          */
         post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Second Factor */
+        get: operations["get_second_factor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-factor/confirmation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Second Factor
+         * @description Turns two-step sign-in on with the first code of the app, and returns the recovery codes. Your other sessions end.
+         */
+        post: operations["confirm_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-factor/enrollment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enroll Second Factor
+         * @description Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
+         *     replaces it.
+         */
+        post: operations["enroll_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-factor/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew Recovery Codes
+         * @description Replaces the recovery codes, of which the old ones stop working.
+         */
+        post: operations["renew_recovery_codes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-factor/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove Second Factor
+         * @description Turns two-step sign-in off, with a code of the app or a recovery code.
+         */
+        post: operations["remove_second_factor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/second-step": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass Second Step
+         * @description Answers a challenge with a code of the authenticator app or a recovery code, and signs in.
+         *
+         *     Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge is over.
+         */
+        post: operations["pass_second_step"];
         delete?: never;
         options?: never;
         head?: never;
@@ -309,7 +435,7 @@ export interface paths {
         };
         /**
          * List Campaign Contacts
-         * @description Lists the campaign's contacts in the order of the file.
+         * @description Lists the campaign's contacts in the order of the file, each with its latest call and what that came to.
          */
         get: operations["list_campaign_contacts"];
         put?: never;
@@ -463,6 +589,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaign/{campaign_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Campaign Results
+         * @description Returns contacts by result, as the agent's settings define results (`call_analysis`).
+         */
+        get: operations["get_campaign_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaign/{campaign_id}/resume": {
         parameters: {
             query?: never;
@@ -537,6 +683,27 @@ export interface paths {
          * @description Starts dialing. Of two starts at the same time, one is refused. `Idempotency-Key` is honored.
          */
         post: operations["start_campaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign/{campaign_id}/test-call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Place Campaign Test Call
+         * @description Calls your own number as a contact would be called: with the published agent, the campaign's carrier account and a
+         *     contact's variables. The call is not part of the campaign. `Idempotency-Key` is honored.
+         */
+        post: operations["place_campaign_test_call"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1266,6 +1433,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/members/{user_id}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Reset Second Factor
+         * @description Takes the second factor off a member who lost their authenticator app and recovery codes, and ends their sessions.
+         *
+         *     Only owners do so, for people who belong to no other organization; for others the operator runs
+         *     `offhook reset-second-factor EMAIL`.
+         */
+        delete: operations["reset_second_factor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/model-configurations/v2": {
         parameters: {
             query?: never;
@@ -1450,6 +1640,28 @@ export interface paths {
          *     recorded before.
          */
         put: operations["put_retention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/second-factor-demand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Demand */
+        get: operations["get_second_factor_demand"];
+        /**
+         * Put Demand
+         * @description Demands two-step sign-in of all members, or no longer does. From `due_at` on, members without it reach only their own
+         *     account, where they set it up. API keys are not affected.
+         */
+        put: operations["put_second_factor_demand"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1794,6 +2006,54 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/run-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Views
+         * @description Lists the caller's saved views and those that are shared with the organization, by name.
+         */
+        get: operations["list_run_views"];
+        put?: never;
+        /**
+         * Create Run View
+         * @description Saves a view. Everyone can have views of their own; members and up can share them.
+         */
+        post: operations["create_run_view"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/run-views/{view_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Run View
+         * @description Deletes a view.
+         */
+        delete: operations["delete_run_view"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Run View
+         * @description Renames, replaces, or shares a view. Shared views are changed by whoever saved them, and by admins.
+         */
+        patch: operations["update_run_view"];
         trace?: never;
     };
     "/api/v1/organizations/usage/runs": {
@@ -3192,6 +3452,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Workflow
+         * @description Creates a draft from a file of `export_workflow`. Tools of the same name and category are used, others created;
+         *     credentials, documents and recordings are found by name. `missing` lists what was not found, and secrets to enter. A
+         *     credential is linked only to addresses that it is already sent to.
+         */
+        post: operations["import_workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/summary": {
         parameters: {
             query?: never;
@@ -3320,6 +3602,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Workflow
+         * @description Returns the draft, or the published version if there is none, as a file. Tools are in it; credentials, documents and
+         *     recordings are named; secrets are left out and listed in `omitted`.
+         */
+        get: operations["export_workflow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/folder": {
         parameters: {
             query?: never;
@@ -3348,7 +3651,8 @@ export interface paths {
         put?: never;
         /**
          * Publish Workflow
-         * @description Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409.
+         * @description Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
+         *     says what changed is kept with the version.
          */
         post: operations["publish_workflow"];
         delete?: never;
@@ -3690,7 +3994,7 @@ export interface paths {
         };
         /**
          * List Workflow Versions
-         * @description Lists versions, newest first; all of them without `limit`.
+         * @description Lists versions, newest first; all of them without `limit`. `author` is the member who began the version.
          */
         get: operations["list_workflow_versions"];
         put?: never;
@@ -3735,10 +4039,98 @@ export interface components {
             /** Note */
             note?: string | null;
         };
+        /**
+         * AgentFile
+         * @description An agent without secrets, keys and documents, as a file that another organization or installation reads.
+         *
+         *     ``omitted`` lists the places of secrets that the agent had.
+         */
+        AgentFile: {
+            /** Credentials */
+            credentials?: components["schemas"]["AgentFileCredential"][];
+            /** Documents */
+            documents?: components["schemas"]["AgentFileDocument"][];
+            /**
+             * Format
+             * @description Always `offhook.agent`
+             */
+            format: string;
+            /** Name */
+            name: string;
+            /** Omitted */
+            omitted?: string[];
+            /** Recordings */
+            recordings?: string[];
+            /** Template Context Variables */
+            template_context_variables?: {
+                [key: string]: unknown;
+            };
+            /** Tools */
+            tools?: components["schemas"]["AgentFileTool"][];
+            /**
+             * Version
+             * @description Version of the format, 1 today
+             */
+            version: number;
+            workflow_configurations?: components["schemas"]["WorkflowConfigurations"];
+            /**
+             * Workflow Definition
+             * @description The graph, an object with `nodes` and `edges`. A draft may be incomplete.
+             */
+            workflow_definition: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AgentFileCredential
+         * @description A credential by its name; its secret is not in the file.
+         */
+        AgentFileCredential: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AgentFileDocument
+         * @description A document by its name; its text is not in the file.
+         */
+        AgentFileDocument: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AgentFileTool
+         * @description ``definition`` as in the API, without secrets; its ``credential_uuid`` is an ``id`` of ``credentials``.
+         */
+        AgentFileTool: {
+            /**
+             * Category
+             * @enum {string}
+             */
+            category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp" | "recording";
+            /** Definition */
+            definition: {
+                [key: string]: unknown;
+            };
+            /** Description */
+            description?: string | null;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
         /** AgentInsight */
         AgentInsight: {
             /** Call Count */
             call_count: number;
+            /**
+             * Judged Count
+             * @description Runs that are known to be a success or a failure
+             */
+            judged_count: number;
             /**
              * Outcomes
              * @description Finished runs by outcome, the most frequent first
@@ -3756,6 +4148,15 @@ export interface components {
              * @description Their 95th percentile
              */
             p95_ms: number | null;
+            /**
+             * Results
+             * @description Finished runs by result, the most frequent first
+             */
+            results: {
+                [key: string]: number;
+            };
+            /** Success Count */
+            success_count: number;
             /** Total Cost Cents */
             total_cost_cents: number;
             /** Total Minutes */
@@ -3983,6 +4384,11 @@ export interface components {
             area_code: string | null;
             /** Country */
             country: string;
+            /**
+             * Is Simulated
+             * @description The numbers are for trying things out: no real phone reaches them
+             */
+            is_simulated: boolean;
             /** Numbers */
             numbers: components["schemas"]["AvailableNumberResponse"][];
         };
@@ -4171,6 +4577,22 @@ export interface components {
             type: "calculator";
         };
         /**
+         * CallAnalysis
+         * @description A call has the first of ``results`` that fits, and is a success when it meets all ``criteria``; without criteria,
+         *     when its result is one.
+         */
+        CallAnalysis: {
+            /** Criteria */
+            criteria?: components["schemas"]["CriterionDefinition"][];
+            /** Results */
+            results?: components["schemas"]["ResultDefinition"][];
+            /**
+             * Write Summary
+             * @default false
+             */
+            write_summary: boolean;
+        };
+        /**
          * CallPlacement
          * @description ``placed_by``: a request over the API or from the page, an agent's trigger, or a campaign. ``calling_window`` is
          *     None where no calling hours apply. A refused call has no placement, because nothing was placed.
@@ -4266,6 +4688,29 @@ export interface components {
             enabled?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * CallRule
+         * @description One fact of a call. ``name`` is a variable, the id or the name of a node, the id of an edge, or an end reason.
+         *
+         *     ``values`` belong to variables: ``is`` and ``contains`` need one of them to fit, ``is_not`` none.
+         */
+        CallRule: {
+            /**
+             * Check
+             * @enum {string}
+             */
+            check: "variable" | "node" | "edge" | "end_reason";
+            /** Name */
+            name: string;
+            /**
+             * Operator
+             * @default is
+             * @enum {string}
+             */
+            operator: "is" | "is_not" | "contains" | "is_set" | "is_not_set";
+            /** Values */
+            values?: string[];
         };
         /**
          * CallStrip
@@ -4446,6 +4891,46 @@ export interface components {
             workflow_id: number;
             /** Workflow Name */
             workflow_name: string;
+        };
+        /**
+         * CampaignResultsResponse
+         * @description Contacts by result. A contact has the result of its latest call that had one.
+         */
+        CampaignResultsResponse: {
+            /** Answered Without Result */
+            answered_without_result: number;
+            /** Campaign Id */
+            campaign_id: number;
+            /**
+             * Is Defined
+             * @description Whether the agent's published version defines results
+             */
+            is_defined: boolean;
+            /** Results */
+            results: components["schemas"]["ResultCount"][];
+        };
+        /**
+         * CampaignTestCallRequest
+         * @description A call to one's own number, as a contact would get it. ``contact_id``: whose variables it has; the first contact's
+         *     by default.
+         */
+        CampaignTestCallRequest: {
+            /** Contact Id */
+            contact_id?: number | null;
+            /** Phone Number */
+            phone_number: string;
+        };
+        /**
+         * CampaignTestCallResponse
+         * @description The call is a run of the agent, not of the campaign.
+         */
+        CampaignTestCallResponse: {
+            /** Run Id */
+            run_id: number;
+            /** Status */
+            status: string;
+            /** Workflow Id */
+            workflow_id: number;
         };
         /**
          * CarrierBill
@@ -4684,14 +5169,26 @@ export interface components {
             hold: string | null;
             /** Id */
             id: number;
+            /** Is Success */
+            is_success: boolean | null;
             /** Outcome */
             outcome: string | null;
             /** Phone Number */
             phone_number: string;
             /** Reason */
             reason: string | null;
+            /**
+             * Result
+             * @description What the latest call came to
+             */
+            result: string | null;
             /** Row Number */
             row_number: number;
+            /**
+             * Run Id
+             * @description The latest call
+             */
+            run_id: number | null;
             /**
              * State
              * @description `pending`, `calling` or `done`
@@ -4857,6 +5354,26 @@ export interface components {
             name: string;
         };
         /**
+         * CreateViewRequest
+         * @description A new view. Only members and up share views; an API key has no person, so its views are shared.
+         */
+        CreateViewRequest: {
+            /**
+             * Is Shared
+             * @default false
+             */
+            is_shared: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Search
+             * @description What stands in the address of the page *Runs*: filters, words, and order, without the page number
+             */
+            search: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
          * CreateWorkflowRequest
          * @description ``definition`` is accepted as an alias of ``workflow_definition``.
          */
@@ -5003,6 +5520,36 @@ export interface components {
             organization_id: number;
             /** Run Id */
             run_id: number | null;
+        };
+        /**
+         * CriterionDefinition
+         * @description What a good call does, such as "The caller's name was asked".
+         */
+        CriterionDefinition: {
+            /** Description */
+            description?: string | null;
+            /**
+             * Match
+             * @default all
+             * @enum {string}
+             */
+            match: "all" | "any";
+            /** Name */
+            name: string;
+            /** Rules */
+            rules?: components["schemas"]["CallRule"][];
+        };
+        /** CriterionResult */
+        CriterionResult: {
+            /** Name */
+            name: string;
+            /**
+             * Passed
+             * @description null: it could not be judged
+             */
+            passed: boolean | null;
+            /** Reason */
+            reason: string;
         };
         /**
          * CurrentPeriod
@@ -5156,6 +5703,11 @@ export interface components {
              */
             date: string;
             /**
+             * Judged Count
+             * @description Runs that are known to be a success or a failure
+             */
+            judged_count: number;
+            /**
              * Outcomes
              * @description Finished runs by outcome, the most frequent first
              */
@@ -5172,6 +5724,15 @@ export interface components {
              * @description Their 95th percentile
              */
             p95_ms: number | null;
+            /**
+             * Results
+             * @description Finished runs by result, the most frequent first
+             */
+            results: {
+                [key: string]: number;
+            };
+            /** Success Count */
+            success_count: number;
             /** Total Cost Cents */
             total_cost_cents: number;
             /** Total Minutes */
@@ -6000,6 +6561,32 @@ export interface components {
             role: string;
         };
         /**
+         * ImportWorkflowResponse
+         * @description The new draft. ``created_tools`` are names; ``missing`` is what to add or choose before it works as before.
+         */
+        ImportWorkflowResponse: {
+            /** Created Tools */
+            created_tools: string[];
+            /** Missing */
+            missing: components["schemas"]["ImportedPart"][];
+            workflow: components["schemas"]["WorkflowResponse"];
+        };
+        /**
+         * ImportedPart
+         * @description Something that the agent lacks after the import: ``message`` says what to do.
+         */
+        ImportedPart: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "tool" | "document" | "credential" | "recording" | "models" | "value";
+            /** Message */
+            message: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * InitiateCallRequest
          * @description A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
          *     phone number of the organization's preferences.
@@ -6429,6 +7016,9 @@ export interface components {
         /**
          * MeResponse
          * @description The caller: a person, or an API key, which has no ``user``.
+         *
+         *     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
+         *     on everything but their own account answers 403 ``second_factor_required``.
          */
         MeResponse: {
             /** Email */
@@ -6448,6 +7038,8 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "viewer";
+            /** Second Factor Due At */
+            second_factor_due_at: string | null;
             user: components["schemas"]["UserResponse"] | null;
         };
         /**
@@ -6466,6 +7058,8 @@ export interface components {
             email: string;
             /** Ended Keys */
             ended_keys: string[];
+            /** Has Second Factor */
+            has_second_factor: boolean;
             /** Name */
             name: string | null;
             /**
@@ -6496,6 +7090,8 @@ export interface components {
             created_at: string;
             /** Email */
             email: string;
+            /** Has Second Factor */
+            has_second_factor: boolean;
             /** Name */
             name: string | null;
             /**
@@ -6973,14 +7569,32 @@ export interface components {
              */
             contacts_by_zone: components["schemas"]["ZoneCount"][];
             /**
+             * Estimated Calls
+             * @description With retries
+             */
+            estimated_calls: number;
+            /**
+             * Estimated Cost Cents
+             * @description By the mean cost of the agent's latest outbound calls; null when it has none
+             */
+            estimated_cost_cents: number | null;
+            /**
              * Estimated Dialling Seconds
-             * @description For one call to each contact; null while no call can be placed
+             * @description For all calls, retries included; null while no call can be placed
              */
             estimated_dialling_seconds: number | null;
-            /** Estimated End At */
+            /**
+             * Estimated End At
+             * @description Waits between retries included
+             */
             estimated_end_at: string | null;
             /** Invalid Numbers */
             invalid_numbers: number;
+            /**
+             * Is Estimate Measured
+             * @description Whether the agent has at least 20 outbound calls; otherwise 40 % of calls are assumed to reach no one
+             */
+            is_estimate_measured: boolean;
             /**
              * Missing Values
              * @description Contacts without a value for a variable that the agent uses
@@ -7285,6 +7899,14 @@ export interface components {
             /** Workflow Run Name */
             workflow_run_name: string;
         };
+        /** PublishWorkflowRequest */
+        PublishWorkflowRequest: {
+            /**
+             * Note
+             * @description What changed, for the list of versions
+             */
+            note?: string | null;
+        };
         /**
          * PublishWorkflowResponse
          * @description ``id`` is the published version's.
@@ -7498,6 +8120,14 @@ export interface components {
             recordings: components["schemas"]["RecordingResponse"][];
         };
         /**
+         * RecoveryCodesResponse
+         * @description Ten codes, each of which stands in once for the authenticator app. They are returned only once.
+         */
+        RecoveryCodesResponse: {
+            /** Recovery Codes */
+            recovery_codes: string[];
+        };
+        /**
          * RedactionSettings
          * @description What is replaced by `[card]` and the like before a transcript is stored: none of it by default.
          */
@@ -7634,6 +8264,38 @@ export interface components {
             /** Resent */
             resent: number;
         };
+        /** ResultCount */
+        ResultCount: {
+            /** Contacts */
+            contacts: number;
+            /**
+             * Is Success
+             * @description As the agent defines it; null: neither success nor failure
+             */
+            is_success: boolean | null;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ResultDefinition
+         * @description A result such as "Booked". ``is_success`` null: neither a success nor a failure.
+         */
+        ResultDefinition: {
+            /** Description */
+            description?: string | null;
+            /** Is Success */
+            is_success?: boolean | null;
+            /**
+             * Match
+             * @default all
+             * @enum {string}
+             */
+            match: "all" | "any";
+            /** Name */
+            name: string;
+            /** Rules */
+            rules?: components["schemas"]["CallRule"][];
+        };
         /**
          * RetentionResponse
          * @description `recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
@@ -7731,6 +8393,36 @@ export interface components {
             role: "owner" | "admin" | "member" | "viewer";
         };
         /**
+         * RunAnalysisRecord
+         * @description What was read out of a finished call: its summary and its success criteria.
+         */
+        RunAnalysisRecord: {
+            /** Criteria */
+            criteria: components["schemas"]["CriterionResult"][];
+            /**
+             * Error
+             * @description Why the last attempt to ask the model failed
+             */
+            error: string | null;
+            /**
+             * Judged By
+             * @description `model`, or `rules` when no language model was asked
+             */
+            judged_by: string | null;
+            /**
+             * Model
+             * @description The vendor and the model
+             */
+            model: string | null;
+            /**
+             * Status
+             * @description `pending` or `done`
+             */
+            status: string;
+            /** Summary */
+            summary: string | null;
+        };
+        /**
          * RunDeleted
          * @description The receipt of a deletion; the audit log keeps the same under the action `run.deleted`.
          */
@@ -7755,6 +8447,8 @@ export interface components {
         };
         /** RunDetail */
         RunDetail: {
+            /** @description null for an agent without summary and success criteria */
+            analysis: components["schemas"]["RunAnalysisRecord"] | null;
             /**
              * Annotations
              * @description By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues
@@ -7805,6 +8499,11 @@ export interface components {
             initial_context: {
                 [key: string]: unknown;
             };
+            /**
+             * Is Success
+             * @description Whether it met the agent's success criteria, or its result counts as one
+             */
+            is_success: boolean | null;
             latency: components["schemas"]["Latency"];
             /** Mode */
             mode: string;
@@ -7836,6 +8535,11 @@ export interface components {
              * @description A signed link, valid for a day; plays while the call runs
              */
             recording_url: string | null;
+            /**
+             * Result
+             * @description What the call came to, by the agent's definition of results
+             */
+            result: string | null;
             /** Started At */
             started_at: string | null;
             /** Status */
@@ -7944,6 +8648,11 @@ export interface components {
             initial_context: {
                 [key: string]: unknown;
             };
+            /**
+             * Is Success
+             * @description Whether it met the agent's success criteria, or its result counts as one
+             */
+            is_success: boolean | null;
             latency: components["schemas"]["Latency"];
             /** Mode */
             mode: string;
@@ -7958,6 +8667,11 @@ export interface components {
              * @description A signed link, valid for a day; plays while the call runs
              */
             recording_url: string | null;
+            /**
+             * Result
+             * @description What the call came to, by the agent's definition of results
+             */
+            result: string | null;
             /** Started At */
             started_at: string | null;
             /** Status */
@@ -8011,6 +8725,90 @@ export interface components {
             limit: number;
             /** Query */
             query: string;
+        };
+        /**
+         * SecondFactorCode
+         * @description ``code``: the six digits that the authenticator app shows now; where it is not the first one, also a recovery code.
+         */
+        SecondFactorCode: {
+            /** Code */
+            code: string;
+        };
+        /**
+         * SecondFactorDemandBody
+         * @description ``due_at``: from when on members get in only with a second factor, at most 90 days ahead; null: they need none.
+         */
+        SecondFactorDemandBody: {
+            /** Due At */
+            due_at: string | null;
+        };
+        /**
+         * SecondFactorDemandResponse
+         * @description ``members_without``: how many members have no second factor yet.
+         */
+        SecondFactorDemandResponse: {
+            /** Due At */
+            due_at: string | null;
+            /** Members Without */
+            members_without: number;
+        };
+        /**
+         * SecondFactorEnrollmentBody
+         * @description ``current_password`` is not needed when the account has no password.
+         */
+        SecondFactorEnrollmentBody: {
+            /** Current Password */
+            current_password?: string | null;
+        };
+        /**
+         * SecondFactorEnrollmentResponse
+         * @description ``secret`` (base32) is for typing in, ``uri`` is what ``qr_code`` shows: an SVG image in a ``data:`` address.
+         */
+        SecondFactorEnrollmentResponse: {
+            /** Qr Code */
+            qr_code: string;
+            /** Secret */
+            secret: string;
+            /** Uri */
+            uri: string;
+        };
+        /**
+         * SecondFactorResponse
+         * @description ``due_at``: from when on your organization requires a second factor; null when it does not.
+         */
+        SecondFactorResponse: {
+            /** Due At */
+            due_at: string | null;
+            /** Enabled At */
+            enabled_at: string | null;
+            /** Is Enabled */
+            is_enabled: boolean;
+            /** Recovery Codes Left */
+            recovery_codes_left: number;
+        };
+        /**
+         * SecondStepRequest
+         * @description ``code``: the six digits that the authenticator app shows now, or a recovery code.
+         */
+        SecondStepRequest: {
+            /** Challenge */
+            challenge: string;
+            /** Code */
+            code: string;
+        };
+        /**
+         * SecondStepResponse
+         * @description In place of a session for people with two-step sign-in: send ``challenge`` and a code to ``/auth/second-step``, before
+         *     ``expires_at``. It allows five codes.
+         */
+        SecondStepResponse: {
+            /** Challenge */
+            challenge: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
         };
         /**
          * SessionResponse
@@ -8389,6 +9187,11 @@ export interface components {
             initial_context: {
                 [key: string]: unknown;
             };
+            /**
+             * Is Success
+             * @description Whether it met the agent's success criteria, or its result counts as one
+             */
+            is_success: boolean | null;
             latency: components["schemas"]["Latency"];
             /** Mode */
             mode: string;
@@ -8407,6 +9210,11 @@ export interface components {
              * @description A signed link, valid for a day; plays while the call runs
              */
             recording_url: string | null;
+            /**
+             * Result
+             * @description What the call came to, by the agent's definition of results
+             */
+            result: string | null;
             /** Started At */
             started_at: string | null;
             /** Status */
@@ -8808,6 +9616,13 @@ export interface components {
             outcomes: {
                 [key: string]: number;
             };
+            /**
+             * Results
+             * @description The same contacts by result, as far as their calls have one
+             */
+            results: {
+                [key: string]: number;
+            };
         };
         /** ToolArchivedResponse */
         ToolArchivedResponse: {
@@ -9141,6 +9956,20 @@ export interface components {
             /** Status */
             status?: ("active" | "draft" | "archived") | null;
         };
+        /**
+         * UpdateViewRequest
+         * @description What is left out stays as it is.
+         */
+        UpdateViewRequest: {
+            /** Is Shared */
+            is_shared?: boolean | null;
+            /** Name */
+            name?: string | null;
+            /** Search */
+            search?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+        };
         /** UpdateWorkflowRequest */
         UpdateWorkflowRequest: {
             /**
@@ -9252,6 +10081,8 @@ export interface components {
              * @description The same as run_id
              */
             id: number;
+            /** Is Success */
+            is_success: boolean | null;
             /**
              * Last Step
              * @description The step in which the conversation ended
@@ -9265,12 +10096,19 @@ export interface components {
             outcome: string | null;
             /** Phone Number */
             phone_number: string | null;
+            /** Result */
+            result: string | null;
             /** Run Id */
             run_id: number;
             /** Started At */
             started_at: string | null;
             /** Status */
             status: string;
+            /**
+             * Summary
+             * @description What was written after the call
+             */
+            summary: string | null;
             /** Tags */
             tags: string[];
             /** Workflow Id */
@@ -9415,6 +10253,57 @@ export interface components {
             contacts: number;
             /** Variable */
             variable: string;
+        };
+        /**
+         * VersionAuthorResponse
+         * @description A member of the organization; ``name`` is the email address for members without a name.
+         */
+        VersionAuthorResponse: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+        };
+        /** ViewDeleted */
+        ViewDeleted: {
+            /** Id */
+            id: number;
+        };
+        /** ViewRecord */
+        ViewRecord: {
+            /**
+             * Can Edit
+             * @description Whether the caller may change and delete it
+             */
+            can_edit: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Id */
+            id: number;
+            /**
+             * Is Own
+             * @description Whether the caller saved it
+             */
+            is_own: boolean;
+            /**
+             * Is Shared
+             * @description Whether the whole organization sees it
+             */
+            is_shared: boolean;
+            /** Name */
+            name: string;
+            /** Search */
+            search: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
         };
         /**
          * VoicePreviewRequest
@@ -9635,6 +10524,7 @@ export interface components {
          */
         WorkflowConfigurations: {
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
+            call_analysis?: components["schemas"]["CallAnalysis"] | null;
             call_recording?: components["schemas"]["CallRecordingSettings"] | null;
             /** Context Compaction Enabled */
             context_compaction_enabled?: boolean | null;
@@ -9809,6 +10699,7 @@ export interface components {
         };
         /** WorkflowVersionResponse */
         WorkflowVersionResponse: {
+            author: components["schemas"]["VersionAuthorResponse"] | null;
             /**
              * Created At
              * Format: date-time
@@ -10071,7 +10962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedInResponse"];
+                    "application/json": components["schemas"]["SignedInResponse"] | components["schemas"]["SecondStepResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -10167,7 +11058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedInResponse"];
+                    "application/json": components["schemas"]["SignedInResponse"] | components["schemas"]["SecondStepResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -10533,6 +11424,594 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_second_factor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    confirm_second_factor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    enroll_second_factor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorEnrollmentBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorEnrollmentResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    renew_recovery_codes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    remove_second_factor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    pass_second_step: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondStepRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -11378,6 +12857,8 @@ export interface operations {
                 state?: ("pending" | "calling" | "done")[] | null;
                 /** @description Repeat for any of several */
                 outcome?: ("answered" | "not_understood" | "interrupted_by_us" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
+                /** @description Repeat for any of several */
+                result?: string[] | null;
                 page?: number;
                 limit?: number;
             };
@@ -12117,6 +13598,96 @@ export interface operations {
             };
         };
     };
+    get_campaign_results: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignResultsResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     resume_campaign: {
         parameters: {
             query?: never;
@@ -12470,6 +14041,129 @@ export interface operations {
             };
             /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    place_campaign_test_call: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
+                "Idempotency-Key"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignTestCallRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignTestCallResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Out of credit */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A carrier or a vendor failed */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17198,6 +18892,96 @@ export interface operations {
             };
         };
     };
+    reset_second_factor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     get_model_configurations: {
         parameters: {
             query?: never;
@@ -18362,6 +20146,195 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RetentionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_second_factor_demand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorDemandResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_second_factor_demand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorDemandBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactorDemandResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -20781,6 +22754,388 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_run_views: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"][];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    create_run_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateViewRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_run_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewDeleted"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    update_run_view: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                view_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateViewRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -28378,6 +30733,107 @@ export interface operations {
             };
         };
     };
+    import_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentFile"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportWorkflowResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     summarize_workflows: {
         parameters: {
             query?: {
@@ -29053,6 +31509,96 @@ export interface operations {
             };
         };
     };
+    export_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFile"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     move_workflow_to_folder: {
         parameters: {
             query?: never;
@@ -29172,7 +31718,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PublishWorkflowRequest"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -29212,6 +31762,15 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
