@@ -49,7 +49,7 @@ class TestWhatCameOfIt:
         rows = await desk.report(over.id)
         assert list(rows[0]) == [
             "contact_id", "phone_number", "name", "outcome", "attempts", "duration_seconds", "started_at", "ended_at",
-            "transcript_summary", "run_id", "recording_url",
+            "transcript_summary", "result", "is_success", "run_id", "recording_url",
         ]  # fmt: skip
         last = {row["contact_id"]: row for row in rows}
         assert len(last) == progress["dialled"] == 10

@@ -23,7 +23,7 @@ from tests.runs.conftest import MakeRun, MakeWorkflow
 RECORD_FIELDS = {
     "id", "workflow_run_id", "workflow_id", "workflow_name", "name", "mode", "direction", "status", "outcome",
     "phone_number", "caller_number", "called_number", "call_id", "campaign_id", "version_number", "created_at",
-    "started_at", "answered_at", "ended_at", "duration", "cost_cents", "end_reason", "initial_context",
+    "started_at", "answered_at", "ended_at", "duration", "cost_cents", "end_reason", "result", "is_success", "initial_context",
     "gathered_context", "transcript_url", "recording_url", "usage", "latency", "tags",
 }  # fmt: skip
 
@@ -225,6 +225,7 @@ class TestGet:
     async def test_with_its_events_and_transcript(self, client: AsyncClient, talked: Run, org: OrgFixture) -> None:
         shown = (await client.get(url(talked), headers=org.owner_headers)).json()
         assert set(shown) == RECORD_FIELDS | {
+            "analysis",
             "annotations",
             "events",
             "transcript",

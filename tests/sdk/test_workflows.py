@@ -85,6 +85,7 @@ async def test_load_change_save(sdk: SdkClient) -> None:
         "is_valid": True,
         "errors": [],
         "warnings": [],
+        "findings": [],
     }
 
 

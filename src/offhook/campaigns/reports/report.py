@@ -13,7 +13,7 @@ from offhook.runs.lists import call_summaries
 
 LEADING_COLUMNS: Final = ("contact_id", "phone_number")
 CALL_COLUMNS: Final = (
-    "outcome", "result", "is_success", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary",
+    "outcome", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary", "result", "is_success",
 )  # fmt: skip
 TRAILING_COLUMNS: Final = ("run_id", "recording_url")
 PHONE: Final = "phone_number"
@@ -72,13 +72,13 @@ class CampaignReport:
             row.phone_number,
             *(row.variables.get(name) for name in self._columns),
             row.outcome,
-            call.result,
-            call.is_success,
             row.dials,
             call.duration_s,
             call.started_at or row.reserved_at,
             call.ended_at or row.ended_at,
             call.summary,
+            call.result,
+            call.is_success,
             *(call.extracted.get(name) for name in self._extracted),
             row.run_id,
             self._links.sign_artifact_link("recording", call.workflow_id, row.run_id) if call.has_recording else None,

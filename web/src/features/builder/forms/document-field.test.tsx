@@ -36,7 +36,13 @@ function Form({ isOff = false }: { isOff?: boolean }) {
   seen.value = value;
   return (
     <DocumentField
-      property={{ name: "document_refs", type: "document_refs", display_name: "Documents", description: "" }}
+      property={{
+        name: "document_refs",
+        type: "document_refs",
+        display_name: "Documents",
+        description: "",
+        required: false,
+      }}
       value={value}
       error={undefined}
       isOff={isOff}
