@@ -9,6 +9,7 @@ import offhook.jobs.tables
 import offhook.knowledge.tables
 import offhook.models.prices.tables
 import offhook.models.tables
+import offhook.nodes.tables
 import offhook.orgs.tables
 import offhook.privacy.tables
 import offhook.recordings.tables
@@ -27,6 +28,7 @@ from offhook import (
     evidence,
     knowledge,
     models,
+    nodes,
     orgs,
     privacy,
     recordings,
@@ -48,6 +50,7 @@ from offhook.settings import Settings, SettingsError
 
 # Lower domains first: an upper one may get their services from the root.
 DOMAINS = (
+    nodes,
     orgs,
     webhooks,
     tools,
@@ -69,6 +72,7 @@ DOMAINS = (
 # Foreign keys between domains are strings: every table must be known before one is used.
 TABLES = (
     offhook.jobs.tables,
+    offhook.nodes.tables,
     offhook.orgs.tables,
     offhook.webhooks.tables,
     offhook.usage.tables,

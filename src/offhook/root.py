@@ -1,5 +1,8 @@
 """The parts of one process; ``bootstrap`` builds it and every domain's ``register(root)`` adds to it."""
 
+import os
+import secrets
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -26,6 +29,11 @@ _settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
 _draining: WeakSet[Engine] = WeakSet()
 
 
+def new_node_id() -> str:
+    """Returns a name for a process that no other ever had."""
+    return f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
 @dataclass
 class Root:
     """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type.
@@ -34,7 +42,8 @@ class Root:
     ``on_drain`` runs in the API process after its first signal to stop, while it still answers; ``on_stop`` runs in
     every process, last added first, while the database is still there.
 
-    ``process_checks`` are parts of this process that must be alive for it to be ready.
+    ``process_checks`` are parts of this process that must be alive for it to be ready. ``node_id`` names it among all
+    that ever were.
     """
 
     settings: Settings
@@ -50,6 +59,7 @@ class Root:
     on_drain: list[Hook] = field(default_factory=list)
     on_stop: list[Hook] = field(default_factory=list)
     process_checks: dict[str, Callable[[], bool]] = field(default_factory=dict)
+    node_id: str = field(default_factory=new_node_id)
 
     @property
     def is_draining(self) -> bool:

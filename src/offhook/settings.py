@@ -33,6 +33,8 @@ class Settings(BaseSettings):
     public_url: str | None = None
     # Address of the server for a job process's simulated phones; else the one on this data folder, else public_url.
     server_url: str | None = None
+    # Where other processes of the installation reach this one; else host and port, or the machine's address.
+    node_url: str | None = Field(default=None, pattern=r"^https?://")
     # What Prometheus sends for /metrics, as a bearer token; without one only this machine is answered.
     metrics_token: SecretStr | None = None
     # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.
@@ -105,6 +107,8 @@ class Settings(BaseSettings):
     # to leave places to others (a half: it holds fewer than stay free). A limit of an organization's own is its weight.
     telephone_call_reserve: float = Field(default=0.25, ge=0, lt=1)
     org_call_share: float = Field(default=0.5, gt=0, le=1)
+    # Late in half of all moments by this much, a process takes no further calls.
+    max_lateness_ms: int = Field(default=200, ge=20)
     # How long calls may go on after the first signal to stop; then they end with an apology.
     drain_s: float = Field(default=900.0, ge=0)
     run_lease_s: float = Field(default=10.0, ge=2)

@@ -39,6 +39,12 @@ DEPENDENCIES_ELSEWHERE: Exceptions = {}
 
 # Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {
+    "src/offhook/nodes/queries.py::list_nodes": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::write_beat": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::remove_node": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::remove_silent_nodes": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::adopt_fingerprint": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::replace_fingerprint": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/orgs/repository.py::organizations_named": (
         "2026-11-21",
         "finds the organization, for the command line",
@@ -124,7 +130,6 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/sign_in/repository.py::find_key": ("2026-11-22", "finds the organization of a credential"),
     "src/offhook/orgs/sign_in/repository.py::find_session": ("2026-11-22", "finds the organization of a credential"),
     "src/offhook/orgs/sign_in/repository.py::mark_key_used": ("2026-11-22", "takes a key that was found by its secret"),
-    "src/offhook/commands/queries.py::server_version": ("2026-11-22", "asks about the server alone"),
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
     "src/offhook/workflows/repository.py::organization_of": ("2026-11-21", "a carrier's callback names it alone"),
     "src/offhook/telephony/providers/sandbox/repository.py::end_sandbox_calls": (

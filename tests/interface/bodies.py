@@ -226,6 +226,7 @@ NEED_MORE = {
     "remove_second_factor": "an authenticator app: tests/orgs",
     "reset_second_factor": "a member with an authenticator app: tests/orgs",
     "refuse_signup_request": "a request of a stranger: tests/orgs",
+    "retry_failed_job": "a job that failed: tests/admin/test_nodes.py",
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",
     "refresh_mcp_tool": "an MCP server: tests/tools",

@@ -137,5 +137,5 @@ class World:
         )
         self.ids |= {"configuration_id": config["id"], "phone_number_id": number["id"], "transfer_id": "0" * 32}
         # Requests for accounts belong to no organization, and only superusers see them.
-        self.ids |= {"request_id": 1}
+        self.ids |= {"request_id": 1, "job_id": 1}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import typer
 from sqlalchemy.exc import DBAPIError
@@ -17,11 +17,24 @@ from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolderError
 from offhook.kit.http.server import PortInUse
+from offhook.nodes.installation import WrongSecretKey
 from offhook.settings import Settings, SettingsError
 
 T = TypeVar("T")
 EXIT_FAILED = 1
 EXIT_WRONG_USE = 2
+
+# What PostgreSQL says when it cannot make the extension, and what to do.
+_PGVECTOR_MISSING: Final = {
+    'extension "vector" is not available': (
+        "This PostgreSQL has no pgvector: install the extension on the database's machine (on Debian "
+        "postgresql-NN-pgvector), then start again."
+    ),
+    'permission denied to create extension "vector"': (
+        "The database's user may not create the extension pgvector: let a superuser run CREATE EXTENSION vector in this "
+        "database, then start again."
+    ),
+}
 
 
 class CommandError(Exception):
@@ -35,12 +48,21 @@ def report_errors() -> Iterator[None]:
         yield
     except SettingsError as error:
         _exit_with(error, EXIT_WRONG_USE)
-    except (CommandError, DataFolderError, PortInUse, PostgresError, MigrationError, DomainError) as error:
+    except (
+        CommandError,
+        DataFolderError,
+        PortInUse,
+        PostgresError,
+        MigrationError,
+        WrongSecretKey,
+        DomainError,
+    ) as error:
         _exit_with(error, EXIT_FAILED)
     except (DBAPIError, ConnectionError, DatabaseSilent) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).strip().partition("\n")[0] or type(original).__name__
-        _exit_with(f"The database does not answer: {reason}", EXIT_FAILED)
+        known = next((sentence for words, sentence in _PGVECTOR_MISSING.items() if words in reason), None)
+        _exit_with(known or f"The database does not answer: {reason}", EXIT_FAILED)
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -17,7 +17,6 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from offhook import __version__, jobs
-from offhook.commands import queries
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database, configured_url
 from offhook.commands.serve import base_url
@@ -26,6 +25,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
+from offhook.kit.database.server_version import server_version
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
 from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import PortInUse, bind_socket
@@ -257,7 +257,7 @@ async def _run_check(name: str, check: Callable[[], Awaitable[DoctorCheck]]) -> 
 
 async def _check_version(database: Database, kind: str) -> DoctorCheck:
     async with database.transaction() as session:
-        version, number = await queries.server_version(session)
+        version, number = await server_version(session)
     if number < 150000:
         return DoctorCheck(
             "database", "failed", f"PostgreSQL {version} is too old; PostgreSQL 15 or newer is required."

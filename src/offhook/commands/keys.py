@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import run_with_database
+from offhook.commands.console import load_settings, run_with_database
 from offhook.kit.database.database import Database
+from offhook.nodes import installation
+from offhook.orgs import keyring_of
 from offhook.orgs import service as orgs
 from offhook.orgs.api_keys.keys import create_key_by_command
 
@@ -46,3 +48,18 @@ def register(app: typer.Typer) -> None:
 
         made = run_with_database(create_key)
         typer.echo(json.dumps(made) if as_json else made["key"])
+
+    @keys.command()
+    def adopt() -> None:
+        """Take this process's secret key in place of one that was lost: what the old one sealed must be entered again."""
+        keyring = keyring_of(load_settings())
+
+        async def accept_key(database: Database) -> bool:
+            return await installation.accept_secret_key(database, keyring)
+
+        changed = run_with_database(accept_key)
+        typer.echo(
+            "This secret key is the installation's now. Enter stored credentials again: the old key sealed them."
+            if changed
+            else "This secret key is the installation's already."
+        )

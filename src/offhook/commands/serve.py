@@ -15,7 +15,7 @@ import uvloop
 from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import OwnedDatabase, owned_database, prepare_schema
+from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.connection_limits import possible_connections
@@ -23,7 +23,11 @@ from offhook.kit.http.server import bind_socket
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
+from offhook.nodes.installation import check_installation
+from offhook.nodes.node_beat import NodeBeat
+from offhook.nodes.server_description import describe_server
 from offhook.orgs import service as orgs
+from offhook.runs import LiveCallRegistry
 from offhook.settings import Settings
 from offhook.workflows.demo import ensure_demo
 
@@ -76,13 +80,18 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
             demos = await ensure_demo(session, first.organization_id, created_by=None)
+        await check_installation(root.db, root.get(Keyring), clock, typer.echo)
         if with_worker:
             command = [sys.executable, "-m", "offhook.cli", "worker"]
             worker = SupervisedProcess(command, environment={"OFFHOOK_DATABASE_URL": database.url})
             beside.start(worker.run(), name="worker")
         beside.start(database.keep_running(), name="database")
 
+        live = root.get(LiveCallRegistry)
+        beat = NodeBeat(root, describe_server(settings), count_live=lambda: live.active_calls)
+
         def welcome() -> None:
+            beside.start(beat.run(), name="node")
             _say_ready(settings, first.link_token)
             if demos and settings.sample_call:
                 beside.start(_record_sample_call(demos[SAMPLE_DEMO], database.url), name="sample_call")

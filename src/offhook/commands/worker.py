@@ -8,10 +8,12 @@ import uvloop
 from offhook import worker as process
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import any_database, prepare_schema
+from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.tasks import TaskTracker
+from offhook.nodes.installation import check_installation
+from offhook.nodes.node_beat import NodeBeat, NodeDescription
 from offhook.settings import Settings
 
 
@@ -34,6 +36,8 @@ async def _run_worker(settings: Settings, url: str) -> None:
         await prepare_schema(settings, root.db)
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
+        await check_installation(root.db, root.get(Keyring), clock, typer.echo)
+        beside.start(NodeBeat(root, NodeDescription("worker")).run(), name="node")
         await process.run_job_process(root)
     finally:
         await beside.close()

@@ -4,7 +4,14 @@ A job runs at least once: handlers are idempotent, the domain tables hold the tr
 """
 
 from offhook.jobs.poll_schedule import PollSchedule
-from offhook.jobs.queue import enqueue, failed_jobs, is_healthy, requeue_failed_job, requeue_failed_jobs
+from offhook.jobs.queue import (
+    enqueue,
+    failed_jobs,
+    is_healthy,
+    read_backlog,
+    requeue_failed_job,
+    requeue_failed_jobs,
+)
 from offhook.jobs.registry import JobHandler, JobRegistry, ScheduledJob
 
 __all__ = [
@@ -15,6 +22,7 @@ __all__ = [
     "enqueue",
     "failed_jobs",
     "is_healthy",
+    "read_backlog",
     "requeue_failed_job",
     "requeue_failed_jobs",
 ]

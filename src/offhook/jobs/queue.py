@@ -76,6 +76,25 @@ async def is_healthy(db: Database) -> bool:
         return bool(found.scalar_one())
 
 
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The jobs that are due and wait for a worker; ``oldest_s`` is None without any."""
+
+    queued: int
+    oldest_s: float | None
+
+
+async def read_backlog(session: AsyncSession) -> Backlog:
+    found = await session.execute(
+        text(
+            "SELECT count(*) AS queued, extract(epoch FROM now() - min(execute_after)) AS oldest_s"
+            " FROM pgqueuer WHERE status = 'queued' AND execute_after <= now()"
+        )
+    )
+    row = found.one()
+    return Backlog(row.queued, None if row.oldest_s is None else round(float(row.oldest_s), 1))
+
+
 async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[FailedJob]:
     """Returns jobs that failed permanently, newest first, each with its last error."""
     rows = await session.execute(

@@ -105,6 +105,10 @@ class Keyring:
         given = token.encode("utf-8", "surrogatepass")
         return any(hmac.compare_digest(_derive_token(key, purpose).encode(), given) for key in self._derived_keys)
 
+    def fingerprints(self) -> list[str]:
+        """Returns a name for each key, the sealing one first; it tells keys apart and reveals nothing of them."""
+        return [_derive_token(key, "fingerprint of the key") for key in self._derived_keys]
+
     def sign_link(self, payload: str, expires_at: int) -> str:
         """Returns a URL-safe token with a readable ``payload``, valid until ``expires_at`` (unix seconds)."""
         body = f"{_encode_base64(payload.encode())}.{expires_at}"

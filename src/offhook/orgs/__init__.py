@@ -41,6 +41,7 @@ from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
 from offhook.orgs.storage_quota import StorageQuota
 from offhook.root import Root
+from offhook.settings import Settings
 
 __all__ = [
     "ADMINS",
@@ -59,6 +60,7 @@ __all__ = [
     "StorageQuota",
     "StreamLimits",
     "end_with_credential",
+    "keyring_of",
     "record_link_read",
     "register",
     "run_idempotent",
@@ -67,10 +69,15 @@ __all__ = [
 ]
 
 
+def keyring_of(settings: Settings) -> Keyring:
+    """Returns the keys of the settings, or of the data folder."""
+    secret = settings.secret_key
+    return Keyring(secret.get_secret_value() if secret else None, settings.data_dir / "secret.key")
+
+
 def register(root: Root) -> None:
     """Registers sign-in, keys, members and the audit log with the process."""
-    secret = root.settings.secret_key
-    keyring = Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key")
+    keyring = keyring_of(root.settings)
     root.provide(Keyring, keyring)
     authenticator = Authenticator(root.db, root.clock)
     factors = SecondFactors(root.clock, keyring)

@@ -122,6 +122,7 @@ def _build_services(root: Root) -> RunServices:
         pre_call=PreCallFetch(db, runner),
         vault=vault,
     )
+    live.worker_id = root.node_id
     lease_s = root.settings.run_lease_s
     sweeper = RunSweeper(
         db=db,

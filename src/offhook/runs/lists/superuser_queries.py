@@ -114,3 +114,15 @@ async def _find_in_window(
         ids = Run.id.in_(select(seen.c.id).where(*window_conditions).order_by(*sorting).limit(limit).offset(offset))
     rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
     return RunPage(rows.all(), total, limited)
+
+
+async def count_leases_by_worker(session: AsyncSession) -> dict[str, tuple[int, int]]:
+    """Returns how many runs each process holds, and how many of their leases are over. Runs that only ring are left
+    out: nobody holds them."""
+    expired = func.count().filter(Run.lease_until < func.clock_timestamp())
+    rows = await session.execute(
+        select(Run.worker_id, func.count(), expired)
+        .where(Run.is_leased, Run.worker_id.is_not(None))
+        .group_by(Run.worker_id)
+    )
+    return {str(worker): (held, over) for worker, held, over in rows}

@@ -1,9 +1,6 @@
 """The live calls of one process: connects a leg to its run, carries the call and stores its end."""
 
 import asyncio
-import os
-import secrets
-import socket
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -19,6 +16,7 @@ from offhook.kit.event_bus import EventBus
 from offhook.kit.files.disk_space import has_free_space
 from offhook.orgs import service as orgs
 from offhook.orgs.privacy_settings import redaction
+from offhook.root import new_node_id
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
@@ -75,7 +73,7 @@ class LiveCallRegistry:
         pre_call: PreCallFetch,
         vault: RecordingVault,
     ) -> None:
-        self.worker_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.worker_id = new_node_id()  # the process's own, where it has one
         self._db = db
         self._storage = vault.storage
         self._events = events

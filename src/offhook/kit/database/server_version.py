@@ -1,4 +1,4 @@
-"""Statements of the commands."""
+"""Which PostgreSQL answers."""
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession

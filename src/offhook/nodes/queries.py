@@ -1,0 +1,57 @@
+"""Which nodes there are, for this domain and those above."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.nodes.tables import NodeRow
+
+# Four beats: a node that is silent for longer is taken for lost.
+SILENT_AFTER: Final = timedelta(seconds=8)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """A node as it is shown. ``silent_s`` is the time since its last beat."""
+
+    id: str
+    kind: str
+    address: str | None
+    version: str
+    call_limit: int
+    live_calls: int
+    lateness_ms: int
+    is_draining: bool
+    is_accepting: bool
+    started_at: datetime
+    beat_at: datetime
+    silent_s: float
+
+    @property
+    def is_lost(self) -> bool:
+        return self.silent_s > SILENT_AFTER.total_seconds()
+
+    @property
+    def state(self) -> str:
+        """Returns ``lost``, ``draining``, ``overloaded`` or ``up``."""
+        if self.is_lost:
+            return "lost"
+        if self.is_draining:
+            return "draining"
+        return "up" if self.is_accepting else "overloaded"
+
+
+async def list_nodes(session: AsyncSession) -> list[NodeRecord]:
+    """Returns all nodes, servers first, and those that stopped without a word for as long as they are kept."""
+    silent = func.extract("epoch", func.clock_timestamp() - NodeRow.beat_at)
+    rows = await session.execute(
+        select(NodeRow, silent.label("silent_s")).order_by(NodeRow.kind, NodeRow.started_at, NodeRow.id)
+    )
+    names = [name for name in NodeRecord.__dataclass_fields__ if name != "silent_s"]
+    return [
+        NodeRecord(**{name: getattr(node, name) for name in names}, silent_s=round(float(silent_s), 1))
+        for node, silent_s in rows
+    ]

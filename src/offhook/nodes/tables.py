@@ -1,0 +1,38 @@
+"""Tables of the installation's processes."""
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, String, func, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.database.database import Base
+
+
+class NodeRow(Base):
+    """One running process. Its own beats keep the row; all times are the database's."""
+
+    __tablename__ = "nodes"
+    __table_args__ = (CheckConstraint("kind IN ('serve','worker')", name="kind"),)
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    # Where other processes reach this one.
+    address: Mapped[str | None] = mapped_column(String(255))
+    version: Mapped[str] = mapped_column(String(32))
+    call_limit: Mapped[int] = mapped_column(server_default=text("0"))
+    live_calls: Mapped[int] = mapped_column(server_default=text("0"))
+    lateness_ms: Mapped[int] = mapped_column(server_default=text("0"))
+    is_draining: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_accepting: Mapped[bool] = mapped_column(server_default=text("true"))
+    started_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    beat_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class Installation(Base):
+    """The one row that all processes share."""
+
+    __tablename__ = "installation"
+    __table_args__ = (CheckConstraint("id = 1", name="one_row"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, server_default=text("1"))
+    key_fingerprint: Mapped[str] = mapped_column(String(64))

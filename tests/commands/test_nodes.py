@@ -1,0 +1,64 @@
+"""Several processes on one database: they are listed, and one with another key does not start."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from offhook.kit.database.database import Database
+from tests.commands.conftest import Offhook
+from tests.databases import create_database, drop_database
+
+KEY, OTHER_KEY = "k" * 40, "x" * 40
+
+
+@pytest.fixture
+def offhook(tmp_path: Path, database_url: str) -> Iterator[Offhook]:
+    made = Offhook(tmp_path / "data", OFFHOOK_DATABASE_URL=database_url, OFFHOOK_SECRET_KEY=KEY)
+    yield made
+    made.end()
+
+
+def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> None:
+    assert offhook.run("nodes").stdout == "No process runs.\n"
+    server = offhook.serve("--no-worker")
+    listed: list[str] = []
+    while not listed:
+        listed = offhook.run("nodes", "--json").stdout.splitlines()
+    (node,) = map(json.loads, listed)
+    assert (node["kind"], node["state"], node["address"]) == ("serve", "up", server.url)
+    assert "serve  up  0 of 120 calls" in offhook.run("nodes").stdout
+
+    elsewhere = {"OFFHOOK_DATA_DIR": str(offhook.data_dir) + "-other", "OFFHOOK_SECRET_KEY": OTHER_KEY}
+    refused = offhook.run("serve", "--port", "0", **elsewhere)
+    assert refused.returncode == 1
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith("offhook: The secret key of this process is not the one of this database")
+    assert offhook.run("keys", "adopt", **elsewhere).stdout.startswith("This secret key is the installation's now")
+    assert offhook.run("keys", "adopt", **elsewhere).stdout == "This secret key is the installation's already.\n"
+
+
+def test_a_user_who_may_not_create_pgvector_gets_a_sentence(tmp_path: Path, pg_url: str) -> None:
+    name = f"plain_{uuid.uuid4().hex}"
+
+    async def make_plain_database() -> str:
+        owner = Database(await create_database(pg_url, name, template="template0"))
+        async with owner.engine.begin() as connection:
+            await connection.execute(text(f"CREATE ROLE {name}"))
+            await connection.execute(text(f"ALTER DATABASE {name} OWNER TO {name}"))
+            await connection.execute(text(f"ALTER DATABASE {name} SET role = '{name}'"))
+        await owner.dispose()
+        return owner.url.replace("+asyncpg", "")
+
+    offhook = Offhook(tmp_path / "data", OFFHOOK_DATABASE_URL=asyncio.run(make_plain_database()))
+    refused = offhook.run("migrate")
+    asyncio.run(drop_database(pg_url, name))
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(
+        "offhook: The database's user may not create the extension pgvector: let a superuser run"
+    )
+    assert refused.stderr.count("\n") == 1

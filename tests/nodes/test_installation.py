@@ -1,0 +1,50 @@
+"""What all processes of an installation must share."""
+
+from pathlib import Path
+
+import pytest
+
+from offhook.kit.crypto import Keyring
+from offhook.nodes import installation
+from offhook.nodes.installation import WrongSecretKey
+from offhook.root import Root
+
+OLD, NEW, OTHER = "o" * 40, "n" * 40, "x" * 40
+
+
+def ring(secret: str) -> Keyring:
+    return Keyring(secret, Path("/nonexistent/secret.key"))
+
+
+async def test_another_key_starts_nothing(root: Root) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    await installation.check_secret_key(root.db, ring(OLD))
+    with pytest.raises(WrongSecretKey, match="set OFFHOOK_SECRET_KEY to the key that the other processes have"):
+        await installation.check_secret_key(root.db, ring(OTHER))
+
+
+async def test_a_key_is_replaced_by_putting_the_new_one_in_front(root: Root) -> None:
+    for secret in (OLD, f"{OLD},{NEW}", f"{NEW},{OLD}", f"{OLD},{NEW}", f"{NEW},{OLD}", NEW):
+        await installation.check_secret_key(root.db, ring(secret))
+    with pytest.raises(WrongSecretKey):
+        await installation.check_secret_key(root.db, ring(OLD))
+
+
+async def test_a_lost_key_can_be_given_up(root: Root) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    assert await installation.accept_secret_key(root.db, ring(NEW)) is True
+    assert await installation.accept_secret_key(root.db, ring(NEW)) is False
+    await installation.check_secret_key(root.db, ring(NEW))
+
+
+def test_a_fingerprint_reveals_no_token() -> None:
+    keyring = ring(OLD)
+    (fingerprint,) = keyring.fingerprints()
+    assert fingerprint != ring(NEW).fingerprints()[0]
+    assert not keyring.is_derived("callbacks of run 1", fingerprint)
+
+
+def test_a_clock_is_named_when_it_differs_by_more_than_two_seconds() -> None:
+    assert installation.describe_clock(1.9) is None
+    assert (installation.describe_clock(-30.2) or "").startswith("The clock of this machine is 30.2 s behind")
+    assert "ahead of the database's" in (installation.describe_clock(2.5) or "")
