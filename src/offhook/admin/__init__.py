@@ -1,6 +1,6 @@
 """Superusers' views and actions across organizations."""
 
-from offhook.admin.endpoints import router
+from offhook.admin import endpoints, node_endpoints
 from offhook.root import Root
 
 __all__ = ["register"]
@@ -8,4 +8,5 @@ __all__ = ["register"]
 
 def register(root: Root) -> None:
     """Registers the superuser routes."""
-    root.api.include_router(router)
+    root.api.include_router(endpoints.router)
+    root.api.include_router(node_endpoints.router)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -118,3 +118,54 @@ class ImpersonateResponse(BaseModel):
     refresh_token: str
     expires_at: datetime
     user: ImpersonatedUser
+
+
+class NodeItem(BaseModel):
+    """One process. ``state`` is ``up``, ``draining`` (its calls end, it takes no new ones), ``overloaded`` (its loop is
+    late) or ``lost`` (silent for more than 8 seconds). ``leases`` are the runs that it holds; of them ``expired_leases``
+    were not renewed in time."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    kind: Literal["serve", "worker"]
+    state: Literal["up", "draining", "overloaded", "lost"]
+    address: str | None
+    version: str
+    call_limit: int
+    live_calls: int
+    lateness_ms: int
+    silent_s: float
+    leases: int
+    expired_leases: int
+    started_at: datetime
+
+
+class NodesResponse(BaseModel):
+    """``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of nodes that are
+    known no longer are in ``orphaned_leases``."""
+
+    nodes: list[NodeItem]
+    orphaned_leases: int
+    queued_jobs: int
+    oldest_job_s: float | None
+
+
+class FailedJobItem(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    attempts: int
+    error: str | None
+    created_at: datetime
+
+
+class FailedJobsResponse(BaseModel):
+    jobs: list[FailedJobItem]
+
+
+class JobRetryResponse(BaseModel):
+    """``started`` is how many jobs begin again, from their first attempt."""
+
+    started: int

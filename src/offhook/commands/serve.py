@@ -15,6 +15,7 @@ import uvloop
 from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
+from offhook.commands.database import OwnedDatabase, owned_database, prepare_schema
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo

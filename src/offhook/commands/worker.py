@@ -8,6 +8,7 @@ import uvloop
 from offhook import worker as process
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
+from offhook.commands.database import any_database, prepare_schema
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.processes.descriptors import raise_descriptor_limit

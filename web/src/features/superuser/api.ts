@@ -90,3 +90,31 @@ export function useRefuseSignup() {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["superuser", "signups"] }),
   });
 }
+
+/** The processes as of now, read again every few seconds while they are shown. */
+export function useNodes() {
+  return useQuery({
+    queryKey: ["superuser", "nodes"],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/nodes")),
+    refetchInterval: 3000,
+  });
+}
+
+export function useFailedJobs() {
+  return useQuery({
+    queryKey: ["superuser", "failed-jobs"],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/failed-jobs")),
+  });
+}
+
+/** Starts one failed job again, or all of them (null). */
+export function useRetryJobs() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (job_id: number | null) =>
+      job_id === null
+        ? unwrap(api.POST("/api/v1/superuser/failed-jobs/retry"))
+        : unwrap(api.POST("/api/v1/superuser/failed-jobs/{job_id}/retry", { params: { path: { job_id } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["superuser", "failed-jobs"] }),
+  });
+}

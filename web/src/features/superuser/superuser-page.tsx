@@ -12,6 +12,7 @@ import { useForm } from "../../lib/ui/use-form";
 import { notifySuccess } from "../../lib/ui/notifications";
 import type { Schema } from "../../lib/api/types";
 import { useAddCredit, useImpersonate, useOrganizations } from "./api";
+import { NodesTab } from "./nodes-tab";
 import { SignupsTab } from "./signups-tab";
 import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
 
@@ -78,6 +79,9 @@ function Everything() {
           <Tabs.Tab px="sm" value="signups">
             Requests
           </Tabs.Tab>
+          <Tabs.Tab px="sm" value="nodes">
+            Processes
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="organizations">
           <Organizations only={organizationId} />
@@ -93,6 +97,9 @@ function Everything() {
         </Tabs.Panel>
         <Tabs.Panel value="signups">
           <SignupsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="nodes">
+          <NodesTab />
         </Tabs.Panel>
       </Tabs>
       {isActing && <ActAs onClose={() => setIsActing(false)} />}

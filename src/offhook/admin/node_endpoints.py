@@ -1,0 +1,67 @@
+"""Superuser endpoints about the installation itself: its processes, their leases, and jobs that failed."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from offhook import jobs
+from offhook.admin.schemas import FailedJobItem, FailedJobsResponse, JobRetryResponse, NodeItem, NodesResponse
+from offhook.errors import NotFound
+from offhook.kit.database.database import Session
+from offhook.kit.http.path_ids import LongId
+from offhook.nodes import queries as nodes
+from offhook.orgs import RequireSuperuser, write_audit_entry
+from offhook.runs.lists import superuser_queries as runs
+
+router = APIRouter(prefix="/superuser", tags=["superuser"])
+
+
+class FailedJobNotFound(NotFound):
+    """No failed job has this number."""
+
+    code = "failed_job_not_found"
+
+
+@router.get("/nodes", response_model=NodesResponse, operation_id="list_nodes")
+async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesResponse:
+    """Lists the processes of the installation with their calls and leases; those that were lost for an hour."""
+    found = await nodes.list_nodes(session)
+    leases = await runs.count_leases_by_worker(session)
+    backlog = await jobs.read_backlog(session)
+    items = []
+    for node in found:
+        held, expired = leases.pop(node.id, (0, 0))
+        known = {name: getattr(node, name) for name in NodeItem.model_fields.keys() - {"leases", "expired_leases"}}
+        items.append(NodeItem(**known, leases=held, expired_leases=expired))
+    return NodesResponse(
+        nodes=items,
+        orphaned_leases=sum(held for held, _ in leases.values()),
+        queued_jobs=backlog.queued,
+        oldest_job_s=backlog.oldest_s,
+    )
+
+
+@router.get("/failed-jobs", response_model=FailedJobsResponse, operation_id="list_failed_jobs")
+async def list_failed_jobs(
+    caller: RequireSuperuser, session: Session, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> FailedJobsResponse:
+    """Lists background jobs that used up their attempts, newest first. They are kept for a month."""
+    found = await jobs.failed_jobs(session, limit=limit)
+    return FailedJobsResponse(jobs=[FailedJobItem.model_validate(job) for job in found])
+
+
+@router.post("/failed-jobs/{job_id}/retry", response_model=JobRetryResponse, operation_id="retry_failed_job")
+async def retry_failed_job(job_id: LongId, caller: RequireSuperuser, session: Session) -> JobRetryResponse:
+    """Starts a failed job again, from its first attempt."""
+    if not await jobs.requeue_failed_job(session, job_id):
+        raise FailedJobNotFound
+    await write_audit_entry(session, caller, "job.retried", f"job:{job_id}")
+    return JobRetryResponse(started=1)
+
+
+@router.post("/failed-jobs/retry", response_model=JobRetryResponse, operation_id="retry_failed_jobs")
+async def retry_failed_jobs(caller: RequireSuperuser, session: Session) -> JobRetryResponse:
+    """Starts every failed job again, from its first attempt."""
+    started = await jobs.requeue_failed_jobs(session)
+    await write_audit_entry(session, caller, "jobs.retried", data={"count": started})
+    return JobRetryResponse(started=started)
