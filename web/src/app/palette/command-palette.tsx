@@ -12,7 +12,8 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
   const offered = useOfferedCommands();
   const places = usePlaceCommands();
   const [query, setQuery] = useState("");
-  const combobox = useCombobox();
+  // Enter chooses only in an open list. Escape closes the list first, and with it the palette.
+  const combobox = useCombobox({ opened: true, onDropdownClose: onClose });
   const commands = useMemo(() => matchCommands([...offered, ...places], query), [offered, places, query]);
   const groups = [...new Set(commands.map(({ group }) => group))];
   useEffect(() => {

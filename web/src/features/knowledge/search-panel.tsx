@@ -68,7 +68,7 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
                     </Text>
                   )}
                 </Group>
-                <Highlight fz="sm" highlight={markedWords(search.variables ?? "")}>
+                <Highlight fz="sm" highlight={markedWords(search.variables)}>
                   {hit.text}
                 </Highlight>
               </li>
