@@ -70,7 +70,7 @@ unshare --mount --pid --fork --kill-child --mount-proc bash -c '
     OFFHOOK_DATA_DIR=/var/lib/offhook OFFHOOK_SAMPLE_CALL=false OFFHOOK_PORT="$3" offhook serve
 ' bash "$root" "$folder/data" "${OFFHOOK_PORT:-18480}" >"$folder/serve.log" 2>&1 &
 serving=$!
-trap 'kill $serving 2>/dev/null || true; wait $serving 2>/dev/null || true; buildah umount "$container" >/dev/null; buildah rm "$container" >/dev/null' EXIT
+trap 'pkill -TERM -P $serving || true; wait $serving 2>/dev/null || true; buildah umount "$container" >/dev/null; buildah rm "$container" >/dev/null' EXIT
 for _ in $(seq 120); do
   if curl -fs "http://127.0.0.1:${OFFHOOK_PORT:-18480}/ready" >"$folder/ready.json" 2>/dev/null; then break; fi
   kill -0 $serving 2>/dev/null || { cat "$folder/serve.log"; stop "the container ended"; }
