@@ -52,6 +52,9 @@ VIEWER_MAY = frozenset(
         "confirm_second_factor",
         "renew_recovery_codes",
         "remove_second_factor",
+        "create_run_view",
+        "update_run_view",
+        "delete_run_view",
     }
 )
 # Only for somebody who is signed in.
@@ -124,6 +127,9 @@ BODIES: dict[str, Body] = {
         "max_concurrency": 1,
     },
     "update_campaign": lambda world: {"name": f"Renamed {world.mark}"},
+    "place_campaign_test_call": lambda world: {"phone_number": "+12015550102"},
+    "create_run_view": lambda world: {"name": f"Another {world.mark}", "search": {"outcome": "busy"}},
+    "update_run_view": lambda world: {"name": f"Renamed {world.mark}"},
     "redial_campaign": lambda world: {"name": "Again", "redial_statuses": ["no_answer"]},
     "create_webhook": lambda world: {"url": f"https://example.com/{world.mark}/2", "events": ["run.completed"]},
     "update_webhook": lambda world: {"description": world.mark},

@@ -41,6 +41,7 @@ class Reading:
 ELSEWHERE = {
     "rename_folder": Reading("/folder/", one_of("", "id", "folder_id")),
     "change_member_role": Reading("/organizations/members", one_of("members", "user_id", "user_id")),
+    "update_run_view": Reading("/organizations/usage/run-views", one_of("", "id", "view_id")),
     "update_recording": Reading("/workflow-recordings/", one_of("recordings", "id", "id")),
     "update_workflow": Reading("/workflow/fetch/{workflow_id}"),
     "update_workflow_status": Reading("/workflow/fetch/{workflow_id}"),

@@ -136,6 +136,10 @@ class World:
             {"address": "+12015550170", "label": self.mark},
         )
         self.ids |= {"configuration_id": config["id"], "phone_number_id": number["id"], "transfer_id": "0" * 32}
+        view = await self.make(
+            "/organizations/usage/run-views", {"name": f"{NAME} {self.mark}", "search": {"outcome": "busy"}}
+        )
+        self.ids |= {"view_id": view["id"]}
         # Requests for accounts belong to no organization, and only superusers see them.
         self.ids |= {"request_id": 1, "job_id": 1}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}

@@ -61,6 +61,7 @@ NO_ENTRY = UNRECORDED_OPERATIONS | {
     "preview_voice": "a question: changes nothing, and what it costs is bounded",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
     "test_phone_call": "the run is the record: who, when, to which number, at what cost",
+    "place_campaign_test_call": "the run is the record: who, when, to which number, at what cost",
     "trigger_agent": "the run is the record, with the key in its context",
     "hang_up_call": "the run is the record: its events and its end",
     "start_text_chat": "the run is the record",
@@ -75,7 +76,7 @@ FOR_EVERYONE = {
     "signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation", "logout",
     "change_password", "end_session", "switch_organization", "remove_member", "validate_workflow",
     "search_knowledge", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
-    "remove_second_factor",
+    "remove_second_factor", "create_run_view", "update_run_view", "delete_run_view",
 }  # fmt: skip
 FOR_ANYONE_AT_ALL = {
     "signup", "login", "sign_in_by_link", "pass_second_step", "accept_invitation", "look_at_invitation",

@@ -28,7 +28,7 @@ async def create_run_view(body: CreateViewRequest, org: CurrentOrg, session: Ses
 async def update_run_view(
     view_id: Id, body: UpdateViewRequest, org: CurrentOrg, session: Session, now: Now
 ) -> ViewRecord:
-    """Renames, replaces, or shares a view. Shared views are changed by whoever saved them, and by admins."""
+    """Renames, replaces, or shares a view. The person who saved a view can change it; admins can change shared ones."""
     return _present(org, await saved_views.update_view(session, org, view_id, body, now))
 
 

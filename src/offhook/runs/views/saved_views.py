@@ -83,7 +83,7 @@ async def delete_view(session: AsyncSession, caller: Caller, view_id: int) -> No
 
 
 def can_edit(caller: Caller, view: RunView) -> bool:
-    """Returns whether the caller may change the view: whoever saved it, and admins if it is shared."""
+    """Returns whether the caller may change the view: the person who saved it, and admins if it is shared."""
     if view.user_id == caller.user_id and (caller.user_id is not None or caller.role in WRITERS):
         return True
     return view.is_shared and caller.role in ADMINS

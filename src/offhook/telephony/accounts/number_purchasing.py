@@ -104,8 +104,7 @@ class ManagedNumbers:
 
     def is_simulated(self, organization_id: int) -> bool:
         """Returns whether the numbers on sale belong to a simulated carrier, so that no real phone reaches them."""
-        spec = self._carriers.find(self._accounts.platform_account(organization_id).provider)
-        return spec is not None and spec.is_in_process
+        return self._carriers.is_simulated(self._accounts.platform_account(organization_id).provider)
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buys a number, charges it and assigns it to the organization. Raises WorkflowNotFound (404), OutOfCredit and
@@ -115,12 +114,11 @@ class ManagedNumbers:
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
-        is_free = self.is_simulated(caller.organization_id)
         wanted, cents = await choose_number(
             self._get_catalog(),
             account,
             NumberSearch(request.country, request.area_code, request.phone_number),
-            0 if is_free else self._settings.number_cents,
+            0 if self.is_simulated(caller.organization_id) else self._settings.number_cents,
         )
         purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
         await self._buy_number(account, purchase)
@@ -310,11 +308,8 @@ class ManagedNumbers:
             return found
         spec = self._carriers.find(provider)
         config = self._accounts.platform_account(organization_id).config
-        reference = (
-            config.get(spec.account.config.account_field)
-            if spec is not None and spec.account.config is not None
-            else None
-        )
+        fields = None if spec is None else spec.account.config
+        reference = None if fields is None else config.get(fields.account_field)
         names = {row.name for row in await repository.list_configurations(session, organization_id)}
         name = next(
             name

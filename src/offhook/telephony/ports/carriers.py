@@ -126,6 +126,10 @@ class CarrierRegistry:
     def find(self, name: str) -> CarrierSpec | None:
         return self._specs.get(name)
 
+    def is_simulated(self, name: str) -> bool:
+        """Returns whether the carrier's phones are programs of this process."""
+        return name in self._specs and self._specs[name].is_in_process
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._specs)

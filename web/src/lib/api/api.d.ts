@@ -2051,7 +2051,7 @@ export interface paths {
         head?: never;
         /**
          * Update Run View
-         * @description Renames, replaces, or shares a view. Shared views are changed by whoever saved them, and by admins.
+         * @description Renames, replaces, or shares a view. The person who saved a view can change it; admins can change shared ones.
          */
         patch: operations["update_run_view"];
         trace?: never;
