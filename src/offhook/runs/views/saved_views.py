@@ -69,6 +69,8 @@ async def update_view(
         if body.is_shared:
             _require_sharing(caller)
         view.is_shared = body.is_shared
+    if not session.is_modified(view):
+        return view
     view.updated_at = now
     await session.flush()
     await _record(session, caller, "run_view.updated", view, was_shared=was_shared)
