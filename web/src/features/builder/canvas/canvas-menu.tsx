@@ -63,7 +63,7 @@ function StepItems({ id }: { id: string }) {
     <>
       <Item icon={Pencil} name={canEdit ? "Edit" : "View"} keys="Enter" onClick={() => reveal(only(id), "form")} />
       {canEdit && mayCopy && (
-        <Item icon={Copy} name="Duplicate" keys="Ctrl D" onClick={() => void actions.duplicate([id])} />
+        <Item icon={Copy} name="Duplicate" keys="Ctrl D" onClick={() => actions.duplicate([id])} />
       )}
       {canEdit && (
         <Item icon={Trash2} name="Remove" keys="Delete" color="red" onClick={() => actions.remove([id], [])} />

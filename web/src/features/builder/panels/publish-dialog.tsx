@@ -84,12 +84,12 @@ function Changes() {
   const draft = versions.data.find((version) => version.status === "draft");
   const changes = diff(versionContent(published), versionContent(draft));
   return (
-    <section aria-label="Changes" className={classes.changes} tabIndex={0}>
+    <div role="region" aria-label="Changes" className={classes.changes} tabIndex={0}>
       <Text fz="sm" mb="xs">
         {changes.length === 0 ? "No changes" : pluralize(changes.length, "change")} since version{" "}
         {published.version_number}. Calls in progress keep the version that they began with.
       </Text>
       <ChangeList changes={changes} />
-    </section>
+    </div>
   );
 }

@@ -8,8 +8,8 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
     <Alert color="yellow" variant="light" title="Save your recovery codes now">
       <Stack gap="sm">
         <Text fz="sm">
-          Each code signs you in once if you lose your device. Keep them where you keep your passwords: they are not shown
-          again.
+          Each code signs you in once if you lose your device. Keep them where you keep your passwords: they are not
+          shown again.
         </Text>
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" component="ul" m={0} p={0} style={{ listStyle: "none" }}>
           {codes.map((code) => (

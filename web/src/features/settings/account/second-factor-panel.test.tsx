@@ -11,7 +11,9 @@ const ON = { ...OFF, is_enabled: true, enabled_at: "2026-01-01T00:00:00Z", recov
 it("is set up with a password, a QR code and a first code, and shows the recovery codes once", async () => {
   const server = new FakeServer();
   server.on(`GET ${PATH}`, { body: OFF });
-  server.on(`POST ${PATH}/enrollment`, { body: { secret: "ABCD", uri: "otpauth://x", qr_code: "data:image/svg+xml,x" } });
+  server.on(`POST ${PATH}/enrollment`, {
+    body: { secret: "ABCD", uri: "otpauth://x", qr_code: "data:image/svg+xml,x" },
+  });
   const { user } = await renderPart(<SecondFactorPanel />, { server });
   await user.type(await screen.findByLabelText(/Your password/), "correct horse");
   await user.click(screen.getByRole("button", { name: "Set up" }));

@@ -25,8 +25,8 @@ export function SecondFactorSetup() {
   return (
     <form onSubmit={submit} className={classes.form} noValidate>
       <Text fz="sm" c="dimmed">
-        Besides your password, signing in takes a code from an authenticator app on your phone, such as Aegis, 1Password,
-        or Google Authenticator.
+        Besides your password, signing in takes a code from an authenticator app on your phone, such as Aegis,
+        1Password, or Google Authenticator.
       </Text>
       <Password
         label="Your password"
