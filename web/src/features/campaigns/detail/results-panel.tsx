@@ -65,6 +65,7 @@ function HowToDefine({ campaign }: { campaign: Campaign }) {
         To count what calls come to, such as booked or declined, define results in the settings of{" "}
         <Anchor
           fz="sm"
+          underline="always"
           renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}
         >
           {campaign.workflow_name}

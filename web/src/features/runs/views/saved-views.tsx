@@ -51,7 +51,12 @@ export function SavedViews({ search, onOpen }: SavedViewsProps) {
           <Menu.Divider />
           {changed !== undefined && canSave && <Replace view={changed} search={search} />}
           {open === undefined && (
-            <Menu.Item leftSection={<Save size={15} />} disabled={!canSave} onClick={() => setDialog("save")}>
+            // Not `disabled`: the keyboard must find an item in a menu that has no other.
+            <Menu.Item
+              leftSection={<Save size={15} />}
+              data-disabled={canSave ? undefined : true}
+              onClick={() => canSave && setDialog("save")}
+            >
               Save as a new view
             </Menu.Item>
           )}
