@@ -78,6 +78,17 @@ class TestInterruptions:
         assert not call.heard_within(2.5, 1.5)
         assert call.agent_said[-1] == "Sure."
 
+    def test_are_waited_for_while_a_recognizer_without_interim_words_works_on_them(self) -> None:
+        hearing = Hearing()
+        slow = ScriptedStt(hearing, final_s=3.5, says_it_works=True)
+        call = Call(simple_agent(greeting=STORY), [says("Sure.")], hearing=hearing, stts=[slow])
+        call.says("Eleven o'clock", at=2, for_s=0.9).hangs_up(at=12).run()
+
+        assert judged(call) == []
+        assert STORY.startswith(call.agent_said[0])
+        assert "opening hours" not in call.agent_said[0]
+        assert call.agent_said[-1] == "Sure."
+
 
 class TestSoundsWithoutWords:
     def test_pause_the_agent_and_it_goes_on_at_the_word(self) -> None:

@@ -9,6 +9,7 @@ from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
 from offhook.voice.input.interruption_rules import InterruptionRules, InterruptionVerdict, SpeechOverlap
 from offhook.voice.input.listener import CallerListener
+from offhook.voice.input.sound_evidence import SoundEvidence
 from offhook.voice.input.turn_rules import CallerTurnState
 from offhook.voice.output.playback import Playback
 
@@ -20,7 +21,8 @@ RESTORE_S: Final = 0.3
 MAX_HOLD_S: Final = 0.9
 # Shorter sound is not measured.
 MIN_MEASURED_S: Final = 0.2
-# A recognizer without interim words needs this long after the speech; the agent stays silent until then.
+# A recognizer without interim words needs this long after the speech; the agent stays silent until then, and longer
+# while the recognizer says that it is at work.
 FINAL_TIMEOUT_S: Final = 1.6
 # Speech without interim words that goes on for so long is an interruption.
 MAX_UNKNOWN_S: Final = 2.0
@@ -53,6 +55,7 @@ class OverlapController:
         self._judged_text = ""
         self._judged_until = 0.0
         self._held_at: float | None = None
+        self._measured: tuple[SoundEvidence | None, float, float] | None = None
         self._has_resumed = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -78,11 +81,12 @@ class OverlapController:
         self._agent_text = self._playback.current_text or self._agent_text
         overlap = self._describe(state, now)
         verdict, reason = self.rules.judge(overlap)
-        if verdict is InterruptionVerdict.HOLD and not overlap.text:
-            verdict, reason = self._limit_hold(verdict, reason, state, now)
+        is_silent_for_final = reason == "no_words" and self._playback.is_paused and not self._listener.shows_words
+        if not overlap.text and (verdict is InterruptionVerdict.HOLD or is_silent_for_final):
+            verdict, reason = self._limit_hold(InterruptionVerdict.HOLD, "speech", state, now)
         self._apply(verdict, reason, overlap)
         patience_s = RESTORE_S if self._verdict is InterruptionVerdict.TALK_ON else FINAL_TIMEOUT_S
-        if not state.is_speaking and overlap.quiet_s >= patience_s:
+        if not state.is_speaking and overlap.quiet_s >= patience_s and not self._listener.is_recognizing:
             self.finish()
 
     def _limit_hold(
@@ -97,7 +101,8 @@ class OverlapController:
         if state.speech_s >= MAX_UNKNOWN_S:
             is_voice = self._listener.sound.has_contrast
             return (InterruptionVerdict.YIELD, "speech") if is_voice else (InterruptionVerdict.TALK_ON, "steady_noise")
-        return (InterruptionVerdict.TALK_ON, "no_words") if self._quiet_s(now) >= FINAL_TIMEOUT_S else (verdict, reason)
+        is_over = self._quiet_s(now) >= FINAL_TIMEOUT_S and not self._listener.is_recognizing
+        return (InterruptionVerdict.TALK_ON, "no_words") if is_over else (verdict, reason)
 
     def _begin(self, state: CallerTurnState) -> bool:
         loud_enough = self._min_level_db is None or state.level_db >= self._min_level_db
@@ -110,6 +115,7 @@ class OverlapController:
         self._started_at = started_at
         self._agent_text = self._playback.current_text
         self._verdict, self._reason, self._held_at, self._has_resumed = InterruptionVerdict.WAIT, "", None, False
+        self._measured = None
         self._playback.lower_voice(is_lowered=True)
         self._listener.is_watched = True
         self._schedule()
@@ -125,8 +131,11 @@ class OverlapController:
             is_answer_due=self.is_answer_due,
             agent_text=self._agent_text,
         )
-        if age >= MIN_MEASURED_S:
-            overlap.sound, overlap.distance_db, overlap.dullness_db = self._listener.sound.measure_overlap(age)
+        if age >= MIN_MEASURED_S and (state.is_speaking or self._measured is None):
+            # Not the silence behind it, which is no breath either.
+            self._measured = self._listener.sound.measure_overlap(age)
+        if self._measured is not None:
+            overlap.sound, overlap.distance_db, overlap.dullness_db = self._measured
         return overlap
 
     def _quiet_s(self, now: float) -> float:

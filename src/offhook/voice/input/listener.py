@@ -127,6 +127,11 @@ class CallerListener:
         """Returns whether the caller is speaking, or has said words that are not answered yet."""
         return self.detector.is_speaking or self.has_words
 
+    @property
+    def is_recognizing(self) -> bool:
+        """Returns whether the recognizer says that it still works on what was said; for ``MAX_EXTRA_WAIT_S`` at most."""
+        return self._loop.time() < self._waits_until
+
     def set_expectation(self, expectation: Expectation) -> None:
         """Sets the node's expectation, followed by the words of the workflow's dictionary."""
         terms = self._config.dictionary.terms
@@ -276,7 +281,7 @@ class CallerListener:
             self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
             return
-        if now - self._unheard_from >= self._config.deaf_after_s and now >= self._waits_until:
+        if now - self._unheard_from >= self._config.deaf_after_s and not self.is_recognizing:
             self._report_unheard_turn()
 
     def _end_turn(self, now: float) -> None:
