@@ -11,6 +11,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.calls.conftest import LiveServer
+from tests.quick import first_quick
 
 
 async def refused_with(address: str) -> int:
@@ -105,12 +106,14 @@ class TestWhatPeersDoWrong:
 
     @pytest.mark.parametrize(
         ("message", "reason"),
-        [
-            ("hello", "not a JSON object"),
-            ('{"event":"media","media":{"payload":"$$$"}}', "media.payload is not base64"),
-            ("[" * 50000, "not a JSON object"),
-            ('{"event":"start","start":{"streamSid":"MZ2"}}', "start came twice"),
-        ],
+        first_quick(
+            [
+                ("hello", "not a JSON object"),
+                ('{"event":"media","media":{"payload":"$$$"}}', "media.payload is not base64"),
+                ("[" * 50000, "not a JSON object"),
+                ('{"event":"start","start":{"streamSid":"MZ2"}}', "start came twice"),
+            ]
+        ),
     )
     async def test_a_malformed_message(self, server: LiveServer, message: str, reason: str) -> None:
         async with server.call() as (good_id, good), server.call() as (bad_id, bad):
@@ -124,6 +127,7 @@ class TestWhatPeersDoWrong:
         run = await server.finished(bad_id)
         assert (run["status"], run["end_reason"]) == ("failed", "media_lost")
 
+    @pytest.mark.slow
     async def test_a_message_of_10_mb(self, server: LiveServer) -> None:
         async with server.call() as (good_id, good), server.call() as (bad_id, bad):
             await good.hears_the_agent()

@@ -66,6 +66,7 @@ async def test_a_transfer_that_is_answered(server: LiveServer) -> None:
     assert run["gathered_context"]["transferred_to"] == "default"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("phone", "reason"), [("02", "busy"), pytest.param("03", "no_answer", marks=pytest.mark.slow)])
 async def test_a_transfer_that_fails(server: LiveServer, phone: str, reason: str) -> None:
     tool = await make_tool(server, "Transfer", transfer_to(phone))

@@ -41,6 +41,7 @@ class TestSettings:
 
 
 class TestMigrate:
+    @pytest.mark.slow
     def test_it_starts_the_embedded_database_by_itself(self, offhook: Offhook) -> None:
         first = offhook.run("migrate")
         assert first.returncode == 0, first.stderr

@@ -93,7 +93,11 @@ def promised(guide: Path) -> list[str]:
     """Lines of output that are the same in every run."""
     always = {
         "api.md": ["one call", "revision_conflict Guest survey (demo)", '"code":"workflow_not_found"}'],
-        "tutorial.md": ['{"is_valid":true,"errors":[],"warnings":[],"findings":[]}', "completed answered True", "0 violations."],
+        "tutorial.md": [
+            '{"is_valid":true,"errors":[],"warnings":[],"findings":[]}',
+            "completed answered True",
+            "0 violations.",
+        ],
     }
     return always[guide.name]
 

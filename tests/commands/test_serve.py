@@ -63,6 +63,7 @@ def test_an_orderly_stop_ends_everything(installed: Offhook) -> None:
     assert "Traceback" not in server.output()
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_terminal_is_an_orderly_stop_too(installed: Offhook) -> None:
     server = installed.serve("--no-worker")
     server.process.send_signal(signal.SIGINT)
@@ -86,6 +87,7 @@ def test_killed_it_takes_worker_and_database_along_and_loses_nothing(installed: 
     assert again.sign_in_token() != server.sign_in_token(), "each start prints a fresh link"
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_started_again(first: Server) -> None:
     killed = worker_of(first.process.pid)
     assert killed is not None
@@ -97,6 +99,7 @@ def test_a_worker_that_dies_is_started_again(first: Server) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_database_that_dies_is_started_again(installed: Offhook) -> None:
     server = installed.serve("--no-worker")
     os.kill(int((installed.data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
@@ -109,10 +112,12 @@ def test_a_database_that_dies_is_started_again(installed: Offhook) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_without_a_worker_there_is_none(alone: Server) -> None:
     assert worker_of(alone.process.pid) is None
 
 
+@pytest.mark.slow
 def test_a_second_server_on_the_folder_stops_with_a_sentence_that_names_the_first(alone: Server) -> None:
     second = alone.offhook.run("serve", "--port", "0")
     assert second.returncode == 1
@@ -132,6 +137,7 @@ def test_a_port_in_use_is_one_sentence(offhook: Offhook) -> None:
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_other_commands_find_the_running_servers_database(alone: Server) -> None:
     key = alone.offhook.run("keys", "create").stdout.strip()
     answer = alone.get("/api/v1/auth/me", **{"x-api-key": key})

@@ -57,6 +57,7 @@ def test_a_definition_and_what_does_not_hold(shared: Offhook, definition: Path, 
     assert shared.run("test", str(definition), "--file", file, "--scenario", "buys").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_agent_of_the_installation(shared: Offhook, tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("scenarios: [{name: one, caller: {turns: [hello]}, expect: {is_over: false}}]")

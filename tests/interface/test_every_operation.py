@@ -1,9 +1,9 @@
 """What holds for every operation of the API: tried over its own description, so that a new one is tried too."""
 
 import re
+from itertools import product
 from typing import Any
 
-import pytest
 from fastapi import FastAPI
 from httpx2 import AsyncClient
 
@@ -130,10 +130,10 @@ async def test_an_unknown_id(client: AsyncClient, described: list[Operation], ou
     assert not wrong
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 5000])
-async def test_a_malformed_body(client: AsyncClient, described: list[Operation], ours: World, content: bytes) -> None:
+async def test_a_malformed_body(client: AsyncClient, described: list[Operation], ours: World) -> None:
     wrong = []
-    for operation in described:
+    contents = [b"", b"{", b"[]", b'"text"', b"null", b"\xff\xfe", b"[" * 5000]
+    for operation, content in product(described, contents):
         if not operation.has_json_body or operation.path.startswith(SUPERUSER_PREFIX):
             continue
         if not operation.needs_body and content in (b"", b"null"):
@@ -141,7 +141,7 @@ async def test_a_malformed_body(client: AsyncClient, described: list[Operation],
         headers = {**ours.org.owner_headers, "Content-Type": "application/json"}
         answer = await send(client, operation, ours, content=content, headers=headers)
         if answer.status_code != 422 or not isinstance(answer.json()["detail"], list):
-            wrong.append(f"{operation}: {answer.status_code} {answer.text[:100]}")
+            wrong.append(f"{operation}, {content[:10]!r}: {answer.status_code} {answer.text[:100]}")
     assert not wrong
 
 

@@ -72,6 +72,7 @@ def test_what_looks_like_e164_is_kept_or_refused(number: str) -> None:
 CODES = sorted(str(code) for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(CODES) | st.from_regex("[1-9][0-9]{0,2}", fullmatch=True),
     st.sampled_from(["", "0", "00", "1", "15", "06", "8", "9", "044"]),

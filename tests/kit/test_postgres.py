@@ -89,6 +89,7 @@ def test_a_killed_owner_takes_the_server_down_cleanly_and_loses_nothing(tmp_path
         again.stop()
 
 
+@pytest.mark.slow
 def test_the_next_start_waits_for_a_server_that_is_still_going_down(tmp_path: Path) -> None:
     owner = subprocess.Popen([sys.executable, "-c", OWNER, tmp_path], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None
@@ -102,6 +103,7 @@ def test_the_next_start_waits_for_a_server_that_is_still_going_down(tmp_path: Pa
         owner.wait()
 
 
+@pytest.mark.slow
 def test_a_pid_file_of_a_machine_that_lost_power_does_not_stop_the_start(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
     server.start()
@@ -117,6 +119,7 @@ def test_a_pid_file_of_a_machine_that_lost_power_does_not_stop_the_start(tmp_pat
         server.stop()
 
 
+@pytest.mark.slow
 def test_an_initdb_that_was_killed_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
     half = tmp_path / "postgres.new"
     half.mkdir()
@@ -129,6 +132,7 @@ def test_an_initdb_that_was_killed_half_way_leaves_nothing_behind(tmp_path: Path
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_path_too_long_for_a_socket_is_fine(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path / ("a-long-name" * 10), durable=False)
     try:
@@ -157,6 +161,7 @@ def test_a_cluster_of_another_version_is_refused_with_a_sentence(tmp_path: Path)
         EmbeddedPostgres(tmp_path).start()
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
     server.start()
@@ -180,6 +185,7 @@ def test_as_root_the_server_runs_as_another_user_and_parents_stay_closed(tmp_pat
         server.stop()
 
 
+@pytest.mark.slow
 @needs_root
 def test_another_user_cannot_reach_the_socket(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
@@ -194,6 +200,7 @@ def test_another_user_cannot_reach_the_socket(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.slow
 @needs_root
 def test_programs_of_nobody_cannot_read_the_files_through_the_server_process(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
@@ -205,6 +212,7 @@ def test_programs_of_nobody_cannot_read_the_files_through_the_server_process(tmp
         server.stop()
 
 
+@pytest.mark.slow
 @needs_root
 def test_a_cluster_of_nobody_is_handed_over_with_its_rows(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path)

@@ -76,6 +76,7 @@ async def test_older_code_refuses_a_schema_that_does_not_serve_it(database: Data
     await migrations.require_current(database, newer)
 
 
+@pytest.mark.slow
 async def test_a_migration_lets_requests_go_on_while_it_waits_for_a_table(database: Database, tmp_path: Path) -> None:
     newer = newer_version(tmp_path / "newer", ADD_COLUMN, oldest_code=OURS)
     said: list[str] = []

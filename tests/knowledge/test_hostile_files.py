@@ -112,6 +112,7 @@ async def test_a_hostile_file(librarian: Librarian, case: str) -> None:
         assert own_peak_mb() - before < 100
 
 
+@pytest.mark.slow
 async def test_a_broken_table_of_objects_is_repaired_or_told(librarian: Librarian) -> None:
     document = await librarian.add(broken_xref(), "xref.pdf")
     assert (document["status"] == "ready") != ("damaged" in (document["error"] or ""))

@@ -81,6 +81,7 @@ class TestAVendor:
 
 
 class TestAnotherModel:
+    @pytest.mark.slow
     async def test_the_old_vectors_are_searched_until_the_new_ones_are_there(
         self, librarian: Librarian, lab: EmbeddingsServer, org: OrgFixture
     ) -> None:

@@ -27,6 +27,7 @@ def without(root: Root, tmp_path: Path) -> EmbedderRegistry:
     return embedders(root, "no_such_wheel", tmp_path / "models")
 
 
+@pytest.mark.slow
 async def test_a_document_is_ready_by_its_words_and_gets_its_vectors_when_there_is_a_model(
     librarian: Librarian, root: Root, without: EmbedderRegistry
 ) -> None:

@@ -229,6 +229,7 @@ class TestTheStream:
             assert len(stream._pre_roll_audio) <= 2 * 5600
         await stream.close()
 
+    @pytest.mark.slow
     async def test_a_caller_who_never_stops_is_heard_up_to_a_limit(self, stt: BuiltinStt) -> None:
         stream = await stt.open_stream(sample_rate=8000, language="en-US")
         stream.set_expectation(MENU)

@@ -136,6 +136,7 @@ class TestTheRecognizer:
         heard = await recognize(stt, opening_expectation("survey"), noise)
         assert heard == ""
 
+    @pytest.mark.slow
     async def test_serves_many_steps_one_after_another(self, speech: SynthesizerProcess, stt: BuiltinStt) -> None:
         samples = on_the_telephone(
             await BuiltinTts(speech).synthesize("Where did you put my umbrella?", sample_rate=8000), 1

@@ -152,6 +152,7 @@ async def test_nothing_starts_after_the_end() -> None:
     assert not caught.value.retryable
 
 
+@pytest.mark.slow
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"

@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.models.conversations import Conversation, judge_conversation, offline_agent, talk_to_agent
+from tests.quick import first_quick
 
 # Written by an author who had not seen the rules.
 FOLDER: Final = Path(__file__).parents[1] / "data" / "plain_agents"
@@ -15,7 +16,7 @@ AGENTS: Final = sorted(path.stem for path in FOLDER.glob("*.json"))
 NOT_UNDERSTOOD: Final = {"stomach-bug"}
 
 
-@pytest.mark.parametrize("slug", AGENTS)
+@pytest.mark.parametrize("slug", first_quick(AGENTS, count=3))
 async def test_an_agent_of_plain_prompts_is_talked_through(slug: str, models_folder: Path) -> None:
     agent: dict[str, Any] = json.loads((FOLDER / f"{slug}.json").read_text())
     failed = []

@@ -93,6 +93,7 @@ async def test_uploads_of_the_same_moment_do_not_share_room(
     assert answer.status_code == 200, "an upload that broke off keeps no room"
 
 
+@pytest.mark.slow
 async def test_a_recording_takes_the_room_of_its_decoded_sound(root: Root, studio: Studio) -> None:
     place = await studio.place()
     sent = sound_file("OGG", seconds=3)

@@ -345,6 +345,7 @@ async def test_an_export_has_what_an_erasure_deletes(
     assert (gone.status_code, gone.json()["code"]) == (409, "archive_not_ready")
 
 
+@pytest.mark.slow
 async def test_by_the_command_line(
     root: Root, org: OrgFixture, called: Campaign, database_url: str, offhook: Offhook, tmp_path: Any
 ) -> None:

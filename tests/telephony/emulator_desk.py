@@ -35,6 +35,7 @@ from offhook_lab.carriers import (
 )
 from offhook_lab.carriers.core.phones import make_tone
 from tests.lab.us import Us, with_emulator
+from tests.quick import first_quick
 
 OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
 EMULATORS: dict[str, Callable[[], CarrierEmulator]] = {
@@ -46,6 +47,8 @@ EMULATORS: dict[str, Callable[[], CarrierEmulator]] = {
     "vonage": VonageEmulator,
 }
 EACH = pytest.mark.parametrize("name", sorted(EMULATORS))
+# Where the way is the same for all of them and takes long.
+TWILIO_QUICKLY = pytest.mark.parametrize("name", first_quick(sorted(EMULATORS, key=lambda name: name != "twilio")))
 
 
 @dataclass

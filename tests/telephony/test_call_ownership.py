@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook_lab.carriers import OutgoingCallback
-from tests.telephony.emulator_desk import EACH
+from tests.telephony.emulator_desk import TWILIO_QUICKLY
 from tests.telephony.platform_desk import ONE_WHO_HANGS_UP, Platform
 
 
@@ -21,7 +21,7 @@ def readdress(platform: Platform, told: OutgoingCallback, run_id: int, *, has_se
     return replace(moved, headers=dict(platform.carrier.sign_callback(moved)))
 
 
-@EACH
+@TWILIO_QUICKLY
 async def test_a_call_that_a_run_has_does_not_end_another(name: str, platform: Platform) -> None:
     (ours, held), (other, _) = await platform.held_of(plan=ONE_WHO_HANGS_UP, calls=2)
     told = [one for one in held if "token=" in one.url and f"/{ours}?" in one.url and "/answer/" not in one.url]

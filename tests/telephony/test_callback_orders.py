@@ -17,7 +17,7 @@ from offhook.campaigns import CampaignServices
 from offhook_lab.carriers import CloudonixEmulator, OutgoingCallback
 from tests.calls.carrier_desk import PUBLIC
 from tests.campaigns.desk import Desk, numbers
-from tests.telephony.emulator_desk import EACH
+from tests.telephony.emulator_desk import TWILIO_QUICKLY
 from tests.telephony.platform_desk import MACHINE, ONE_WHO_HANGS_UP, Platform
 
 # So many callbacks, each told twice where they are few: all 120 orders of five are among the slow tests.
@@ -171,7 +171,7 @@ class Telling:
         return found
 
 
-@EACH
+@TWILIO_QUICKLY
 @pytest.mark.parametrize("length", LENGTHS)
 async def test_every_order_ends_alike(name: str, length: int, platform: Platform, database_url: str) -> None:
     if isinstance(platform.carrier, CloudonixEmulator):

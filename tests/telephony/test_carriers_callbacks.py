@@ -14,7 +14,7 @@ from offhook.telephony.webhooks.inbound_calls import REFUSAL_MESSAGES
 from offhook_lab.carriers import CallbackFault, CarrierEmulator, EmulatedCall, OutgoingCallback, VonageEmulator, phones
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
-from tests.telephony.emulator_desk import EACH, EMULATORS
+from tests.telephony.emulator_desk import EMULATORS, TWILIO_QUICKLY
 from tests.telephony.platform_desk import ONE_WHO_HANGS_UP, Platform
 from tests.usage.test_enforcement import enforce
 from tests.voice.phone import simple_agent
@@ -34,7 +34,7 @@ COVERS = {
 }
 
 
-@EACH
+@TWILIO_QUICKLY
 async def test_what_strangers_send_changes_nothing(name: str, platform: Platform) -> None:
     carrier = platform.carrier
     ((_, held),) = await platform.held_of(plan=ONE_WHO_HANGS_UP, calls=1)
@@ -124,7 +124,7 @@ async def strangers_bring_calls(platform: Platform) -> None:
     assert await platform.state() == before
 
 
-@EACH
+@TWILIO_QUICKLY
 async def test_calls_that_are_refused(name: str, platform: Platform) -> None:
     carrier, client = platform.carrier, platform.client
     await strangers_bring_calls(platform)

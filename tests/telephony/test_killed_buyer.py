@@ -38,6 +38,7 @@ def settings(tmp_path: Path, carrier: TwilioEmulator) -> Settings:
     )
 
 
+@pytest.mark.slow
 async def test_it_is_finished_by_the_job(
     root: Root,
     carrier: TwilioEmulator,

@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select, text
 from standardwebhooks import Webhook
 
@@ -75,6 +76,7 @@ async def finish_with_another_worker(root: Root, sequences: list[int]) -> None:
     await worker
 
 
+@pytest.mark.slow
 async def test_a_delivery_outlives_its_worker(
     root: Root, settings: Settings, org: OrgFixture, hook: dict[str, Any], shop: LocalServer
 ) -> None:

@@ -25,6 +25,7 @@ from offhook_lab.speech.tones import ToneDetector, ToneWord, speak_tones
 from offhook_lab.speech.voices import VoiceServer
 from tests.fakes.scripted import says
 from tests.models.speech.vendors import EARS, KEY, VOICES, Ears, Voice, stt_choice, tts_choice, virtually
+from tests.quick import first_quick
 from tests.voice.phone import LOUDNESS, Action, Call, simple_agent
 
 BOOK = "i want to book a table"
@@ -105,7 +106,7 @@ def failed_over(call: TalkingCall) -> list[tuple[str, str, str]]:
 
 
 class TestAConversation:
-    @pytest.mark.parametrize("vendor", VOICES, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(VOICES), ids=lambda vendor: vendor.name)
     def test_with_the_vendors_voice(self, vendor: Voice) -> None:
         async def scenario() -> None:
             async with Lab() as lab:
@@ -124,7 +125,7 @@ class TestAConversation:
 
         virtually(scenario)
 
-    @pytest.mark.parametrize("vendor", EARS, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(EARS), ids=lambda vendor: vendor.name)
     def test_with_the_vendors_ears(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with Lab() as lab:
@@ -148,7 +149,7 @@ class TestAConversation:
 
         virtually(scenario)
 
-    @pytest.mark.parametrize("vendor", VOICES, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(VOICES), ids=lambda vendor: vendor.name)
     def test_a_barge_in_stops_the_vendor_and_the_next_answer_is_heard(self, vendor: Voice) -> None:
         long = "One moment please, I will look for a table and tell you what we have on that evening, one moment."
 
@@ -166,7 +167,7 @@ class TestAConversation:
 
 
 class TestAVoiceThatDies:
-    @pytest.mark.parametrize("vendor", VOICES, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(VOICES), ids=lambda vendor: vendor.name)
     @pytest.mark.parametrize("kind", ["cut", "stall", "garbage"])
     def test_in_the_middle_of_a_sentence_the_next_vendor_says_it(self, vendor: Voice, kind: str) -> None:
         other = VOICES[0] if vendor is not VOICES[0] else VOICES[1]
@@ -211,7 +212,7 @@ class TestAVoiceThatDies:
 
 
 class TestEarsThatDie:
-    @pytest.mark.parametrize("vendor", EARS, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(EARS), ids=lambda vendor: vendor.name)
     def test_in_the_middle_of_a_sentence_nothing_is_lost(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with Lab() as lab:
@@ -224,7 +225,7 @@ class TestEarsThatDie:
 
         virtually(scenario)
 
-    @pytest.mark.parametrize("vendor", EARS, ids=lambda vendor: vendor.name)
+    @pytest.mark.parametrize("vendor", first_quick(EARS), ids=lambda vendor: vendor.name)
     def test_for_good_in_the_middle_of_a_sentence_the_next_vendor_hears_all_of_it(self, vendor: Ears) -> None:
         other = EARS[0] if vendor is not EARS[0] else EARS[3]
 

@@ -111,6 +111,7 @@ class TestResuming:
         assert {progress.file for progress in told} == set(files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_after", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["before", "after"])
 async def test_a_crash_at_every_step_leaves_a_whole_pack_or_none(is_after: bool, tmp_path: Path, folder: Path) -> None:
     files, steps, is_over = pack_files(), 0, False
