@@ -22,6 +22,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
         yield server
 
 
+@pytest.mark.slow
 async def test_exit_codes_say_how_it_went(served: Served) -> None:
     agent = str(await served.publish(robot()))
 
@@ -37,6 +38,7 @@ async def test_exit_codes_say_how_it_went(served: Served) -> None:
     assert (await offhook(served, "call", "--workflow", "999", "--to", "+12015550101"))[0] == 1
 
 
+@pytest.mark.slow
 async def test_a_call_without_a_recording_is_reported_all_the_same(served: Served, tmp_path: Path) -> None:
     agent, saved = str(await served.publish(robot())), tmp_path / "saved.wav"
     busy = ("--to", "+12015550102", "--json", "--save", str(saved))
@@ -47,6 +49,7 @@ async def test_a_call_without_a_recording_is_reported_all_the_same(served: Serve
     assert not saved.exists()
 
 
+@pytest.mark.slow
 async def test_ctrl_c_hangs_up(served: Served) -> None:
     agent = await served.publish(robot())
     command = begin(served, "call", "--workflow", str(agent), "--to", "+12015550106", "--json")

@@ -128,6 +128,7 @@ def loud_in(recording: Path) -> set[str]:
     return {who for side, who in enumerate(("caller", "agent")) if np.abs(samples[:, side]).max() > 3000}
 
 
+@pytest.mark.slow
 async def test_calls_that_come_in(desks: list[Desk]) -> None:
     async def test(desk: Desk) -> None:
         coming = desk.carrier.call_in(THEIRS, OURS, phones.scripted(_hangs_up_first))

@@ -47,6 +47,7 @@ async def called(served: Served) -> tuple[int, int]:
     return campaign["id"], workflow_id
 
 
+@pytest.mark.slow
 async def test_a_call_of_a_campaign_talks_over_the_media_socket(served: Served) -> None:
     campaign_id, workflow_id = await called(served)
     (call,) = await rows(served, f"SELECT run_id, process FROM sandbox_calls WHERE to_number = '{TALKS}'")

@@ -110,8 +110,9 @@ class TestDoctor:
         assert code == 0
         for name in ("data folder", "server", "database", "migrations", "voice activity model"):
             assert checks[name]["status"] == "ok", checks[name]
-        # The tests before ran no worker: a job of theirs may wait for a minute on a busy machine.
-        assert checks["jobs"]["status"] != "failed", checks["jobs"]
+        # The tests before ran no worker: a job of theirs may wait for a minute on a busy machine. None has failed.
+        jobs = checks["jobs"]
+        assert jobs["status"] == "ok" or jobs["detail"].startswith("Jobs are waiting"), jobs
 
     def test_it_names_what_does_not_answer(self, shared: Offhook) -> None:
         code, checks = self.checks(

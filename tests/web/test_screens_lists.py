@@ -48,6 +48,7 @@ def campaign_that_waits(page: Page, account_id: int) -> int:
     return campaign
 
 
+@pytest.mark.slow
 def test_a_number_is_given_back(page: Page) -> None:
     """By keyboard, after it was refused and thought over; and by mouse. The focus is never lost."""
     first, second = (ask(page, "POST", "/telephony/quick-connect", {"mode": "new"})["phone_number"] for _ in range(2))
@@ -87,6 +88,7 @@ def test_a_number_is_given_back(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) -> None:
     for number in range(52):
         file = text_file(f"hours {number}.txt")
@@ -114,6 +116,7 @@ def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) ->
     expect(rows).to_have_count(5)
 
 
+@pytest.mark.slow
 def test_the_last_row_of_the_last_page_goes(page: Page) -> None:
     there = ask(page, "GET", "/organizations/do-not-call?limit=1")["total_count"]
     numbers = [f"+1303555{index:04}" for index in range(100, 126 + (-there) % 25)]
