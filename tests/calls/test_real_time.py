@@ -111,7 +111,9 @@ class TestACallerFromAFile:
         assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
         assert any("forward" in line["text"] for line in run["transcript"] if line["role"] == "caller")
         assert "on its way" in run["transcript"][-1]["text"]
-        greeting, said = (next(line for line in run["transcript"] if line["role"] == role) for role in ("agent", "caller"))
+        greeting, said = (
+            next(line for line in run["transcript"] if line["role"] == role) for role in ("agent", "caller")
+        )
         # On a busy machine the caller speaks over the greeting: what waits for its end is no turn that is timed.
         assert run["turns"] or said["start_s"] < greeting["end_s"]
         assert all(turn["response_ms"] > 0 for turn in run["turns"])

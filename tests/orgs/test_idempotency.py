@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import func, select, update
 
 from offhook.errors import DomainError
-from offhook.orgs import run_idempotent
 from offhook.orgs.errors import (
     IdempotencyConflict,
     IdempotencyInProgress,
     IdempotencyKeyInvalid,
     IdempotencyOutcomeUnknown,
 )
+from offhook.orgs.idempotency import run_idempotent
 from offhook.orgs.tables import IdempotencyKey
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture

@@ -32,7 +32,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.kit.json_values import JsonObject
-from offhook.orgs import Caller, run_idempotent, write_audit_entry
+from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.queries import count_calls_of_account
@@ -101,21 +101,21 @@ class CampaignService:
     async def start_once(self, caller: Caller, campaign_id: int, idempotency_key: str | None) -> CampaignResponse:
         """Starts the campaign once per key and returns it; raises the errors of :meth:`start`."""
 
-        async def start_and_render() -> JsonObject:
+        async def start_and_render() -> CampaignResponse:
             campaign = await self.start(caller.organization_id, campaign_id)
             async with self._db.transaction() as session:
                 await write_audit_entry(session, caller, "campaign.started", f"campaign:{campaign_id}")
-                return (await self._presenter.present(session, campaign)).model_dump(mode="json")
+                return await self._presenter.present(session, campaign)
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            CampaignResponse,
             organization_id=caller.organization_id,
             scope=f"campaign-start:{campaign_id}",
             key=idempotency_key,
-            body={},
+            body=None,
             action=start_and_render,
         )
-        return CampaignResponse.model_validate(answer)
 
     async def start(self, organization_id: int, campaign_id: int) -> Campaign:
         """Starts a draft. Raises CampaignNotStartable (409), also for the second of two starts, and CampaignNotFound

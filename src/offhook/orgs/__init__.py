@@ -27,7 +27,7 @@ from offhook.orgs.dependencies import (
     record_link_read,
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
-from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
+from offhook.orgs.idempotency import IdempotencyHeader, answer_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
 from offhook.orgs.privacy_settings import endpoints as privacy_settings_endpoints
@@ -59,11 +59,11 @@ __all__ = [
     "RequireSuperuser",
     "StorageQuota",
     "StreamLimits",
+    "answer_idempotent",
     "end_with_credential",
     "keyring_of",
     "record_link_read",
     "register",
-    "run_idempotent",
     "skip_audit_entry",
     "write_audit_entry",
 ]

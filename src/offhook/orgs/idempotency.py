@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Header
+from pydantic import BaseModel
 
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
@@ -38,6 +39,7 @@ IdempotencyHeader = Annotated[
     ),
 ]
 Answer = JsonObject
+AnswerModel = TypeVar("AnswerModel", bound=BaseModel)
 
 
 async def run_idempotent(
@@ -78,6 +80,32 @@ async def run_idempotent(
     async with db.transaction() as session:
         await repository.store_idempotent_response(session, organization_id, claimed, answer)
     return answer
+
+
+async def answer_idempotent(
+    db: Database,
+    answer_model: type[AnswerModel],
+    *,
+    organization_id: int,
+    scope: str,
+    key: str | None,
+    body: BaseModel | None,
+    action: Callable[[], Awaitable[AnswerModel]],
+) -> AnswerModel:
+    """``run_idempotent`` for a request and an answer that are models; raises what it raises."""
+
+    async def act() -> JsonObject:
+        return (await action()).model_dump(mode="json")
+
+    answer = await run_idempotent(
+        db,
+        organization_id=organization_id,
+        scope=scope,
+        key=key,
+        body={} if body is None else body.model_dump(mode="json"),
+        action=act,
+    )
+    return answer_model.model_validate(answer)
 
 
 async def _claim_key(db: Database, organization_id: int, scope: str, key: str, fingerprint: bytes) -> int | Answer:

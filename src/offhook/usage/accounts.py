@@ -7,8 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
 from offhook.kit.database.database import Database
-from offhook.kit.json_values import JsonObject
-from offhook.orgs import Caller, run_idempotent, write_audit_entry
+from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.credit import start_of_day
@@ -48,23 +47,23 @@ class CreditService:
     async def add_credit(
         self, caller: Caller, organization_id: int, request: AddCreditRequest, *, idempotency_key: str | None
     ) -> CreditAdded:
-        """Adds credit and returns the ledger entry. Raises OrganizationNotFound (404) and what ``run_idempotent`` raises."""
+        """Adds credit and returns the ledger entry. Raises OrganizationNotFound (404) and what ``answer_idempotent`` raises."""
 
-        async def apply_credit() -> JsonObject:
+        async def apply_credit() -> CreditAdded:
             async with self._db.transaction() as session:
                 entry = await add_credit(session, caller, organization_id, request.cents, request.note)
-                values = LedgerEntryItem.model_validate(entry).model_dump(mode="json")
-            return values | {"organization_id": organization_id}
+                values = LedgerEntryItem.model_validate(entry).model_dump()
+            return CreditAdded.model_validate(values | {"organization_id": organization_id})
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            CreditAdded,
             organization_id=caller.organization_id,
             scope=f"credits:{organization_id}",
             key=idempotency_key,
-            body=request.model_dump(mode="json"),
+            body=request,
             action=apply_credit,
         )
-        return CreditAdded.model_validate(answer)
 
 
 async def get_billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:

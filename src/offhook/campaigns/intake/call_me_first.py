@@ -8,8 +8,7 @@ from offhook.campaigns.rules.voicemail import voicemail_overrides
 from offhook.campaigns.schemas import CampaignTestCallRequest, CampaignTestCallResponse
 from offhook.campaigns.tables import Contact
 from offhook.kit.database.database import Database
-from offhook.kit.json_values import JsonObject
-from offhook.orgs import Caller, run_idempotent
+from offhook.orgs import Caller, answer_idempotent
 from offhook.telephony import CallOrder, OutboundCalls
 
 
@@ -28,23 +27,21 @@ class CampaignTestCalls:
         ``OutboundCalls.place_call`` raises.
         """
 
-        async def place_call() -> JsonObject:
+        async def place_call() -> CampaignTestCallResponse:
             async with self._db.transaction() as session:
                 order = await self._build_order(session, caller, campaign_id, body)
             placed = await self._outbound.place_call(order)
-            return CampaignTestCallResponse(
-                run_id=placed.run_id, workflow_id=order.workflow_id, status=placed.status
-            ).model_dump()
+            return CampaignTestCallResponse(run_id=placed.run_id, workflow_id=order.workflow_id, status=placed.status)
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            CampaignTestCallResponse,
             organization_id=caller.organization_id,
             scope=f"campaign-test-call:{campaign_id}",
             key=idempotency_key,
-            body=body.model_dump(mode="json"),
+            body=body,
             action=place_call,
         )
-        return CampaignTestCallResponse.model_validate(answer)
 
     async def _build_order(
         self, session: AsyncSession, caller: Caller, campaign_id: int, body: CampaignTestCallRequest

@@ -15,7 +15,7 @@ from offhook.campaigns.tables import Campaign
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, JsonValue
-from offhook.orgs import Caller, run_idempotent, write_audit_entry
+from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.telephony import OutboundCalls
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import WorkflowArchived
@@ -43,21 +43,21 @@ class CampaignCreation:
     ) -> CampaignResponse:
         """Creates a draft once per key and returns it; raises the errors of :meth:`create_draft`."""
 
-        async def create_and_render() -> JsonObject:
+        async def create_and_render() -> CampaignResponse:
             campaign_id = await self.create_draft(caller, body)
             async with self._db.transaction() as session:
                 campaign = await service.get_campaign(session, caller.organization_id, campaign_id)
-                return (await self._presenter.present(session, campaign)).model_dump(mode="json")
+                return await self._presenter.present(session, campaign)
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            CampaignResponse,
             organization_id=caller.organization_id,
             scope="campaign-create",
             key=idempotency_key,
-            body=body.model_dump(mode="json"),
+            body=body,
             action=create_and_render,
         )
-        return CampaignResponse.model_validate(answer)
 
     async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
         """Creates a draft with the contacts of a file, all of them or none, and returns its id.

@@ -16,6 +16,7 @@ from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 from offhook.models.speech.vendor_socket import VendorAddress, open_socket
+from offhook.models.stt_events import SttEventQueue, read_stt_events
 from offhook.models.vendors import ModelChoice
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
@@ -163,7 +164,7 @@ class SocketSttStream:
         self._chunk = int(wire.chunk_s * self._format.sample_rate) * self._format.sample_bytes
         self._resampler = Resampler(sample_rate, self._format.sample_rate)
         self._replay = AudioReplay(self._format)
-        self._queue: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
+        self._queue: SttEventQueue = asyncio.Queue()
         self._connection: _VendorConnection | None = None
         self._task: asyncio.Task[None] | None = None
         self._pacing_timer: asyncio.TimerHandle | None = None
@@ -225,11 +226,8 @@ class SocketSttStream:
             self._task = self._loop.create_task(self._replace_connection(line))
         self._may_renew = False
 
-    async def events(self) -> AsyncIterator[SttEvent]:
-        while (event := await self._queue.get()) is not None:
-            if isinstance(event, ModelError):
-                raise event
-            yield event
+    def events(self) -> AsyncIterator[SttEvent]:
+        return read_stt_events(self._queue)
 
     async def close(self) -> None:
         if self._is_closed:

@@ -1,9 +1,8 @@
 """Places the calls that the API requests, each once per idempotency key."""
 
 from offhook.kit.database.database import Database
-from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller
-from offhook.orgs.idempotency import run_idempotent
+from offhook.orgs.idempotency import answer_idempotent
 from offhook.telephony.calls.outbound import CallOrder, OutboundCalls
 from offhook.telephony.calls.schemas import (
     InitiateCallRequest,
@@ -40,7 +39,7 @@ class CallRequests:
             impersonator_id=caller.impersonator_id,
         )
 
-        async def place_call() -> JsonObject:
+        async def place_call() -> InitiateCallResponse:
             placed = await self._calls.place_call(order)
             message = f"Call initiated successfully with run name {placed.run_name}"
             if placed.call_id is None:
@@ -51,17 +50,17 @@ class CallRequests:
                 workflow_run_name=placed.run_name,
                 status=placed.status,
                 call_id=placed.call_id,
-            ).model_dump()
+            )
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            InitiateCallResponse,
             organization_id=caller.organization_id,
             scope="initiate-call",
             key=idempotency_key,
-            body=request.model_dump(mode="json"),
+            body=request,
             action=place_call,
         )
-        return InitiateCallResponse.model_validate(answer)
 
     async def trigger_agent(
         self, caller: Caller, path: str, request: PublicTriggerRequest, idempotency_key: str | None
@@ -69,7 +68,7 @@ class CallRequests:
         """Places a call with the published version of the agent behind a trigger. Raises TriggerNotFound (404), also
         for another organization's trigger: its existence is not disclosed."""
 
-        async def place_call() -> JsonObject:
+        async def place_call() -> PublicTriggerResponse:
             async with self._db.transaction() as session:
                 owner, workflow_id = await workflows.by_trigger(session, path)
             if owner != caller.organization_id:
@@ -94,14 +93,14 @@ class CallRequests:
                 raise TriggerNotFound from None
             return PublicTriggerResponse(
                 status=placed.status, workflow_run_id=placed.run_id, workflow_run_name=placed.run_name
-            ).model_dump()
+            )
 
-        answer = await run_idempotent(
+        return await answer_idempotent(
             self._db,
+            PublicTriggerResponse,
             organization_id=caller.organization_id,
             scope=f"public-agent:{path}",
             key=idempotency_key,
-            body=request.model_dump(mode="json"),
+            body=request,
             action=place_call,
         )
-        return PublicTriggerResponse.model_validate(answer)

@@ -18,6 +18,7 @@ from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesi
 from offhook.models.providers.builtin.hearing.program_wire import AUDIO, BEGIN, FINISH, FORGET
 from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
+from offhook.models.stt_events import SttEventQueue, read_stt_events
 
 PRE_ROLL_S: Final = 0.35
 CHUNK_S: Final = 0.1
@@ -88,7 +89,7 @@ class BuiltinSttStream:
         self._pending: bytearray | None = None
         self._expected = _ExpectedWords(Expectation(), compile_grammar(Expectation()))
         self._steps: asyncio.Queue[_Step] = asyncio.Queue()
-        self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
+        self._events: SttEventQueue = asyncio.Queue()
         self._is_closed = False
         self._tasks = TaskTracker()
         self._tasks.start(self._process_steps(), name="stt-stream")
@@ -163,11 +164,8 @@ class BuiltinSttStream:
         heard = await self._listener.hear_again(self._caller, model)
         return choose_hypothesis(found, heard, expected.grammar, expected.expectation)
 
-    async def events(self) -> AsyncIterator[SttEvent]:
-        while (event := await self._events.get()) is not None:
-            if isinstance(event, ModelError):
-                raise event
-            yield event
+    def events(self) -> AsyncIterator[SttEvent]:
+        return read_stt_events(self._events)
 
     async def close(self) -> None:
         if self._is_closed:

@@ -15,6 +15,7 @@ from offhook.models.providers.openai_compatible.http_requests import post_reques
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import short_language
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
+from offhook.models.stt_events import SttEventQueue, read_stt_events
 from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
@@ -88,7 +89,7 @@ class UtteranceSttStream:
         self._audio = bytearray()
         self._is_speaking = False
         self._work: asyncio.Queue[bytes | None] = asyncio.Queue()
-        self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
+        self._events: SttEventQueue = asyncio.Queue()
         self._task = asyncio.get_running_loop().create_task(self._transcribe_queue())
         self.sent_s = 0.0
 
@@ -112,11 +113,8 @@ class UtteranceSttStream:
     def set_expectation(self, expectation: Expectation) -> None:
         self._terms = expectation.phrases[:MAX_TERMS]
 
-    async def events(self) -> AsyncIterator[SttEvent]:
-        while (event := await self._events.get()) is not None:
-            if isinstance(event, ModelError):
-                raise event
-            yield event
+    def events(self) -> AsyncIterator[SttEvent]:
+        return read_stt_events(self._events)
 
     async def close(self) -> None:
         self._task.cancel()

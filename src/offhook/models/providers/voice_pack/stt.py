@@ -12,6 +12,7 @@ from offhook.models.providers.voice_pack.installed_packs import PROVIDER, Instal
 from offhook.models.providers.voice_pack.program_pool import ProgramPool
 from offhook.models.providers.voice_pack.programs import program_argument
 from offhook.models.speech_programs.recognizer_process import RecognizerProcess, program_command
+from offhook.models.stt_events import SttEventQueue, read_stt_events
 from offhook.models.vendors import ModelChoice
 from offhook.models.voice_packs.store import InstalledPack
 
@@ -115,7 +116,7 @@ class PackSttStream:
         self._is_speaking = False
         self._partial = ""
         self._steps: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
-        self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
+        self._events: SttEventQueue = asyncio.Queue()
         self._is_closed = False
         self._tasks = TaskTracker()
         self._tasks.start(self._process_steps(), name="voice-pack-stt")
@@ -182,11 +183,8 @@ class PackSttStream:
         self._partial = text
         return SttEvent("partial", text)
 
-    async def events(self) -> AsyncIterator[SttEvent]:
-        while (event := await self._events.get()) is not None:
-            if isinstance(event, ModelError):
-                raise event
-            yield event
+    def events(self) -> AsyncIterator[SttEvent]:
+        return read_stt_events(self._events)
 
     async def close(self) -> None:
         if self._is_closed:
