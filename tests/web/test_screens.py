@@ -172,7 +172,6 @@ def goes_by(page: Page, account: str) -> None:
     page.get_by_role("option", name=account).click()
 
 
-@pytest.mark.slow
 def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None:
     """The week is painted by mouse and by keys; there are more contacts than a page shows; a customer's server is told."""
     ask(page, "POST", "/organizations/telephony-configs", {"name": "Side street", "config": {"provider": "sandbox"}})
@@ -233,7 +232,6 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
     expect(page.get_by_role("button", name="Start dialing")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_long_lists_have_pages(page: Page) -> None:
     numbers = [f"+1202555{index:04}" for index in range(100, 160)]
     ask(page, "POST", "/organizations/do-not-call", {"phone_numbers": numbers})
@@ -277,7 +275,6 @@ def test_a_key_is_made_by_keyboard_and_shown_once(page: Page) -> None:
     expect(page.get_by_text("Copy the key now")).to_be_hidden()
 
 
-@pytest.mark.slow
 def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: Browser, base: str) -> None:
     page.goto("/settings/members")
     page.get_by_role("button", name="Invite").click()
