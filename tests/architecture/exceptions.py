@@ -39,6 +39,18 @@ DEPENDENCIES_ELSEWHERE: Exceptions = {}
 
 # Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {
+    "src/offhook/models/voice_packs/repository.py::load_addresses": (
+        "2026-11-25",
+        "mirrors belong to the installation",
+    ),
+    "src/offhook/models/voice_packs/repository.py::store_addresses": (
+        "2026-11-25",
+        "mirrors belong to the installation",
+    ),
+    "src/offhook/models/voice_packs/repository.py::count_organizations_by_pack": (
+        "2026-11-25",
+        "counts the organizations that chose a pack, for superusers",
+    ),
     "src/offhook/nodes/queries.py::list_nodes": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/nodes/repository.py::write_beat": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/nodes/repository.py::remove_node": ("2026-11-24", "processes belong to the installation"),

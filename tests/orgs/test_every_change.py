@@ -49,6 +49,7 @@ WRITES_ITS_OWN = {
     "set_default_caller_phone_number": "phone_number.updated",
     "quick_connect": "phone_number.bought",
     "release_managed_number": "phone_number.released",
+    "start_voice_pack_installation": "voices.installed",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = UNRECORDED_OPERATIONS | {

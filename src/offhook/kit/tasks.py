@@ -1,11 +1,12 @@
 """asyncio tasks that are referenced, named and logged: none is collected while it runs, none fails silently."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import structlog
 
+T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
@@ -46,6 +47,17 @@ class TaskTracker:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("task_failed", task=task.get_name(), exc_info=error)
+
+
+async def finish_in_thread(function: Callable[..., T], *arguments: object) -> T:
+    """Runs a blocking function in a thread. Who is canceled meanwhile goes on when the function has ended: what it owns,
+    such as a lock or an open file, is not taken away under its hands."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
 
 
 async def cancel_task(task: asyncio.Task[Any] | None) -> None:

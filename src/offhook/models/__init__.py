@@ -14,6 +14,8 @@ from offhook.models.registry import ModelRegistry
 from offhook.models.sentence_encoder import SentenceEncoder
 from offhook.models.service import ModelConfigurationStore
 from offhook.models.services import ModelServices
+from offhook.models.voice_packs.endpoints import router as voice_packs_router
+from offhook.models.voice_packs.pack_service import VoicePackService
 from offhook.root import Root
 from offhook.settings import SettingsError
 
@@ -45,7 +47,9 @@ def register(root: Root) -> None:
         clock=root.clock,
         billing=lambda: root.get(BillingPolicy),  # type: ignore[type-abstract]  # found by its port
     )
-    root.provide(ModelServices, ModelServices(registry, configurations, configuring))
+    packs = VoicePackService(settings, root.db, root.clock)
+    root.on_stop.append(packs.close)
+    root.provide(ModelServices, ModelServices(registry, configurations, configuring, packs))
     # for other domains
     root.provide(ModelConfigurationStore, configurations)
     source = OrganizationModels(
@@ -59,3 +63,4 @@ def register(root: Root) -> None:
     root.provide(BillingPolicy, InstallationBillingPolicy())  # type: ignore[type-abstract]  # found by its port
     root.api.include_router(router)
     root.api.include_router(prices_router)
+    root.api.include_router(voice_packs_router)

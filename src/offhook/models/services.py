@@ -8,6 +8,7 @@ from fastapi import Depends
 from offhook.models.configuration.vendor_offers import ModelSettingsService
 from offhook.models.registry import ModelRegistry
 from offhook.models.service import ModelConfigurationStore
+from offhook.models.voice_packs.pack_service import VoicePackService
 from offhook.root import use_service
 
 
@@ -18,6 +19,7 @@ class ModelServices:
     registry: ModelRegistry
     configurations: ModelConfigurationStore
     settings: ModelSettingsService
+    voice_packs: VoicePackService
 
 
 Services = Annotated[ModelServices, Depends(use_service(ModelServices))]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, LargeBinary, SmallInteger, func, text
+from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, SmallInteger, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
@@ -22,4 +22,15 @@ class ModelConfiguration(Base):
     configuration: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     sealed_keys: Mapped[bytes | None] = mapped_column(LargeBinary)
     updated_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class VoiceMirrors(Base):
+    """Where the installation's voice packs come from, in order. Without the one row, the environment says it."""
+
+    __tablename__ = "voice_mirrors"
+    __table_args__ = (CheckConstraint("id = 1", name="one_row"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True, server_default=text("1"))
+    addresses: Mapped[list[str]]
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())

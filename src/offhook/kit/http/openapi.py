@@ -29,6 +29,7 @@ _SPECIFIC_ERRORS = {
     415: "The file type is not supported",
     502: "A carrier or a vendor failed",
     504: "A vendor took too long",
+    507: "The disk is full",
 }
 _FIELD_SCHEMA = {
     "title": "Field",

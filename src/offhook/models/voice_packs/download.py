@@ -10,6 +10,7 @@ from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
+from offhook.kit.tasks import finish_in_thread
 from offhook.models.voice_packs.disk import PackDisk
 from offhook.models.voice_packs.errors import VoicesDiskFailed, VoicesDiskFull, VoicesDownloadFailed, VoicesFileMismatch
 from offhook.models.voice_packs.manifest import PackFile
@@ -159,7 +160,7 @@ class FileDownload:
                 await self._append_part(part, file, partial, digest)
         if digest.hexdigest() == file.sha256:
             with report_disk(), partial.path.open("ab") as target:
-                await asyncio.to_thread(self._disk.sync_file, target)
+                await finish_in_thread(self._disk.sync_file, target)
             return
         self._drop_partial(partial)
         # Two beginnings do not make a whole: the same mirror may have it from its start.
@@ -183,7 +184,7 @@ class FileDownload:
                 if received > file.size:
                     self._drop_partial(partial)
                     raise MirrorFault(f"the file is longer than {file.size} bytes", retryable=False, is_wrong=True)
-                await asyncio.to_thread(keep_block, cast(BinaryIO, target), block)
+                await finish_in_thread(keep_block, cast(BinaryIO, target), block)
                 self._on_bytes(len(block))
         if received < file.size:
             raise MirrorFault(f"the answer ended after {received} of {file.size} bytes", retryable=True)

@@ -73,6 +73,13 @@ class VoicesInstallRunning(VoicePackError):
     status = 409
 
 
+class VoicesInstallNotRunning(VoicePackError):
+    """No installation of voices is running."""
+
+    code = "voices_install_not_running"
+    status = 409
+
+
 class VoicesDownloadFailed(VoicePackError):
     """No mirror delivered a file. Install again later: what was fetched is kept."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from offhook.kit.tasks import finish_in_thread
 from offhook.models.voice_packs.download import FileDownload, report_disk
 from offhook.models.voice_packs.errors import (
     VoicesDiskFull,
@@ -93,7 +94,7 @@ class PackInstaller:
                 if pack.manifest.digest == manifest.digest:
                     return pack
             with report_disk():
-                staging = await asyncio.to_thread(self._store.begin_staging, manifest)
+                staging = await finish_in_thread(self._store.begin_staging, manifest)
             missing = [file for file in manifest.files if not (staging / file.path).exists()]
             meter = _ProgressMeter(manifest, manifest.size - sum(file.size for file in missing), on_progress)
             self._require_space(staging, sum(file.size for file in missing))
@@ -104,13 +105,20 @@ class PackInstaller:
                 meter.begin_file(file.path)
                 await download.fetch_file(file)
             with report_disk():
-                return await asyncio.to_thread(self._store.publish_pack, staging, manifest)
+                return await finish_in_thread(self._store.publish_pack, staging, manifest)
 
     @asynccontextmanager
     async def _hold_store(self, manifest: PackManifest, wait_s: float) -> AsyncIterator[None]:
         lock = self._store.hold_lock(f"installing {manifest.name}", wait_s=wait_s)
         with report_disk():
-            await asyncio.to_thread(lock.__enter__)
+            taking = asyncio.ensure_future(asyncio.to_thread(lock.__enter__))
+            try:
+                await asyncio.shield(taking)
+            except asyncio.CancelledError:
+                await asyncio.wait([taking])
+                if taking.exception() is None:
+                    lock.__exit__(None, None, None)
+                raise
         try:
             yield
         finally:

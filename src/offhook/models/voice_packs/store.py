@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,6 +30,9 @@ from offhook.models.voice_packs.manifest import PackFile, PackManifest, parse_ma
 
 MARKER: Final = "installed.json"
 _FOLDER: Final = re.compile(r"(?P<name>[a-z0-9][a-z0-9-]*)@(?P<digest>[0-9a-f]{16})")
+# The manifest of what is being fetched.
+_NOTE: Final = ".manifest.json"
+_NOTES: Final = frozenset({_NOTE, ".download.json", MARKER})
 _HASH_BLOCK: Final = 1 << 20
 _LOCK_POLL_S: Final = 0.1
 
@@ -48,6 +51,16 @@ class InstalledPack:
 
     def locate(self, path: str) -> Path:
         return self.folder / path
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedPack:
+    """What was fetched of a pack that is not whole yet. ``manifest`` is None where the disk had no room even for it."""
+
+    name: str
+    digest: str
+    fetched_bytes: int
+    manifest: PackManifest | None
 
 
 class PackStore:
@@ -78,6 +91,16 @@ class PackStore:
         raise VoicesNotInstalled(
             f"No voice pack is named {name!r:.60}. {f'Installed: {known}.' if known else 'None is installed.'}"
         )
+
+    def list_unfinished(self) -> list[UnfinishedPack]:
+        """Returns what installations left that were canceled, failed or killed, and the one that is running."""
+        found = []
+        for folder in sorted(self.folder.glob("*@*.part")) if self.folder.is_dir() else ():
+            match = _FOLDER.fullmatch(folder.stem)
+            if match is not None:
+                manifest = _read_manifest(folder / _NOTE)
+                found.append(UnfinishedPack(match["name"], match["digest"], _count_bytes(folder), manifest))
+        return found
 
     def _read_pack(self, folder: Path) -> InstalledPack | None:
         """Returns None for everything that is not a whole pack: a file less or longer is enough."""
@@ -156,6 +179,7 @@ class PackStore:
         staging.mkdir(mode=0o700, exist_ok=True)
         (staging / MARKER).unlink(missing_ok=True)
         self._prune(staging, manifest)
+        (staging / _NOTE).write_bytes(manifest.as_json())  # what it is, for those who look at it before it is whole
         self._reuse_files(staging, manifest)
         return staging
 
@@ -224,7 +248,17 @@ class PackStore:
         folders = [each for each in self.folder.glob(f"{name}@*") if _FOLDER.fullmatch(each.name.removesuffix(".part"))]
         if not folders:
             self.find_pack(name)
-        freed = sum(path.lstat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
+        freed = sum(_count_bytes(folder) for folder in folders)
+        for folder in folders:
+            self.discard_folder(folder)
+        return freed
+
+    def discard_unfinished(self, name: str) -> int:
+        """Removes what was fetched of a pack that is not whole; returns how many bytes. Raises VoicesNotInstalled."""
+        folders = [each for each in self.folder.glob(f"{name}@*.part") if _FOLDER.fullmatch(each.stem)]
+        if not folders:
+            raise VoicesNotInstalled(f"Nothing of a voice pack named {name!r:.60} waits to be finished.")
+        freed = sum(_count_bytes(folder) for folder in folders)
         for folder in folders:
             self.discard_folder(folder)
         return freed
@@ -239,6 +273,23 @@ class PackStore:
 
     def _folder_of(self, manifest: PackManifest) -> Path:
         return self.folder / f"{manifest.name}@{manifest.digest[:16]}"
+
+
+def _count_bytes(folder: Path) -> int:
+    """Returns the size of the files of packs in a folder, without our notes; files may come and go meanwhile."""
+    total = 0
+    for path in folder.rglob("*"):
+        if path.name not in _NOTES:
+            with suppress(OSError):
+                total += path.lstat().st_size if path.is_file() else 0
+    return total
+
+
+def _read_manifest(path: Path) -> PackManifest | None:
+    try:
+        return parse_manifest(path.read_bytes())
+    except (OSError, VoicesManifestInvalid):
+        return None
 
 
 def has_size(path: Path, file: PackFile) -> bool:

@@ -1,12 +1,13 @@
 /** Talk with an agent here: the conversation as it happens, how fast it answers, and the controls of a telephone. */
 
-import { Button, Loader, Text } from "@mantine/core";
+import { Anchor, Button, Loader, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { LatencyBars, LatencySummary } from "../../components/charts/latency";
 import { ToolCalls } from "../../components/runs/tool-calls";
 import { Transcript } from "../../components/runs/transcript";
 import { humanize } from "../../lib/format/format";
+import { useAccount } from "../../lib/organization/organization-context";
 import { useIsDemoVoice } from "./api";
 import type { CallState, Phase } from "./call-state";
 import { Controls } from "./controls";
@@ -49,7 +50,7 @@ export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) 
       {state.phase.name === "live" && <Controls call={call} />}
       {isDemoVoice && hasWords && (
         <Text className={classes.honest} fz="xs" c="dimmed">
-          Offline demo voice and speech recognition. Add a vendor key for natural speech.
+          Offline demo voice and speech recognition. <BetterVoices />
         </Text>
       )}
     </div>
@@ -62,6 +63,33 @@ function LiveLatency({ state }: { state: CallState }) {
       <LatencySummary turns={state.turns} />
       <LatencyBars turns={state.turns.slice(-LIVE_BARS)} />
     </div>
+  );
+}
+
+/** Where natural speech comes from; packs of voices are installed by superusers. */
+function BetterVoices() {
+  const isSuperuser = useAccount().data?.is_superuser === true;
+  const place = { to: "/settings/$section", params: { section: "models" } } as const;
+  return (
+    <>
+      For natural speech,{" "}
+      <Anchor fz="inherit" underline="always" renderRoot={(props) => <Link {...place} {...props} />}>
+        add a vendor key
+      </Anchor>
+      {isSuperuser && (
+        <>
+          {" or "}
+          <Anchor
+            fz="inherit"
+            underline="always"
+            renderRoot={(props) => <Link {...place} hash="offline-voices" {...props} />}
+          >
+            install better offline voices
+          </Anchor>
+        </>
+      )}
+      .
+    </>
   );
 }
 
@@ -105,7 +133,7 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
           {isDemoVoice && (
             <Text fz="sm" c="dimmed" maw={380} ta="center">
               This is the offline demo voice, which needs no account. It sounds robotic and only understands words that
-              the current step expects. Add a vendor key for natural speech.
+              the current step expects. <BetterVoices />
             </Text>
           )}
           {choice}

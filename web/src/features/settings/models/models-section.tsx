@@ -29,6 +29,8 @@ import { EmbeddingsPanel } from "./embeddings-panel";
 import { LocalServers } from "./local-servers";
 import { OneKey } from "./one-key";
 import { ServiceFields } from "./service-fields";
+import type { InstalledPack } from "./voice-packs/api";
+import { VoicePacksPanel } from "./voice-packs/voice-packs-panel";
 
 const FIELDS = [
   "provider",
@@ -90,6 +92,7 @@ function Editor({ stored, known }: EditorProps) {
         isReadOnly={!permissions.admin}
         onUse={(kind, service) => setChosen({ ...chosen, [kind]: service })}
       />
+      <VoicePacksPanel onUse={(pack) => setChosen((now) => ({ ...now, ...servicesOf(pack) }))} />
       {KINDS.map((kind) => (
         <KindPanel
           key={kind}
@@ -138,6 +141,12 @@ function Editor({ stored, known }: EditorProps) {
       )}
     </Stack>
   );
+}
+
+/** What a voice pack takes over; it is saved with the rest of the form. */
+function servicesOf(pack: InstalledPack): Partial<Record<Kind, Service>> {
+  const service = { provider: "voice_pack", model: pack.name };
+  return { ...(pack.tts === null ? {} : { tts: service }), ...(pack.stt === null ? {} : { stt: service }) };
 }
 
 interface KindPanelProps {
