@@ -1,12 +1,14 @@
 """Taking a chat back to an earlier turn: node, variables and history are exactly what they were."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient, Response
 
 from offhook.chat.service import TextChatService
+from offhook.chat.services import ChatServices
 from offhook.root import Root
 from offhook.runs import RunServices
 from offhook.runs.chats import chat_turns
@@ -231,7 +233,7 @@ async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
 async def test_a_chat_has_so_many_turns_however_often_it_is_taken_back(chat: Chatting, root: Root) -> None:
     agents = root.get(RunServices).agents
     limited = TextChatService(db=root.db, events=root.events, clock=root.clock, agents=agents, max_turns=4)
-    root.provide(TextChatService, limited)
+    root.provide(ChatServices, replace(root.get(ChatServices), conversations=limited))
     await chat.say("Two", says("See you."))
     assert (await chat.rewind("turn_2")).is_success
     refused = await chat.post("/messages", {"text": "Tuesday"})

@@ -141,5 +141,5 @@ class World:
         )
         self.ids |= {"view_id": view["id"]}
         # Requests for accounts belong to no organization, and only superusers see them.
-        self.ids |= {"request_id": 1, "job_id": 1}
+        self.ids |= {"request_id": 1, "job_id": 1, "turn": 1}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}

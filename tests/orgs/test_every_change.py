@@ -50,6 +50,7 @@ WRITES_ITS_OWN = {
     "quick_connect": "phone_number.bought",
     "release_managed_number": "phone_number.released",
     "start_voice_pack_installation": "voices.installed",
+    "replay_run_turn": "run.turn_replayed",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = UNRECORDED_OPERATIONS | {

@@ -1,7 +1,10 @@
 """Text chats: the same agents without audio."""
 
-from offhook.chat import endpoints
+from offhook.chat import endpoints, replay_endpoints
 from offhook.chat.service import TextChatService
+from offhook.chat.services import ChatServices
+from offhook.chat.turn_replay import TurnReplayer
+from offhook.models.prices import BillingPolicy
 from offhook.root import Root
 from offhook.runs import RunServices
 
@@ -15,5 +18,12 @@ def register(root: Root) -> None:
         agents=root.get(RunServices).agents,
         max_turns=root.settings.max_chat_turns,
     )
-    root.provide(TextChatService, chats)
+    replayer = TurnReplayer(
+        db=root.db,
+        clock=root.clock,
+        agents=root.get(RunServices).agents,
+        billing=root.get(BillingPolicy),  # type: ignore[type-abstract]  # found by its port
+    )
+    root.provide(ChatServices, ChatServices(chats, replayer))
     root.api.include_router(endpoints.router)
+    root.api.include_router(replay_endpoints.router)

@@ -54,7 +54,9 @@ async def start_text_chat(
 ) -> TextChat:
     """Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages."""
     body = body or StartChatRequest()
-    return present_chat(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
+    return present_chat(
+        await chats.conversations.start(org, workflow_id, name=body.name, context=dict(body.initial_context))
+    )
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
@@ -62,7 +64,7 @@ async def get_text_chat(
     workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, chats: Chats
 ) -> TextChat:
     """Returns the whole chat."""
-    return present_chat(await chats.get(org, workflow_id, run_id))
+    return present_chat(await chats.conversations.get(org, workflow_id, run_id))
 
 
 @router.post(
@@ -72,7 +74,9 @@ async def send_text_chat_message(
     workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: Chats
 ) -> TextChat:
     """Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed."""
-    return present_chat(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
+    return present_chat(
+        await chats.conversations.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision)
+    )
 
 
 @router.post("/{run_id}/rewind", response_model=TextChat, operation_id="rewind_text_chat")
@@ -81,7 +85,9 @@ async def rewind_text_chat(
 ) -> TextChat:
     """Rewinds the chat to a turn and restores its node, variables and history. Later turns stay visible until the next
     message discards them; `cursor_turn_id: null` returns to the last turn."""
-    run = await chats.rewind(org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision)
+    run = await chats.conversations.rewind(
+        org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision
+    )
     return present_chat(run)
 
 
@@ -91,4 +97,4 @@ async def end_text_chat(
 ) -> TextChat:
     """Ends the chat; ending it again changes nothing."""
     expected = body.expected_revision if body else None
-    return present_chat(await chats.end(org, workflow_id, run_id, expected_revision=expected))
+    return present_chat(await chats.conversations.end(org, workflow_id, run_id, expected_revision=expected))

@@ -1,6 +1,6 @@
 """Errors of text chats beyond their state."""
 
-from offhook.errors import Conflict, DomainError
+from offhook.errors import Conflict, DomainError, NotFound
 
 
 class WorkflowChanged(Conflict):
@@ -14,3 +14,21 @@ class ChatTimedOut(DomainError):
 
     code = "chat_timed_out"
     status = 504
+
+
+class TurnNotFound(NotFound):
+    """This conversation has no such turn, or its transcript was deleted."""
+
+    code = "turn_not_found"
+
+
+class TurnNotUnderstood(Conflict):
+    """The caller's words of this turn were not understood, so there is nothing to play again."""
+
+    code = "turn_not_understood"
+
+
+class StepNotInDraft(Conflict):
+    """The draft does not have the step in which this was said."""
+
+    code = "step_not_in_draft"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from offhook.kit.json_numbers import WholeNumber
 from offhook.runs.schemas import InitialContext, RunName
@@ -87,3 +87,51 @@ class TextChat(BaseModel):
     session_data: ChatSessionData
     created_at: datetime
     ended_at: datetime | None
+
+
+class ReplayedEdge(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    label: str
+    source: str
+    target: str
+
+
+class ReplayedToolCall(BaseModel):
+    """``is_ok`` is null where the tool had not answered when the turn was over."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str
+    arguments: JsonValue
+    is_ok: bool | None
+    error: str | None
+
+
+class ReplayedOutcome(BaseModel):
+    """What came of a turn. ``steps`` were entered, ``values`` learned; ``failure`` is what a model said when it failed."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    answer: str
+    edges: list[ReplayedEdge]
+    steps: list[str]
+    tools: list[ReplayedToolCall]
+    values: Mapping[str, JsonValue]
+    end_reason: str | None
+    failure: str | None
+
+
+class TurnReplayResponse(BaseModel):
+    """One turn as it was (``recorded``) and with the draft (``replayed``). ``version_number`` is the draft's, or the published
+    version's where there is no draft."""
+
+    turn: int
+    heard: str
+    step: str
+    version_number: int
+    recorded: ReplayedOutcome
+    replayed: ReplayedOutcome
+    is_same_path: bool
+    is_same_answer: bool

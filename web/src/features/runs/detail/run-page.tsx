@@ -119,6 +119,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           <NotesPanel agentId={agentId} run={run} />
           <TurnsPanel
             agentId={agentId}
+            runId={run.id}
             turns={turns}
             prompts={new Map(Object.entries(run.prompts))}
             isOver={!isLive(run)}

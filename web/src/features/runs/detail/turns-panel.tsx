@@ -9,10 +9,13 @@ import { Panel } from "../../../components/layout/panel";
 import { formatClock, formatMilliseconds } from "../../../lib/format/format";
 import { STEPS, type Turn } from "../../../lib/live/latency";
 import type { ConversationTurn, TurnTool } from "../../../lib/live/turns";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { TurnReplay } from "./turn-replay";
 import classes from "./turns-panel.module.css";
 
 interface TurnsPanelProps {
   agentId: number;
+  runId: number;
   turns: ConversationTurn[];
   /** What each step tells the model, by its id. */
   prompts: ReadonlyMap<string, string>;
@@ -21,7 +24,8 @@ interface TurnsPanelProps {
   onSeek: ((seconds: number) => void) | null;
 }
 
-export function TurnsPanel({ agentId, turns, prompts, isOver, onSeek }: TurnsPanelProps) {
+export function TurnsPanel({ agentId, runId, turns, prompts, isOver, onSeek }: TurnsPanelProps) {
+  const permissions = usePermissions();
   if (turns.length === 0) return null;
   const timed = turns.flatMap((turn) => (turn.timing === null ? [] : [turn.timing]));
   const slowest = Math.max(500, ...timed.map((timing) => timing.responseMs));
@@ -38,6 +42,8 @@ export function TurnsPanel({ agentId, turns, prompts, isOver, onSeek }: TurnsPan
           <TurnRow
             key={turn.index}
             agentId={agentId}
+            runId={runId}
+            canReplay={permissions.write}
             turn={turn}
             prompt={prompts.get(turn.nodeId) ?? ""}
             scale={slowest}
@@ -51,13 +57,15 @@ export function TurnsPanel({ agentId, turns, prompts, isOver, onSeek }: TurnsPan
 
 interface TurnRowProps {
   agentId: number;
+  runId: number;
+  canReplay: boolean;
   turn: ConversationTurn;
   prompt: string;
   scale: number;
   onSeek: ((seconds: number) => void) | null;
 }
 
-function TurnRow({ agentId, turn, prompt, scale, onSeek }: TurnRowProps) {
+function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, onSeek }: TurnRowProps) {
   const [isOpen, setIsOpen] = useState(false);
   const words = turn.heard ?? `Not understood, ${formatMilliseconds(turn.endMs - turn.atMs)} of speech`;
   return (
@@ -103,6 +111,9 @@ function TurnRow({ agentId, turn, prompt, scale, onSeek }: TurnRowProps) {
           {turn.sources.length > 0 && <Detail name="Documents">{turn.sources.join(", ")}</Detail>}
           {turn.timing !== null && <Detail name="Time">{describeTiming(turn.timing)}</Detail>}
         </dl>
+        {isOpen && canReplay && turn.heard !== null && turn.heard !== "" && (
+          <TurnReplay agentId={agentId} runId={runId} turn={turn.index} />
+        )}
       </Collapse>
     </li>
   );
