@@ -14,6 +14,7 @@ from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
 from offhook.workflows.analysis import GraphFinding, analyze_graph
+from offhook.workflows.analysis.offline_steps import OfflineStep, find_offline_steps
 from offhook.workflows.configurations import Phrases
 from offhook.workflows.errors import (
     PublishConflict,
@@ -34,10 +35,11 @@ from offhook.workflows.validation.recordings import check_recordings, recording_
 
 @dataclass(frozen=True, slots=True)
 class WorkflowCheck:
-    """The issues of one version, and what the analysis of its graph found."""
+    """The issues of one version, what the analysis of its graph found, and which steps run without a vendor's model."""
 
     report: ValidationReport
     findings: tuple[GraphFinding, ...]
+    offline: tuple[OfflineStep, ...]
 
 
 async def check_current(
@@ -55,6 +57,7 @@ async def check_current(
     return WorkflowCheck(
         ValidationReport((*report.errors, *conflicts), report.warnings),
         await analyze_version(session, tools, version),
+        await asyncio.to_thread(find_offline_steps, parse_graph(version.definition)),
     )
 
 

@@ -298,8 +298,32 @@ class GraphFindingResponse(WorkflowIssue):
     severity: Literal["error", "warning"]
 
 
+OfflineModeName = Literal["runs", "limited", "needs_model"]
+
+
+class OfflineReasonResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    code: str
+    mode: OfflineModeName
+    message: str
+
+
+class OfflineStepResponse(BaseModel):
+    """``mode``: ``runs`` with the built-in offline model; ``limited``: it runs, roughly; ``needs_model``: only a model of a vendor
+    can do it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    node_id: str
+    name: str
+    mode: OfflineModeName
+    reasons: list[OfflineReasonResponse]
+
+
 class ValidateWorkflowResponse(BaseModel):
-    """``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing."""
+    """``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing. ``can_run_offline``: no step
+    needs a model of a vendor."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -307,6 +331,8 @@ class ValidateWorkflowResponse(BaseModel):
     errors: list[WorkflowIssue]
     warnings: list[WorkflowIssue]
     findings: list[GraphFindingResponse]
+    can_run_offline: bool
+    offline: list[OfflineStepResponse]
 
     @classmethod
     def from_check(cls, check: WorkflowCheck) -> "ValidateWorkflowResponse":
@@ -315,4 +341,6 @@ class ValidateWorkflowResponse(BaseModel):
             errors=[WorkflowIssue.model_validate(issue) for issue in check.report.errors],
             warnings=[WorkflowIssue.model_validate(issue) for issue in check.report.warnings],
             findings=[GraphFindingResponse.model_validate(finding) for finding in check.findings],
+            can_run_offline=all(step.mode != "needs_model" for step in check.offline),
+            offline=[OfflineStepResponse.model_validate(step) for step in check.offline],
         )

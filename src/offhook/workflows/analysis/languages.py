@@ -26,7 +26,7 @@ def language_findings(
     given = configurations.get("phrases")
     given = given if isinstance(given, Mapping) else {}
     missing = [name for name in phrase_names if not _is_text(given.get(name))]
-    if missing and _speaks_another_language(graph):
+    if missing and speaks_another_language(graph):
         for name in missing:
             field = f"workflow_configurations.phrases.{name}"
             message = f"This agent does not speak English, and its phrase “{name}” is not translated"
@@ -37,7 +37,8 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _speaks_another_language(graph: WorkflowGraph) -> bool:
+def speaks_another_language(graph: WorkflowGraph) -> bool:
+    """Returns whether what the agent says word for word is not English; False where that is too little to tell."""
     texts = [
         str(node.data.get(field) or "") for node in graph.nodes.values() for field in ("say", "greeting", "offline_say")
     ]

@@ -6,6 +6,7 @@ import { Keyboard, LayoutGrid, type LucideIcon, Maximize, Minus, Plus, Redo2, Un
 import { useCallback, useState } from "react";
 import classes from "./canvas.module.css";
 import { useEditorContext } from "../state/editor";
+import { OfflineList } from "../header/offline-list";
 import { ProblemsList } from "../header/problems-list";
 import { SearchBox } from "./search-box";
 import { ShortcutsHelp } from "../panels/shortcuts-help";
@@ -41,7 +42,8 @@ export function CanvasTools() {
           <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={help} />
         </div>
       </Panel>
-      <Panel position="top-right">
+      <Panel position="top-right" className={classes.tools}>
+        <OfflineList />
         <ProblemsList />
       </Panel>
       <ShortcutsHelp isOpen={isHelping} onClose={() => setIsHelping(false)} />

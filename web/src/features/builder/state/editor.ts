@@ -4,7 +4,7 @@ import { createContext, useContext, useMemo, useReducer } from "react";
 import type { Saving } from "../../../graph/editing/autosave";
 import { type ValidationIssues, groupIssues } from "../../../graph/validation-issues";
 import type { NodeSpec } from "../../../graph/specs";
-import type { Agent } from "../../../lib/api/types";
+import type { Agent, Schema } from "../../../lib/api/types";
 import { type Document, documentOf, useValidation } from "../api";
 import { type EditorState, type Selection, opened, reduce } from "./editor-state";
 import { useDraftSync } from "./use-draft-sync";
@@ -21,6 +21,8 @@ export interface Editor {
   validationIssues: ValidationIssues;
   /** The issues have come. */
   isChecked: boolean;
+  /** Which steps run without a vendor's model; null until that is known. */
+  offline: readonly Schema<"OfflineStepResponse">[] | null;
   saving: Saving;
   canUndo: boolean;
   canRedo: boolean;
@@ -89,6 +91,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       form: state.form,
       validationIssues: found,
       isChecked: validation.data !== undefined,
+      offline: validation.data?.offline ?? null,
       saving,
       canUndo: canEdit && state.history.past.length > 0,
       canRedo: canEdit && state.history.future.length > 0,

@@ -1,0 +1,22 @@
+"""What the offline agent can do at a node, told from how the node is written. Pure."""
+
+import re
+from typing import Final
+
+from offhook.models.providers.builtin.arguments import kind_of
+from offhook.models.providers.builtin.english.instructions import speak_instructions
+
+_QUOTED: Final = re.compile(r"[\u201c\"\u00ab][^\u201d\"\u00bb]{3,300}[\u201d\"\u00bb]")
+# Without a word of their author's these say something that fits.
+_HAVE_A_SENTENCE: Final = frozenset({"startCall", "endCall"})
+
+
+def can_open_node(kind: str, prompt: str) -> bool:
+    """Returns whether a prompt gives the offline agent something to say on entering the node."""
+    return kind in _HAVE_A_SENTENCE or _QUOTED.search(prompt) is not None or bool(speak_instructions(prompt))
+
+
+def can_recognize_value(name: str, described: str, value_type: str) -> bool:
+    """Returns whether a value has a vocabulary: numbers, truths, days, times, names, digits and addresses do. Of other values the
+    whole answer is kept."""
+    return value_type != "string" or kind_of(name, described) is not None
