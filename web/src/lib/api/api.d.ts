@@ -2653,6 +2653,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/superuser/voice-packs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Voice Packs
+         * @description Lists the packs on this machine, unfinished ones, and the installation that runs. Asks no mirror.
+         */
+        get: operations["list_voice_packs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/voice-packs/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Voice Pack Installation
+         * @description Starts to install the mirrors' pack on this machine, from where an earlier installation ended. It goes on by itself;
+         *     `GET` shows how far it is.
+         */
+        post: operations["start_voice_pack_installation"];
+        /**
+         * Cancel Voice Pack Installation
+         * @description Stops the installation. What it fetched stays for the next one.
+         */
+        delete: operations["cancel_voice_pack_installation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/voice-packs/mirrors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put Voice Mirrors
+         * @description Replaces the addresses that packs come from, for the whole installation.
+         */
+        put: operations["put_voice_mirrors"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/voice-packs/offer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Voice Pack Offer
+         * @description Asks the mirrors which pack they have, with its size and licenses.
+         */
+        get: operations["get_voice_pack_offer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/voice-packs/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Voice Pack
+         * @description Removes a pack from this machine. Calls that already hear or speak with it keep it; others get their next model.
+         */
+        delete: operations["remove_voice_pack"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/superuser/workflow-runs": {
         parameters: {
             query?: never;
@@ -3918,6 +4023,28 @@ export interface paths {
         get: operations["get_workflow_run_transcript"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/runs/{run_id}/turns/{turn}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Run Turn
+         * @description Plays one turn again with the agent's draft, from the history and the variables that the conversation had before it.
+         *
+         *     By text, without the caller. Nothing is stored. Tools are not called: they answer what they answered then.
+         */
+        post: operations["replay_run_turn"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6735,6 +6862,53 @@ export interface components {
             days: components["schemas"]["DayInsight"][];
         };
         /**
+         * InstallPackRequest
+         * @description ``digest`` is the offer's: another pack is refused.
+         */
+        InstallPackRequest: {
+            /** Digest */
+            digest?: string | null;
+        };
+        /**
+         * InstalledPackItem
+         * @description ``organization_count`` organizations chose it; ``is_default`` where the installation's settings do.
+         */
+        InstalledPackItem: {
+            /** Digest */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /**
+             * Installed At
+             * Format: date-time
+             */
+            installed_at: string;
+            /** Is Default */
+            is_default: boolean;
+            /** Languages */
+            languages: string[];
+            /** Licenses */
+            licenses: string[];
+            /** Name */
+            name: string;
+            /** Organization Count */
+            organization_count: number;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Stt
+             * @description The kind of its recognizer: `transducer` or `moonshine`
+             */
+            stt: string | null;
+            /** Title */
+            title: string;
+            /**
+             * Tts
+             * @description The kind of its voice: `vits` or `kokoro`
+             */
+            tts: string | null;
+        };
+        /**
          * InstanceLimits
          * @description How many nodes of one kind a workflow has; null: any number.
          */
@@ -7242,6 +7416,20 @@ export interface components {
              */
             target_version: 2;
         };
+        /**
+         * MirrorsItem
+         * @description Where packs come from, in order. ``source`` is ``stored`` (by a superuser), ``environment`` (OFFHOOK_VOICES_URL) or
+         *     ``none``.
+         */
+        MirrorsItem: {
+            /** Addresses */
+            addresses: string[];
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "stored" | "environment" | "none";
+        };
         /** ModelCheckResponse */
         ModelCheckResponse: {
             /** Fallbacks */
@@ -7464,6 +7652,36 @@ export interface components {
             /** Queued Jobs */
             queued_jobs: number;
         };
+        /** OfflineReasonResponse */
+        OfflineReasonResponse: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "runs" | "limited" | "needs_model";
+        };
+        /**
+         * OfflineStepResponse
+         * @description ``mode``: ``runs`` with the built-in offline model; ``limited``: it runs, roughly; ``needs_model``: only a model of a vendor
+         *     can do it.
+         */
+        OfflineStepResponse: {
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "runs" | "limited" | "needs_model";
+            /** Name */
+            name: string;
+            /** Node Id */
+            node_id: string;
+            /** Reasons */
+            reasons: components["schemas"]["OfflineReasonResponse"][];
+        };
         /**
          * OptOut
          * @description ``requests``: the caller's sentences. ``listed``: do-not-call entries that this call made and that still exist.
@@ -7541,6 +7759,75 @@ export interface components {
              * Format: date
              */
             valid_from: string;
+        };
+        /**
+         * PackContent
+         * @description What a pack holds. ``digest`` tells its manifest from every other one.
+         */
+        PackContent: {
+            /** Digest */
+            digest: string;
+            /** File Count */
+            file_count: number;
+            /** Languages */
+            languages: string[];
+            /** Licenses */
+            licenses: string[];
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Stt
+             * @description The kind of its recognizer: `transducer` or `moonshine`
+             */
+            stt: string | null;
+            /** Title */
+            title: string;
+            /**
+             * Tts
+             * @description The kind of its voice: `vits` or `kokoro`
+             */
+            tts: string | null;
+        };
+        /**
+         * PackInstallationItem
+         * @description The installation that this process runs, or its last one. ``code`` and ``message`` say why it failed.
+         */
+        PackInstallationItem: {
+            /** Code */
+            code: string | null;
+            /** Done Bytes */
+            done_bytes: number;
+            /** Ended At */
+            ended_at: string | null;
+            /** File */
+            file: string;
+            /** Message */
+            message: string | null;
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "done" | "failed" | "canceled";
+            /** Title */
+            title: string;
+        };
+        /** PackRemoved */
+        PackRemoved: {
+            /** Freed Bytes */
+            freed_bytes: number;
+            /** Name */
+            name: string;
         };
         /**
          * PasswordChange
@@ -8089,6 +8376,14 @@ export interface components {
             workflow_id: number;
         };
         /**
+         * PutMirrorsRequest
+         * @description https:// addresses, tried in order (http:// for this machine only). None: those of OFFHOOK_VOICES_URL.
+         */
+        PutMirrorsRequest: {
+            /** Addresses */
+            addresses: string[];
+        };
+        /**
          * QuickConnectRequest
          * @description ``forward``: a number to which the existing one is forwarded; ``new``: the organization's primary line.
          */
@@ -8423,6 +8718,52 @@ export interface components {
             telephony_configuration_id: number | null;
             /** Workflow Id */
             workflow_id: number | null;
+        };
+        /** ReplayedEdge */
+        ReplayedEdge: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+        };
+        /**
+         * ReplayedOutcome
+         * @description What came of a turn. ``steps`` were entered, ``values`` learned; ``failure`` is what a model said when it failed.
+         */
+        ReplayedOutcome: {
+            /** Answer */
+            answer: string;
+            /** Edges */
+            edges: components["schemas"]["ReplayedEdge"][];
+            /** End Reason */
+            end_reason: string | null;
+            /** Failure */
+            failure: string | null;
+            /** Steps */
+            steps: string[];
+            /** Tools */
+            tools: components["schemas"]["ReplayedToolCall"][];
+            /** Values */
+            values: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
+         * ReplayedToolCall
+         * @description ``is_ok`` is null where the tool had not answered when the turn was over.
+         */
+        ReplayedToolCall: {
+            arguments: components["schemas"]["JsonValue"];
+            /** Error */
+            error: string | null;
+            /** Is Ok */
+            is_ok: boolean | null;
+            /** Name */
+            name: string;
         };
         /** ResentResponse */
         ResentResponse: {
@@ -10033,6 +10374,41 @@ export interface components {
             voice_id?: string | null;
         };
         /**
+         * TurnReplayResponse
+         * @description One turn as it was (``recorded``) and with the draft (``replayed``). ``version_number`` is the draft's, or the published
+         *     version's where there is no draft.
+         */
+        TurnReplayResponse: {
+            /** Heard */
+            heard: string;
+            /** Is Same Answer */
+            is_same_answer: boolean;
+            /** Is Same Path */
+            is_same_path: boolean;
+            recorded: components["schemas"]["ReplayedOutcome"];
+            replayed: components["schemas"]["ReplayedOutcome"];
+            /** Step */
+            step: string;
+            /** Turn */
+            turn: number;
+            /** Version Number */
+            version_number: number;
+        };
+        /**
+         * UnfinishedPackItem
+         * @description An installation that is running, or ended before its end. Installing again goes on from ``fetched_bytes``.
+         */
+        UnfinishedPackItem: {
+            /** Fetched Bytes */
+            fetched_bytes: number;
+            /** Name */
+            name: string;
+            /** Size Bytes */
+            size_bytes: number | null;
+            /** Title */
+            title: string;
+        };
+        /**
          * UnpricedService
          * @description Usage without a known price; it is not part of ``cost_cents``.
          */
@@ -10386,15 +10762,20 @@ export interface components {
         };
         /**
          * ValidateWorkflowResponse
-         * @description ``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing.
+         * @description ``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing. ``can_run_offline``: no step
+         *     needs a model of a vendor.
          */
         ValidateWorkflowResponse: {
+            /** Can Run Offline */
+            can_run_offline: boolean;
             /** Errors */
             errors: components["schemas"]["WorkflowIssue"][];
             /** Findings */
             findings: components["schemas"]["GraphFindingResponse"][];
             /** Is Valid */
             is_valid: boolean;
+            /** Offline */
+            offline: components["schemas"]["OfflineStepResponse"][];
             /** Warnings */
             warnings: components["schemas"]["WorkflowIssue"][];
         };
@@ -10469,6 +10850,20 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+        };
+        /**
+         * VoicePacksResponse
+         * @description The packs on the machine of the process that answers.
+         */
+        VoicePacksResponse: {
+            /** Free Bytes */
+            free_bytes: number;
+            installation: components["schemas"]["PackInstallationItem"] | null;
+            mirrors: components["schemas"]["MirrorsItem"];
+            /** Packs */
+            packs: components["schemas"]["InstalledPackItem"][];
+            /** Unfinished */
+            unfinished: components["schemas"]["UnfinishedPackItem"][];
         };
         /**
          * VoicePreviewRequest
@@ -26572,6 +26967,601 @@ export interface operations {
             };
         };
     };
+    list_voice_packs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoicePacksResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    start_voice_pack_installation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstallPackRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoicePacksResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A carrier or a vendor failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The disk is full */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    cancel_voice_pack_installation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoicePacksResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_voice_mirrors: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutMirrorsRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VoicePacksResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_voice_pack_offer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackContent"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A carrier or a vendor failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    remove_voice_pack: {
+        parameters: {
+            query?: {
+                /** @description Only what was fetched of an unfinished installation */
+                unfinished_only?: boolean;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackRemoved"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The disk is full */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     list_all_workflow_runs: {
         parameters: {
             query?: {
@@ -33387,6 +34377,117 @@ export interface operations {
             };
             /** @description The database is unavailable. Try again */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    replay_run_turn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+                /** @description Counted by what the caller said, from 1 */
+                turn: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnReplayResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Out of credit */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A vendor took too long */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };
