@@ -70,8 +70,8 @@ NO_ENTRY = UNRECORDED_OPERATIONS | {
 }
 # Reads of what is the same for every organization.
 OF_THE_PRODUCT = {
-    "get_model_configuration_defaults", "get_node_type", "get_telephony_providers_metadata", "list_node_types",
-    "list_workflow_templates",
+    "get_model_configuration_defaults", "get_node_type", "get_telephony_providers_metadata", "get_voice_pack_offer",
+    "list_node_types", "list_workflow_templates",
 }  # fmt: skip
 # Changing operations that need no role: what a person may do for himself, and questions asked by POST.
 FOR_EVERYONE = {

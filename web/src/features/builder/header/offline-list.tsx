@@ -53,7 +53,8 @@ export function OfflineList() {
 }
 
 function ModeIcon({ mode }: { mode: Step["mode"] }) {
-  if (mode === "needs_model") return <CircleAlert size={15} className={classes.warning} role="img" aria-label="Needs a model" />;
+  if (mode === "needs_model")
+    return <CircleAlert size={15} className={classes.warning} role="img" aria-label="Needs a model" />;
   if (mode === "limited") return <CircleDashed size={15} role="img" aria-label="Limited" />;
   return <CircleCheck size={15} role="img" aria-label="Runs offline" />;
 }
