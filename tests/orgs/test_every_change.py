@@ -49,7 +49,7 @@ WRITES_ITS_OWN = {
     "set_default_caller_phone_number": "phone_number.updated",
     "quick_connect": "phone_number.bought",
     "release_managed_number": "phone_number.released",
-    "start_voice_pack_installation": "voices.installed",
+    "start_voice_pack_installation": "voices.install_started",
     "replay_run_turn": "run.turn_replayed",
 }
 # operation_id: why there is no entry.

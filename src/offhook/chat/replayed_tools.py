@@ -47,7 +47,7 @@ class ReplayedTool:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        return self.tool.examples
+        return tuple(getattr(self.tool, "examples", ()))
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         equal = [answer for answer in self.answers if answer.arguments == arguments]

@@ -113,7 +113,7 @@ class TestMirrors:
     async def test_one_that_is_silent(self, console: Console) -> None:
         await console.ask("PUT", "/mirrors", json={"addresses": ["http://127.0.0.1:1/"]})
         for method, path in (("GET", "/offer"), ("POST", "/installation")):
-            body = {"json": {}} if method == "POST" else {}
+            body: dict[str, Any] = {"json": {}} if method == "POST" else {}
             assert await console.code_of(method, path, 502, **body) == "voices_manifest_unavailable"
         assert (await console.ask("GET"))["installation"] is None
 

@@ -130,7 +130,7 @@ class VoicePackService:
                 )
             async with self._db.transaction() as session:
                 data = {"bytes": manifest.size, "digest": manifest.digest, "licenses": manifest.licenses}
-                await write_audit_entry(session, caller, "voices.installed", f"voices:{manifest.name}", data)
+                await write_audit_entry(session, caller, "voices.install_started", f"voices:{manifest.name}", data)
             installation = PackInstallation(manifest, self._clock.now())
             self._installation = installation
             installation.task = self._tasks.start(self._install(installation, addresses), name="voice-pack")
