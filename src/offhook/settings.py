@@ -35,6 +35,8 @@ class Settings(BaseSettings):
     server_url: str | None = None
     # Where other processes of the installation reach this one; else host and port, or the machine's address.
     node_url: str | None = Field(default=None, pattern=r"^https?://")
+    # Where carriers reach this very process for the audio of calls, past a balancer; else public_url.
+    node_public_url: str | None = Field(default=None, pattern=r"^https?://")
     # What Prometheus sends for /metrics, as a bearer token; without one only this machine is answered.
     metrics_token: SecretStr | None = None
     # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.

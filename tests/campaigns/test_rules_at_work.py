@@ -11,7 +11,10 @@ from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.rules.hours import DAYS
 from offhook.campaigns.schemas import ProgressRecord
 from offhook.campaigns.tables import Campaign, Contact
+from offhook.nodes.node_beat import NodeBeat
+from offhook.nodes.server_description import describe_server
 from offhook.root import Root
+from offhook.runs import ClusterRoom
 from offhook.runs.tables import Run
 from offhook.telephony.providers.sandbox.tables import SandboxCall
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
@@ -204,3 +207,31 @@ async def test_progress_is_told_as_it_happens(
         assert completed == sorted(completed)
         assert (mine[0].status, completed[0]) == ("draft", 0)
         assert (mine[-1].status, completed[-1]) == ("completed", 12)
+
+
+async def test_a_full_cluster_slows_dialing_down_and_fails_nobody(
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
+) -> None:
+    object.__setattr__(root.settings, "max_calls_per_process", 2)
+    beat = NodeBeat(root, describe_server(root.settings), on_beat=root.get(ClusterRoom).read)
+    await instant_sandbox(root, org.id)
+    campaign = await make_campaign(contacts=5)
+    await campaigns.start(org.id, campaign.id)
+    dialing = root.get(CampaignServices).engine.dialer
+    await beat.beat()
+    await beat.beat()
+    assert len((await dialing.reserve_calls(org.id)).placings) == 2
+    assert (await dialing.reserve_calls(org.id)).placings == []
+    async with root.db.transaction() as session:
+        waiting = list(await session.scalars(select(Contact.id).where(Contact.state == "pending")))
+    assert len(waiting) == 3
+    held = await campaigns.why_not_now(org.id, campaign.id, waiting[0])
+    assert (held.rule, held.can_be_called) == ("cluster_full", False)
+    async with root.db.transaction() as session:
+        await session.execute(text("UPDATE runs SET status = 'completed' WHERE id = (SELECT min(id) FROM runs)"))
+    assert len((await dialing.reserve_calls(org.id)).placings) == 1
+    await root.drain()
+    await beat.beat()
+    async with root.db.transaction() as session:
+        await session.execute(text("UPDATE runs SET status = 'completed'"))
+    assert (await dialing.reserve_calls(org.id)).placings == [], "nobody would answer those who pick up"

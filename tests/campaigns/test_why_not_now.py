@@ -57,6 +57,7 @@ def test_nothing_holds_it_back() -> None:
         ({"numbers": 0}, "campaign_concurrency"),
         ({"numbers": 2, "account_calls": 2}, "carrier_numbers"),
         ({"free_slots": 0}, "organization_concurrency"),
+        ({"has_free_place": False}, "cluster_full"),
     ],
 )
 def test_the_rule_that_holds_it_back(changed: dict[str, Any], rule: str) -> None:

@@ -85,6 +85,27 @@ def test_test_calls_leave_places_to_telephones() -> None:
     assert fill(slots, ACME, mode="browser") > 0
 
 
+def test_a_slot_is_free_once_nobody_holds_it() -> None:
+    slots = make_slots(1)
+    slots.take(1, ACME, "twilio")  # the socket
+    slots.take(1, ACME, "twilio")  # the call
+    slots.give_back(1)
+    with pytest.raises(ProcessIsFull):
+        slots.take(2, GLOBEX, "twilio")
+    slots.give_back(1)
+    assert slots.taken == 0
+    slots.take(2, GLOBEX, "twilio")
+
+
+def test_a_call_whose_share_was_asked_before_needs_a_place_only() -> None:
+    slots = make_slots(12)
+    slots.take(1, GLOBEX, "twilio")
+    assert fill(slots, ACME) == 5
+    slots.take(2, ACME, "twilio", is_promised=True)
+    with pytest.raises(ProcessIsFull, match="its share"):
+        slots.take(3, ACME, "browser", is_promised=True)
+
+
 @pytest.fixture
 async def live(root: Root) -> AsyncIterator[LiveCallRegistry]:
     use_fakes(root, FixedModels([takes("done")]))

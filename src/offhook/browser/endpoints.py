@@ -1,17 +1,18 @@
 """The WebSocket of a browser call."""
 
+from contextlib import ExitStack
 from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Query, WebSocket
 
 from offhook.browser.browser_leg import BrowserLeg
-from offhook.browser.services import Services
+from offhook.browser.services import BrowserServices, Services
 from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket, refuse_socket
 from offhook.runs import LiveCallRegistry
-from offhook.runs.errors import MediaTokenRefused
+from offhook.runs.errors import MediaTokenRefused, ProcessIsFull
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
 
 router = APIRouter(prefix="/browser", tags=["browser"])
@@ -25,24 +26,43 @@ async def browser_media(
     websocket: WebSocket, run_id: str, services: Services, token: Annotated[str, Query()] = ""
 ) -> None:
     """Carries audio in both directions and JSON messages. The token is spent before the handshake is accepted: a wrong,
-    used or expired one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
+    used or expired one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake). Without
+    a place, it stays unspent: another process that has one takes the call (503), or the page says what is wrong."""
     number = read_id(run_id)
     try:
         if number is None:
             raise MediaTokenRefused
-        await services.live.claim_run(number, token, mode=MODE)
+        await services.live.admission.admit_run(number, token, mode=MODE)
+    except ProcessIsFull as error:
+        if services.live.room.has_room_elsewhere():
+            await refuse_socket(websocket, error, close_code=NOT_CONNECTABLE)
+            return
+        leg, socket = await _open_leg(websocket, services)
+        leg.send_error(error.code, error.message)
+        leg.close(NOT_CONNECTABLE, error.code)
+        await socket.wait_closed()
+        return
     except DomainError as error:
         await refuse_socket(websocket, error, close_code=REFUSED)
         return
+    with ExitStack() as slot:
+        slot.callback(services.live.slots.give_back, number)
+        leg, socket = await _open_leg(websocket, services)
+        await _run_call(services.live, number, leg, socket, slot)
+
+
+async def _open_leg(websocket: WebSocket, services: BrowserServices) -> tuple[BrowserLeg, PushSocket]:
     leg = BrowserLeg()
     socket = await open_socket(websocket, leg, max_message_bytes=services.max_message_bytes)
     leg.attach_socket(socket)
-    await _run_call(services.live, number, leg, socket)
+    return leg, socket
 
 
-async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
+async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket: PushSocket, slot: ExitStack) -> None:
+    """``slot`` is that of the admission, given back as soon as the call holds one of its own."""
     try:
         call = await live.connect_leg(run_id, leg)
+        slot.close()
         leg.attach_session(call.session)
         await call.run()
         if (end := call.finished) is not None:

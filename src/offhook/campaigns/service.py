@@ -34,7 +34,7 @@ from offhook.kit.event_bus import EventBus
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.call_limits import call_capacity
+from offhook.runs.call_limits import call_capacity, has_free_place
 from offhook.runs.queries import count_calls_of_account
 from offhook.telephony import OutboundCalls, destinations
 from offhook.usage import service as usage
@@ -271,4 +271,5 @@ class CampaignService:
             no_route=no_route,
             account_calls=account_calls,
             is_closed_by_policy=is_closed,
+            has_free_place=has_free_place(session, room),
         )

@@ -89,7 +89,7 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
         beside.start(database.keep_running(), name="database")
 
         live = root.get(LiveCallRegistry)
-        beat = NodeBeat(root, describe_server(settings), count_live=lambda: live.active_calls)
+        beat = NodeBeat(root, describe_server(settings), count_live=lambda: live.slots.taken, on_beat=live.room.read)
 
         def welcome() -> None:
             beside.start(beat.run(), name="node")

@@ -15,6 +15,7 @@ from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.tasks import TaskTracker
 from offhook.nodes.installation import check_installation
 from offhook.nodes.node_beat import NodeBeat, NodeDescription
+from offhook.runs import ClusterRoom
 from offhook.settings import Settings
 
 
@@ -38,7 +39,8 @@ async def _run_worker(settings: Settings, url: str) -> None:
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
         await check_installation(root.db, root.get(Keyring), clock, typer.echo)
-        beside.start(NodeBeat(root, NodeDescription("worker")).run(), name="node")
+        beat = NodeBeat(root, NodeDescription("worker"), on_beat=root.get(ClusterRoom).read)
+        beside.start(beat.run(), name="node")
         await process.run_job_process(root)
     finally:
         await beside.close()

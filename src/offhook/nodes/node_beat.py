@@ -31,6 +31,7 @@ class NodeDescription:
     kind: Literal["serve", "worker"]
     address: str | None = None
     call_limit: int = 0
+    public_url: str | None = None
 
 
 class NodeBeat:
@@ -83,6 +84,7 @@ class NodeBeat:
         values = {
             "kind": what.kind,
             "address": what.address,
+            "public_url": what.public_url,
             "version": __version__,
             "call_limit": what.call_limit,
             "live_calls": self._count_live(),

@@ -44,6 +44,26 @@ class NodeRecord:
         return "up" if self.is_accepting else "overloaded"
 
 
+@dataclass(frozen=True, slots=True)
+class NodePlaces:
+    """A process that takes calls: how many it may carry, and where carriers reach it past the balancer."""
+
+    id: str
+    call_limit: int
+    public_url: str | None
+
+
+async def list_accepting_servers(session: AsyncSession, own_id: str) -> list[NodePlaces]:
+    """Returns the servers that take new calls. This process is not lost, however late its own beats are."""
+    is_heard = NodeRow.beat_at > func.clock_timestamp() - SILENT_AFTER
+    rows = await session.execute(
+        select(NodeRow.id, NodeRow.call_limit, NodeRow.public_url)
+        .where(NodeRow.kind == "serve", NodeRow.is_accepting, is_heard | (NodeRow.id == own_id))
+        .order_by(NodeRow.id)
+    )
+    return [NodePlaces(*row) for row in rows]
+
+
 async def list_nodes(session: AsyncSession) -> list[NodeRecord]:
     """Returns all nodes, servers first, and those that stopped without a word for as long as they are kept."""
     silent = func.extract("epoch", func.clock_timestamp() - NodeRow.beat_at)

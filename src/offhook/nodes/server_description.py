@@ -17,6 +17,7 @@ def describe_server(settings: Settings) -> NodeDescription:
         "serve",
         address=(settings.node_url or f"http://{_own_host(settings.host)}:{settings.port}").rstrip("/"),
         call_limit=settings.max_calls_per_process,
+        public_url=settings.node_public_url.rstrip("/") if settings.node_public_url else None,
     )
 
 

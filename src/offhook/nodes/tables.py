@@ -18,6 +18,8 @@ class NodeRow(Base):
     kind: Mapped[str] = mapped_column(String(16))
     # Where other processes reach this one.
     address: Mapped[str | None] = mapped_column(String(255))
+    # Where carriers reach this one past the balancer; none: only through the balancer.
+    public_url: Mapped[str | None] = mapped_column(String(255))
     version: Mapped[str] = mapped_column(String(32))
     call_limit: Mapped[int] = mapped_column(server_default=text("0"))
     live_calls: Mapped[int] = mapped_column(server_default=text("0"))

@@ -16,6 +16,7 @@ from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import endpoints
 from offhook.runs.artifacts import endpoints as artifact_endpoints
+from offhook.runs.cluster_room import ClusterRoom, remember_room
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import analyses, node_webhooks, reviews
 from offhook.runs.finishing.analyses import AnalysisJob
@@ -44,6 +45,7 @@ from offhook.usage import service as usage
 from offhook.workflows import WorkflowServices
 
 __all__ = [
+    "ClusterRoom",
     "LiveCall",
     "LiveCallRegistry",
     "Run",
@@ -70,6 +72,7 @@ def register(root: Root) -> None:
     live, sweeper, agents = services.live, services.sweeper, services.agents
     root.provide(RunServices, services)
     root.provide(LiveCallRegistry, live)
+    root.provide(ClusterRoom, live.room)
     root.provide(BillingPolicy, _OrganizationBillingTerms())  # type: ignore[type-abstract]  # found by its port
     workflows = root.get(WorkflowServices)
     count_runs = run_count_queries.count_runs_by_workflow
@@ -122,7 +125,8 @@ def _build_services(root: Root) -> RunServices:
         pre_call=PreCallFetch(db, runner),
         vault=vault,
     )
-    live.worker_id = root.node_id
+    live.set_node_id(root.node_id)
+    remember_room(root.db.engine.sync_engine, live.room)
     lease_s = root.settings.run_lease_s
     sweeper = RunSweeper(
         db=db,

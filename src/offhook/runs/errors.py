@@ -33,10 +33,16 @@ class RunNotConnectable(Conflict):
     code = "run_not_connectable"
 
 
-class ProcessIsFull(TooManyRequests):
+class ProcessIsFull(NotReady):
     """The server is at capacity."""
 
     code = "process_full"
+
+
+class ClusterFull(NotReady):
+    """All places for calls are taken. Try again when a call has ended."""
+
+    code = "cluster_full"
 
 
 class ServerDraining(NotReady):

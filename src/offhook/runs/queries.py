@@ -1,6 +1,7 @@
 """Queries for live calls, used by other domains to enforce limits."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import case, func, select, text
@@ -15,6 +16,33 @@ async def lock_call_slots(session: AsyncSession, organization_id: int) -> None:
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
     )
+
+
+async def lock_cluster_room(session: AsyncSession) -> None:
+    """Prevents other transactions from counting the room of all processes until this one ends. Taken after an
+    organization's own lock, never before it."""
+    await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.cluster_room', 0))"))
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCalls:
+    """The live calls that one process carries; ``process`` is None for those that none carries yet."""
+
+    process: str | None
+    calls: int
+    first_organization: int
+    last_organization: int
+
+
+async def count_calls_by_process(session: AsyncSession) -> list[ProcessCalls]:
+    """Counts the live calls of all organizations by the process that carries them; text chats do not count."""
+    organization = Run.organization_id
+    found = await session.execute(
+        select(Run.worker_id, func.count(), func.min(organization), func.max(organization))
+        .where(Run.status.in_(sorted(LIVE_STATES)), Run.mode != TEXT_CHAT)
+        .group_by(Run.worker_id)
+    )
+    return [ProcessCalls(*row) for row in found]
 
 
 async def count_calls_of_account(

@@ -14,6 +14,7 @@ from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import is_draining
 from offhook.runs import repository
 from offhook.runs.call_limits import take_call_slot
+from offhook.runs.cluster_room import cluster_room_of
 from offhook.runs.errors import RunNotFound, ServerDraining, WorkflowHasNoStart
 from offhook.runs.finishing import finalization
 from offhook.runs.records import event_queries
@@ -59,7 +60,7 @@ async def create_run(
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
     that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit and DailySpendLimitReached (402) and
-    ConcurrentCallLimit (429), ServerDraining (503). What the conversation may cost at first is set aside with it.
+    ConcurrentCallLimit (429), ClusterFull and ServerDraining (503). What the conversation may cost at first is set aside with it.
     """
     if is_draining(session):
         raise ServerDraining
@@ -67,9 +68,11 @@ async def create_run(
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
     if mode == TEXT_CHAT:
+        if (room := cluster_room_of(session)) is not None:
+            room.require_accepting()
         held = await usage.reserve_chat(session, organization_id)
     else:
-        await take_call_slot(session, organization_id)
+        await take_call_slot(session, organization_id, mode)
         held = await usage.reserve_call(session, organization_id)
     run = Run(
         organization_id=organization_id,

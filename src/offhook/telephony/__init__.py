@@ -64,7 +64,10 @@ def register(root: Root) -> None:
     runs = root.get(RunServices)
     http, keyring = CarrierHttp(root.settings.carrier_urls), root.get(Keyring)
     carriers = build_remote_carriers(http)
-    accounts, address = CarrierAccounts(keyring, root.settings, carriers), PublicAddress(root.settings, keyring)
+    accounts, address = (
+        CarrierAccounts(keyring, root.settings, carriers),
+        PublicAddress(root.settings, keyring, runs.live.room.find_media_url),
+    )
     signals = CallSignals(root.db)
     control = CarrierCallControl(root.db, carriers, accounts, signals)
     admission = MediaAdmission(root.db, carriers, runs.live, reports, control)

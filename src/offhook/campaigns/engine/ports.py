@@ -218,7 +218,8 @@ class CampaignTransaction(Protocol):
         ...
 
     async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
-        """Returns ``(limit, free)`` call slots of the organization, counting every kind of call."""
+        """Returns ``(limit, free)`` call slots of the organization, counting every kind of call. ``free`` is no more than
+        the processes have room for."""
         ...
 
     async def affordable_calls(self, organization_id: int, wanted: int) -> int:

@@ -44,7 +44,7 @@ from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import service as runs
-from offhook.runs.call_limits import call_capacity
+from offhook.runs.call_limits import call_capacity, free_places
 from offhook.runs.queries import count_calls_of_account, lock_call_slots
 from offhook.runs.records import bulk
 from offhook.telephony import OutboundCalls, destinations
@@ -93,7 +93,7 @@ class PostgresTransaction:
 
     async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
         room = await call_capacity(self.session, organization_id)
-        return room.limit, room.free_slots
+        return room.limit, await free_places(self.session, room, room.free_slots)
 
     async def affordable_calls(self, organization_id: int, wanted: int) -> int:
         try:

@@ -12,7 +12,8 @@ from offhook.campaigns.rules.slots import effective_cap
 
 @dataclass(frozen=True, slots=True)
 class ContactFacts:
-    """A contact and everything that can block it. ``free_slots`` are the organization's."""
+    """A contact and everything that can block it. ``free_slots`` are the organization's,
+    ``has_free_place`` is about all processes."""
 
     plan: CampaignPlan
     status: str
@@ -33,6 +34,7 @@ class ContactFacts:
     no_route: str | None = None
     account_calls: int = 0
     is_closed_by_policy: bool = False
+    has_free_place: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +137,6 @@ def _check_capacity(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
             "organization_concurrency",
             f"The organization has {facts.organization_limit} live calls, which is its limit.",
         )
+    if not facts.has_free_place:
+        return _blocked_by("cluster_full", "All places for calls are taken. The campaign goes on when a call ends.")
     return None

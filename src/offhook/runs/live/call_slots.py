@@ -2,13 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final
 
+from offhook.runs.call_shares import exceeds_share
 from offhook.runs.errors import ProcessIsFull
 from offhook.settings import Settings
-
-# Of all slots, the part for organizations that hold none: 1 / 8.
-NEWCOMERS_PART: Final = 8
 
 
 class CallSlots:
@@ -22,23 +19,37 @@ class CallSlots:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._free_modes: set[str] = set()
+        self.free_modes: set[str] = set()
         self._held: dict[int, tuple[int, bool]] = {}
+        self._holders: Counter[int] = Counter()
         self._by_organization: Counter[int] = Counter()
         self._free_calls = 0
         self._seen: set[int] = set()
 
     def add_free_modes(self, modes: Iterable[str]) -> None:
         """Adds modes whose calls cost nothing to open."""
-        self._free_modes.update(modes)
+        self.free_modes.update(modes)
 
-    def take(self, run_id: int, organization_id: int, mode: str, *, weight: float = 1.0) -> None:
-        """Takes a slot for the run, which ``give_back`` returns. Raises ProcessIsFull (429).
+    @property
+    def taken(self) -> int:
+        return len(self._held)
 
-        ``weight`` is how many times the share of others this organization has.
+    def holds(self, run_id: int) -> bool:
+        return run_id in self._held
+
+    def take(
+        self, run_id: int, organization_id: int, mode: str, *, weight: float = 1.0, is_promised: bool = False
+    ) -> None:
+        """Takes the run's slot, free again after as many ``give_back``. Raises ProcessIsFull (503).
+
+        ``weight`` is how many times the share of others this organization has. ``is_promised``: its share of all
+        processes was asked before the call began, and only a place in this one is needed now.
         """
+        if run_id in self._held:
+            self._holders[run_id] += 1
+            return
         self._seen.add(organization_id)
-        places, is_free = self._settings.max_calls_per_process, mode in self._free_modes
+        places, is_free = self._settings.max_calls_per_process, mode in self.free_modes
         left = places - len(self._held)
         if left <= 0:
             raise ProcessIsFull
@@ -46,21 +57,26 @@ class CallSlots:
         if is_free and self._free_calls >= places - reserved:
             raise ProcessIsFull("The server has no place for another test call. Try again when one has ended.")
         held, share = self._by_organization[organization_id], self._settings.org_call_share
-        is_shared = held > 0 and share < 1 and len(self._seen) > 1
-        if is_shared and held * (1 - share) >= (left - places // NEWCOMERS_PART) * share * weight:
+        is_shared = len(self._seen) > 1 and not (is_promised and not is_free)
+        if is_shared and exceeds_share(held, left, places, share, weight):
             raise ProcessIsFull(
                 "Your organization has its share of the server's calls, and the rest is kept for others. Try again when "
                 "one of yours has ended."
             )
         self._held[run_id] = (organization_id, is_free)
+        self._holders[run_id] = 1
         self._by_organization[organization_id] += 1
         self._free_calls += is_free
 
     def give_back(self, run_id: int) -> None:
-        """Returns the slot of a run; nothing happens if it has none."""
-        organization_id, is_free = self._held.pop(run_id, (None, False))
-        if organization_id is None:
+        """Returns the slot of a run, which is free once nobody holds it; nothing happens if the run has none."""
+        if run_id not in self._held:
             return
+        self._holders[run_id] -= 1
+        if self._holders[run_id]:
+            return
+        del self._holders[run_id]
+        organization_id, is_free = self._held.pop(run_id)
         self._free_calls -= is_free
         self._by_organization[organization_id] -= 1
         if not self._by_organization[organization_id]:

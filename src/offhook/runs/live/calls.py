@@ -1,7 +1,6 @@
 """The live calls of one process: connects a leg to its run, carries the call and stores its end."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
@@ -21,9 +20,9 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
-from offhook.runs.live import lease_queries, media_tokens
+from offhook.runs.live import lease_queries
 from offhook.runs.live.agent_factory import AgentFactory
-from offhook.runs.live.call_slots import CallSlots
+from offhook.runs.live.call_admission import CallAdmission, TakeSlot
 from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.live_call import LiveCall
@@ -73,7 +72,7 @@ class LiveCallRegistry:
         pre_call: PreCallFetch,
         vault: RecordingVault,
     ) -> None:
-        self.worker_id = new_node_id()  # the process's own, where it has one
+        self.worker_id = new_node_id()
         self._db = db
         self._storage = vault.storage
         self._events = events
@@ -83,7 +82,8 @@ class LiveCallRegistry:
         self._writer = writer
         self._agents = agents
         self._pre_call = pre_call
-        self.slots = CallSlots(settings)
+        self.admission = CallAdmission(db, settings, self.worker_id)
+        self.slots, self.room = self.admission.slots, self.admission.room
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
         self._recordings = CallRecordings()
@@ -95,6 +95,10 @@ class LiveCallRegistry:
         self._vad_lock = asyncio.Lock()
         self._lease_task: asyncio.Task[None] | None = None
         self._renewed_at: float | None = None
+
+    def set_node_id(self, node_id: str) -> None:
+        """Gives the calls the name of their process."""
+        self.worker_id = self.room.node_id = node_id
 
     @property
     def active_calls(self) -> int:
@@ -110,22 +114,18 @@ class LiveCallRegistry:
                 self.vad = silero
         return self.vad
 
-    async def claim_run(self, run_id: int, token: str, *, mode: str) -> None:
-        """Spends the media token of a run. Raises MediaTokenRefused (401)."""
-        async with self._db.transaction() as session:
-            await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
-
     async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
         """Takes the run for this process and builds its session; the caller then awaits :meth:`LiveCall.run`.
 
-        Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (429) if there is no slot
-        left for its organization; another process may take it then.
+        Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (503) if it was not admitted
+        and there is no slot left for its organization; another process may take it then.
         """
-        if self.active_calls >= self._settings.max_calls_per_process:
+        if not self.slots.holds(run_id) and self.active_calls >= self._settings.max_calls_per_process:
             raise ProcessIsFull
         self._connecting += 1
         try:
-            run, version, words = await self._take_slot(run_id, leg.codec)
+            with self.admission.slot_of(run_id) as take_slot:
+                run, version, words = await self._take_run(run_id, leg.codec, take_slot)
             sink = self._writer.create_sink(run.id, words)
             try:
                 call = await self._build_call(run, version, leg, sink)
@@ -167,24 +167,7 @@ class LiveCallRegistry:
         async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
-    async def _take_slot(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun, WordFilter]:
-        has_slot = False
-
-        def take(run: Run, weight: float) -> None:
-            nonlocal has_slot
-            self.slots.take(run.id, run.organization_id, run.mode, weight=weight)
-            has_slot = True
-
-        try:
-            return await self._take_run(run_id, codec, take)
-        except BaseException:
-            if has_slot:  # a second socket of a run must not return the slot of the first
-                self.slots.give_back(run_id)
-            raise
-
-    async def _take_run(
-        self, run_id: int, codec: Codec, take_slot: Callable[[Run, float], None]
-    ) -> tuple[Run, VersionToRun, WordFilter]:
+    async def _take_run(self, run_id: int, codec: Codec, take_slot: TakeSlot) -> tuple[Run, VersionToRun, WordFilter]:
         now = self._clock.now()
         async with self._db.transaction() as session:
             run = await lease_queries.take_run(
@@ -194,7 +177,7 @@ class LiveCallRegistry:
                 raise RunNotConnectable
             limit = await orgs.concurrency_limit(session, run.organization_id, self._settings)
             # refused, the transaction leaves the run as it was
-            take_slot(run, limit / self._settings.org_concurrency_limit)
+            take_slot(run, limit)
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             keeps_words = version.configurations.get("do_not_keep") is not True
             is_recorded = keeps_words and is_recording_on(version.configurations)

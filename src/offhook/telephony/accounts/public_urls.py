@@ -1,6 +1,7 @@
 """Public addresses: the ones given to carriers, and the one that a carrier has requested."""
 
 import json
+from collections.abc import Callable
 from typing import Final
 
 from starlette.requests import HTTPConnection
@@ -23,8 +24,13 @@ class PublicAddressMissing(Conflict):
 class PublicAddress:
     """Our addresses as the outside world reaches them. All but :attr:`base` raise PublicAddressMissing (409)."""
 
-    def __init__(self, settings: Settings, keyring: Keyring) -> None:
+    def __init__(
+        self, settings: Settings, keyring: Keyring, find_media_url: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """``find_media_url`` returns the address of a process with room for the audio of one call, None for the common
+        one."""
         self.base = settings.public_url.rstrip("/") if settings.public_url else None
+        self._find_media_url = find_media_url
         self._keyring = keyring
 
     def url_for(self, path: str) -> str:
@@ -39,7 +45,9 @@ class PublicAddress:
 
     def call_links(self, provider: str, run_id: int, media_token: str) -> CallLinks:
         secret = self.run_secret(run_id)
-        media = self.url_for(f"/media/{provider}/{run_id}/{media_token}")
+        path = f"/media/{provider}/{run_id}/{media_token}"
+        node = self._find_media_url()
+        media = f"{node}{PREFIX}{path}" if node else self.url_for(path)
         return CallLinks(
             run_id=run_id,
             answer_url=self.url_for(f"/answer/{provider}/{run_id}?token={secret}"),

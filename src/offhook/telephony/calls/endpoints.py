@@ -67,7 +67,8 @@ async def trigger_agent(
 @telephony.websocket("/media/{provider}/{run_id}/{token}", name="telephony_media")
 async def telephony_media(websocket: WebSocket, provider: str, run_id: str, token: str, services: Services) -> None:
     """Carries the audio of one call in the carrier's format. The token is spent before anything else happens; a wrong or
-    used one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
+    used one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake). A process without
+    a place refuses with 503 and leaves the token for another one."""
     number = read_id(run_id)
     try:
         if number is None:

@@ -1,7 +1,6 @@
 """Admission to the media path: a single-use token opens it for one run, and nothing happens without one."""
 
 from offhook.kit.database.database import Database
-from offhook.runs.live import media_tokens
 from offhook.runs.live.calls import LiveCallRegistry
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.errors import CarrierUnknown
@@ -31,12 +30,12 @@ class MediaAdmission:
     async def admit_call(
         self, run_id: int, token: str, provider: str, listener: EventListener | None = None
     ) -> RunMediaSession:
-        """Consumes the token. Raises CarrierUnknown (404) or MediaTokenRefused (401), and then changes nothing."""
+        """Spends the token and takes a slot of this process. Raises CarrierUnknown (404), MediaTokenRefused (401) or
+        ProcessIsFull (503), and then changes nothing: the token opens another process."""
         spec = self._carriers.find(provider)
         if spec is None or spec.media.wire is None:
             raise CarrierUnknown
-        async with self._db.transaction() as session:
-            run = await media_tokens.claim_token(session, token, run_id=run_id, mode=provider)
+        run = await self._live.admission.admit_run(run_id, token, mode=provider)
         return RunMediaSession(
             spec,
             run.organization_id,

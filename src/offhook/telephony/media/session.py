@@ -81,7 +81,7 @@ class MediaSession(ABC):
 
 
 class RunMediaSession(MediaSession):
-    """The media connection of one run, whose token was valid and is now used.
+    """The media connection of one run, whose token was valid and is now used, and which has a slot of this process.
 
     A run whose media never starts has failed, except where the media connects before the answer: then the carrier
     reports why it never started. A second socket for a run that another one carries is closed and changes nothing.
@@ -114,6 +114,9 @@ class RunMediaSession(MediaSession):
         self._reports = reports
         self._control = control
         self._signals = ExitStack()
+        # The slot of the admission, until the call holds one of its own.
+        self._slot = ExitStack()
+        self._slot.callback(live.slots.give_back, run_id)
         self._has_begun = False
         self._is_settled_elsewhere = has_early_media
 
@@ -124,6 +127,7 @@ class RunMediaSession(MediaSession):
             with self._signals:
                 result = await self.carry_call(open_media)
         finally:
+            self._slot.close()
             await self._settle_run(result)
         return result
 
@@ -134,6 +138,7 @@ class RunMediaSession(MediaSession):
         except RunNotConnectable:
             self._is_settled_elsewhere = True
             raise
+        self._slot.close()
         self._is_settled_elsewhere = False
         self._signals.enter_context(
             self._control.listen_while_live(self._spec, self._organization_id, self.run_id, self.leg)

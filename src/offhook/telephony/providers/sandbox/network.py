@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import structlog
 from pydantic import ValidationError
 
+from offhook.errors import DomainError
 from offhook.kit.media_sockets.sockets import GOING_AWAY
 from offhook.kit.processes.child_process import is_running
 from offhook.runs.states import FINAL_STATES
@@ -196,6 +197,9 @@ class SandboxNetwork:
         except asyncio.CancelledError:
             await self._report_status(call, "canceled", end_reason="canceled")
             raise
+        except DomainError as error:
+            log.warning("sandbox_media_refused", run_id=call.request.run_id, code=error.code)
+            await self._report_status(call, "failed", end_reason="media_lost")
         except Exception:  # the vendor boundary: a fault of the simulated carrier counts as a carrier failure
             log.exception("sandbox_call_failed", run_id=call.request.run_id)
             await self._report_status(call, "failed", end_reason="error")
