@@ -78,6 +78,8 @@ class FakeCarrier:
     refuses: dict[str, CarrierFailed] = field(default_factory=dict)
     numbers: set[str] = field(default_factory=set)
     sells: bool = True
+    # Whether it can leave a call unanswered as busy.
+    rejects: bool = False
     for_sale: list[str] = field(default_factory=lambda: ["+12015550140", "+12015550141", "+12015550142"])
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -201,6 +203,12 @@ class FakeCarrier:
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         self._do("refuse", call_id=call_id, message=message)
         return document(say=message)
+
+    async def reject_as_busy(self, account: CarrierAccount, call_id: str) -> CarrierDocument | None:
+        if not self.rejects:
+            return None
+        self._do("reject", call_id=call_id)
+        return document(reject="busy")
 
     def unavailable_document(self, message: str) -> CarrierDocument:
         return document(say=message)

@@ -6,9 +6,11 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import text, update
 
+from offhook.nodes.node_beat import NodeBeat
+from offhook.nodes.server_description import describe_server
 from offhook.orgs.tables import Organization
 from offhook.root import Root
-from offhook.runs import RunServices
+from offhook.runs import ClusterRoom, RunServices
 from offhook.telephony.ports import CarrierFailed
 from offhook.telephony.services import TelephonyServices
 from offhook.telephony.webhooks.rejections import JOB
@@ -61,6 +63,32 @@ async def test_refusals_are_spoken_and_kept(account: Account, root: Root, make_a
         ("R2", "workflow_not_published"),
         ("R1", "phone_number_not_configured"),
     ]
+
+
+async def test_a_full_cluster_answers_nobody(account: Account, root: Root) -> None:
+    object.__setattr__(root.settings, "max_calls_per_process", 1)
+    room = root.get(ClusterRoom)
+    beat = NodeBeat(root, describe_server(root.settings), on_beat=room.read)
+    await beat.beat()
+    await beat.beat()
+    assert "connect" in (await account.calls_in("F1")).json()
+    assert "lines are busy" in spoken(await account.calls_in("F2"))
+    account.carrier.rejects = True
+    for _ in range(2):  # a carrier that asks again hears the same
+        assert (await account.calls_in("F3")).json() == {"reject": "busy"}
+    account.carrier.refuses["reject"] = CarrierFailed("carrier_failed", "down", retryable=True)
+    assert "lines are busy" in spoken(await account.calls_in("F4")), "the last resort is a sentence"
+    assert len(await account.runs()) == 1
+    assert {row["reason"] for row in await account.refusals()} == {"cluster_full"}
+
+
+async def test_an_answer_names_the_process_that_has_room(account: Account, root: Root) -> None:
+    object.__setattr__(root.settings, "node_public_url", "https://node7.example")
+    beat = NodeBeat(root, describe_server(root.settings), on_beat=root.get(ClusterRoom).read)
+    await beat.beat()
+    await beat.beat()
+    connect = (await account.calls_in("N1")).json()["connect"]
+    assert connect.startswith("wss://node7.example/api/v1/telephony/media/fakecom/")
 
 
 async def test_an_empty_balance(account: Account, root: Root) -> None:

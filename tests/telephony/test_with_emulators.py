@@ -188,6 +188,29 @@ def test_a_refusal_is_spoken(name: str) -> None:
 
 
 @EACH
+def test_a_busy_call_stays_unanswered_where_the_carrier_can(name: str) -> None:
+    async def test(desk: Desk) -> None:
+        desk.carrier.point_at(f"{desk.us.base_url}/inbound/run")
+        answerer = desk.spec.webhooks.answerer
+        if name == "vonage":  # whose documents can only speak
+            assert await answerer.reject_as_busy(desk.account, "x") is None
+            return
+        if name != "telnyx":
+            desk.serve("/inbound/run", await answerer.reject_as_busy(desk.account, "x"))
+        call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
+        inbound = await _asked(desk)
+        if name == "telnyx":
+            await answerer.reject_as_busy(desk.account, inbound.call_id)
+        await desk.carrier.wait_settled()
+
+        assert not call.answered.is_set()
+        assert call.rejected in {"busy", "USER_BUSY"}
+        assert (call.errors, call.spoken, call.streams) == ([], [], [])
+
+    run(name, test)
+
+
+@EACH
 def test_a_blind_transfer(name: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.silent()

@@ -238,10 +238,10 @@ async def find_called_number(
     return found.scalar_one_or_none()
 
 
-async def find_refusal_message(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> str | None:
-    """Returns the message that the caller heard when this call was refused before."""
-    found: str | None = await session.scalar(
-        select(RefusedCall.message).where(
+async def find_refusal(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> RefusedCall | None:
+    """Returns the refusal of this call, if it was refused before."""
+    found: RefusedCall | None = await session.scalar(
+        select(RefusedCall).where(
             RefusedCall.organization_id == organization_id,
             RefusedCall.provider == provider,
             RefusedCall.call_id == call_id,

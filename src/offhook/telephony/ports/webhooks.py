@@ -110,6 +110,11 @@ class CallAnswerer(Protocol):
         """Says ``message`` to the caller and hangs up. Raises CarrierFailed."""
         ...
 
+    async def reject_as_busy(self, account: CarrierAccount, call_id: str) -> CarrierDocument | None:
+        """Leaves the call unanswered, so that the caller hears that we are busy and nothing is billed. Returns None where
+        the carrier cannot, and the refusal has to be spoken. Raises CarrierFailed."""
+        return None
+
     def unavailable_document(self, message: str) -> CarrierDocument:
         """Returns the refusal that needs no account and cannot fail: the last fallback."""
         ...

@@ -14,7 +14,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.runs.errors import ServerDraining
+from offhook.runs.errors import ClusterFull, ServerDraining
 from offhook.runs.live import media_tokens
 from offhook.runs.records import carrier_call_queries
 from offhook.runs.states import LIVE_STATES
@@ -57,11 +57,14 @@ REFUSAL_MESSAGES: Final = {
     "workflow_not_published": "We are sorry, this service is not available yet.",
     "workflow_has_no_start": "We are sorry, this service is not available yet.",
     "concurrent_call_limit": "We are sorry, all our lines are busy. Please call again in a few minutes.",
+    "cluster_full": "We are sorry, all our lines are busy. Please call again in a few minutes.",
     "caller_blocked": "We are sorry, this service is not available.",
     "caller_limit": "We are sorry, you have called too often. Please call again later.",
     "daily_spend_limit": "We are sorry, this service is not available right now.",
     "out_of_credit": "We are sorry, this service is not available right now.",
 }
+# Refusals that leave the call unanswered, where the carrier can do that.
+_BUSY_REASONS: Final = frozenset({"cluster_full"})
 _IGNORED_DOCUMENT: Final = CarrierDocument("application/json", b'{"status":"ignored"}')
 _HANG_UP: Final = CarrierDocument("application/xml", b"<Response><Hangup/></Response>")
 
@@ -78,12 +81,13 @@ class _VerifiedWebhook:
 
 @dataclass(frozen=True, slots=True)
 class _InboundDecision:
-    """The decision on a call: connected when there is a run, else refused with the message."""
+    """The decision on a call: connected when there is a run, else refused: unanswered if busy, or with the message."""
 
     account: CarrierAccount
     message: str
     run: Run | None = None
     media_token: str = ""
+    is_busy: bool = False
 
 
 class InboundCalls:
@@ -213,9 +217,9 @@ class InboundCalls:
                 if is_live
                 else _InboundDecision(account, CALL_OVER_MESSAGE)
             )
-        message = await repository.find_refusal_message(session, row.organization_id, spec.name, call.call_id[:128])
-        if message is not None:
-            return _InboundDecision(account, message)
+        refused = await repository.find_refusal(session, row.organization_id, spec.name, call.call_id[:128])
+        if refused is not None:
+            return _InboundDecision(account, refused.message, is_busy=refused.reason in _BUSY_REASONS)
         if number is None:
             return await self._refuse_call(session, row, account, call, "phone_number_not_configured")
         if row.inactive_since is not None:
@@ -262,7 +266,7 @@ class InboundCalls:
                 },
             )
         except DomainError as error:
-            if error.status >= 500 and not isinstance(error, ServerDraining):
+            if error.status >= 500 and not isinstance(error, ServerDraining | ClusterFull):
                 raise
             return await self._refuse_call(session, row, account, call, error.code, wanted)
         return await self._connect_run(session, account, run)
@@ -295,13 +299,14 @@ class InboundCalls:
             },
         )
         log.info("inbound_call_refused", provider=row.provider, reason=reason, configuration_id=row.id)
-        return _InboundDecision(account, message)
+        return _InboundDecision(account, message, is_busy=reason in _BUSY_REASONS)
 
     async def _build_document(
         self, spec: CarrierSpec, answerer: CallAnswerer, taken: _InboundDecision, call: InboundCall
     ) -> CarrierDocument:
         if taken.run is None:
-            return await self._refusals.speak_refusal(spec, answerer, taken.account, call.call_id, taken.message)
+            refuse = self._refusals.reject_as_busy if taken.is_busy else self._refusals.speak_refusal
+            return await refuse(spec, answerer, taken.account, call.call_id, taken.message)
         run = taken.run
         links = self._address.call_links(run.mode, run.id, taken.media_token)
         try:

@@ -65,6 +65,17 @@ class CallRefusals:
         while len(self._remembered) > MAX_REMEMBERED:
             self._remembered.popitem(last=False)
 
+    async def reject_as_busy(
+        self, spec: CarrierSpec, answerer: CallAnswerer, account: CarrierAccount, call_id: str, message: str
+    ) -> CarrierDocument:
+        """Leaves the call unanswered where the carrier can say that we are busy, else speaks the message."""
+        try:
+            document = await answerer.reject_as_busy(account, call_id)
+        except CarrierFailed as failure:
+            log.warning("refusal_failed", provider=account.provider, code=failure.code)
+            document = None
+        return document or await self.speak_refusal(spec, answerer, account, call_id, message)
+
     async def speak_refusal(
         self, spec: CarrierSpec, answerer: CallAnswerer, account: CarrierAccount, call_id: str, message: str
     ) -> CarrierDocument:

@@ -101,6 +101,12 @@ class TelnyxCalls(CallDialer, CallFinder, CallAnswerer, FollowUp, BlindTransfer,
         await self._api.send_command(account, call_id, "speak", speech)
         return _status_document("refused")
 
+    async def reject_as_busy(self, account: CarrierAccount, call_id: str) -> CarrierDocument | None:
+        await self._api.send_command(
+            account, call_id, "reject", {"cause": "USER_BUSY", "command_id": "offhook-reject"}, may_be_gone=True
+        )
+        return _status_document("refused")
+
     async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
         event, payload = webhooks.read_event(webhook)
         if event == _SPOKEN and payload.get("client_state") == REFUSED:

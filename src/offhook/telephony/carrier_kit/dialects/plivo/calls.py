@@ -112,6 +112,9 @@ class PlivoDialectCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, Tra
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         return documents.say_message(message)
 
+    async def reject_as_busy(self, account: CarrierAccount, call_id: str) -> CarrierDocument | None:
+        return documents.reject_as_busy()
+
     def unavailable_document(self, message: str) -> CarrierDocument:
         return documents.say_message(message)
 

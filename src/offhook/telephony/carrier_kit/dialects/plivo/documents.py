@@ -31,6 +31,11 @@ def say_message(message: str) -> CarrierDocument:
     )
 
 
+def reject_as_busy() -> CarrierDocument:
+    """Returns ``<Hangup>`` with a reason, which has to be the first element: the call stays unanswered."""
+    return build_document(build_element("Hangup", reason="busy"), content_type=CONTENT_TYPE)
+
+
 def join_conference(room: str) -> CarrierDocument:
     """Returns the document that joins the room of a warm transfer. When either party leaves, the room ends."""
     seat = build_element("Conference", escape_text(room), startConferenceOnEnter="true", endConferenceOnExit="true")

@@ -14,6 +14,9 @@ class TwilioDialectAnswers(CallAnswerer):
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         return documents.say_message(message)
 
+    async def reject_as_busy(self, account: CarrierAccount, call_id: str) -> CarrierDocument | None:
+        return documents.reject_as_busy()
+
     def unavailable_document(self, message: str) -> CarrierDocument:
         return documents.say_message(message)
 

@@ -14,6 +14,11 @@ def say_message(message: str) -> CarrierDocument:
     return build_document(build_element("Say", escape_text(message)), build_element("Hangup"))
 
 
+def reject_as_busy() -> CarrierDocument:
+    """Returns ``<Reject>``, which has to be the first element: the call stays unanswered."""
+    return build_document(build_element("Reject", reason="busy"))
+
+
 def conference_element(room: str) -> str:
     """Returns the element that joins the destination and the caller to the room of a warm transfer. When either
     leaves, the room ends."""
