@@ -45,6 +45,7 @@ from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.kit.files.file_store import FileStore
+from offhook.kit.http.metrics import DATABASE_CONNECTIONS
 from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
@@ -112,6 +113,7 @@ def build_root(
     root.provide(EgressClient, egress)
     root.on_stop.append(egress.aclose)
     remember_settings(root)
+    DATABASE_CONNECTIONS.set_function(root.db.count_used_connections)
     root.jobs.add("jobs.prune", partial(prune_queue, root.db), every_s=PRUNE_INTERVAL_S)
     for domain in DOMAINS:
         domain.register(root)

@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     node_public_url: str | None = Field(default=None, pattern=r"^https?://")
     # What Prometheus sends for /metrics, as a bearer token; without one only this machine is answered.
     metrics_token: SecretStr | None = None
+    # Where a worker answers /metrics and /health, on OFFHOOK_HOST; 0 takes a free port. None: nowhere.
+    worker_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.
     trusted_proxies: str = ""
     # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).

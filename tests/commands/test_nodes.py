@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from sqlalchemy import text
 
@@ -40,6 +42,23 @@ def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> 
     assert last.startswith("offhook: The secret key of this process is not the one of this database")
     assert offhook.run("keys", "adopt", **elsewhere).stdout.startswith("This secret key is the installation's now")
     assert offhook.run("keys", "adopt", **elsewhere).stdout == "This secret key is the installation's already.\n"
+
+
+def test_a_worker_answers_monitors_and_knows_the_room(offhook: Offhook) -> None:
+    offhook.serve("--no-worker")
+    offhook.environment |= {"OFFHOOK_WORKER_METRICS_PORT": "0", "OFFHOOK_LOG_FORMAT": "json"}
+    worker = offhook.start("worker")
+    page = ""
+    while "offhook_cluster_places 120.0" not in page:
+        assert worker.poll() is None, offhook.output(1)
+        lines = [json.loads(line) for line in offhook.output(1).splitlines(keepends=True) if line.endswith("\n")]
+        if served := [line for line in lines if line["event"] == "metrics_served"]:
+            page = httpx2.get(f"http://127.0.0.1:{served[0]['port']}/metrics", timeout=60).text
+            assert served[0]["node"]
+        time.sleep(0.05)
+    assert "offhook_queued_jobs" in page
+    worker.terminate()
+    assert worker.wait() == 0
 
 
 def test_a_user_who_may_not_create_pgvector_gets_a_sentence(tmp_path: Path, pg_url: str) -> None:

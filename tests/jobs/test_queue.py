@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from offhook import jobs
@@ -139,6 +140,15 @@ class TestSchedules:
 
 
 class TestHealth:
+    async def test_monitors_see_how_many_jobs_wait_and_how_long(self, db: Database) -> None:
+        async with db.transaction() as session:
+            for number in range(2):
+                await jobs.enqueue(session, "greet", {"number": number})
+            await session.execute(text("UPDATE pgqueuer SET execute_after = now() - interval '30 s'"))
+            await jobs.observe_backlog(session)
+        assert REGISTRY.get_sample_value("offhook_queued_jobs") == 2
+        assert 30 <= (REGISTRY.get_sample_value("offhook_oldest_job_seconds") or 0) < 90
+
     async def test_an_empty_queue_is_healthy(self, db: Database) -> None:
         assert await jobs.is_healthy(db)
 

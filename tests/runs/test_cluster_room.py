@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text, update
 
 from offhook.bootstrap import build_root, stop_domains
@@ -219,6 +220,15 @@ async def test_the_media_address_is_that_of_a_process_with_room(processes: list[
     assert (one.has_room_elsewhere(), two.has_room_elsewhere()) == (True, True)
     await processes[1].beat()
     assert two.has_room_elsewhere() is False
+
+
+async def test_monitors_see_the_room(processes: list[Process], make_call: MakeCall) -> None:
+    await processes[0].carry(await make_call(processes[0]))
+    await make_call(processes[1])
+    await processes[1].beat()
+    found = [REGISTRY.get_sample_value(f"offhook_cluster_{name}") for name in ("places", "free_places")]
+    calls = [REGISTRY.get_sample_value("offhook_cluster_calls", {"state": state}) for state in ("carried", "waiting")]
+    assert (found, calls) == ([4, 2], [1, 1])
 
 
 async def test_without_a_beat_nothing_is_refused(root: Root, make_call: MakeCall) -> None:

@@ -48,7 +48,8 @@ async def browser_media(
     with ExitStack() as slot:
         slot.callback(services.live.slots.give_back, number)
         leg, socket = await _open_leg(websocket, services)
-        await _run_call(services.live, number, leg, socket, slot)
+        with structlog.contextvars.bound_contextvars(run_id=number):
+            await _run_call(services.live, number, leg, socket, slot)
 
 
 async def _open_leg(websocket: WebSocket, services: BrowserServices) -> tuple[BrowserLeg, PushSocket]:

@@ -73,6 +73,7 @@ def _run_server(settings: Settings, *, with_worker: bool) -> None:
 async def _run_processes(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
     clock = DatabaseClock()
     root = build_root(settings, database.url, clock=clock)
+    structlog.contextvars.bind_contextvars(node=root.node_id)
     beside = TaskTracker()
     try:
         await prepare_schema(settings, root.db)

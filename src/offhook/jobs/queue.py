@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
+from prometheus_client import Gauge
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,6 +15,8 @@ from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 
 MAX_OVERDUE_S = 60
+QUEUED_JOBS = Gauge("offhook_queued_jobs", "Jobs of the installation that are due and wait, as a worker read them.")
+OLDEST_JOB = Gauge("offhook_oldest_job_seconds", "How long the oldest of them has waited.")
 TWIN = "offhook.jobs.twin"
 _ENQUEUE = QueryQueueBuilder().build_enqueue_query("skip")
 
@@ -82,6 +85,13 @@ class Backlog:
 
     queued: int
     oldest_s: float | None
+
+
+async def observe_backlog(session: AsyncSession) -> None:
+    """Reads the backlog for monitors. The beat of a worker calls it."""
+    backlog = await read_backlog(session)
+    QUEUED_JOBS.set(backlog.queued)
+    OLDEST_JOB.set(backlog.oldest_s or 0.0)
 
 
 async def read_backlog(session: AsyncSession) -> Backlog:

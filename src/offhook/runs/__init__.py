@@ -25,6 +25,7 @@ from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import run_count_queries, usage_endpoints
 from offhook.runs.lists.usage_list import UsageReports
 from offhook.runs.live.agent_factory import AgentFactory
+from offhook.runs.live.call_metrics import EVENTS_WAITING, LEASE_AGE
 from offhook.runs.live.calls import LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
@@ -95,6 +96,8 @@ def register(root: Root) -> None:
     root.on_stop += [services.streams.close, live.stop_all]
     root.process_checks |= {"leases": live.is_renewing, "events": services.writer.is_writing}
     LIVE_CALLS.set_function(lambda: live.active_calls)
+    EVENTS_WAITING.set_function(lambda: services.writer.pending_count)
+    LEASE_AGE.set_function(live.lease_age_s)
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
     root.api.include_router(strip_endpoints.router)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from prometheus_client import Gauge
 from sqlalchemy import Engine
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,6 +25,9 @@ COUNTED_PART: Final = 4
 # How long a call that was sent to a process may take to get there.
 ARRIVAL_S: Final = 10.0
 RETRY_AFTER_S: Final = 5
+PLACES = Gauge("offhook_cluster_places", "Places for calls of all processes that take calls, as this one read them.")
+FREE_PLACES = Gauge("offhook_cluster_free_places", "Places that no call has or waits for, as this process read them.")
+CALLS = Gauge("offhook_cluster_calls", "Live calls of all processes: carried, or waiting for their media.", ("state",))
 OWN_SHARE = "Your organization has its share of the places for calls. Try again when one of its calls has ended."
 
 
@@ -83,6 +87,10 @@ class ClusterRoom:
             has_several_organizations=self._has_seen_several,
         )
         self._given = 0
+        PLACES.set(self._reading.places)
+        FREE_PLACES.set(self._reading.free)
+        CALLS.labels("carried").set(sum(self._reading.carried.values()))
+        CALLS.labels("waiting").set(self._reading.waiting)
 
     def is_test_mode(self, mode: str) -> bool:
         return mode in self._test_modes

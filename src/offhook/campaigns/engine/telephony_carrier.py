@@ -13,6 +13,7 @@ from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.event_bus import EventBus
 from offhook.telephony import CallEnded, CallReports, OutboundCalls
+from offhook.telephony.calls.dials import place_counted_call
 from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.outbound import PreparedCall
 from offhook.telephony.ports import CarrierFailed, StatusUpdate
@@ -34,7 +35,7 @@ class TelephonyCarrier:
     async def place_call(self, placing: CommittedDial) -> str:
         call: PreparedCall = placing.call
         try:
-            return await call.dialer.place_call(call.account, call.request)
+            return await place_counted_call(call.dialer, call.account, call.request)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 raise FateUnknown from failure

@@ -10,6 +10,7 @@ from sqlalchemy import DateTime, MetaData, event, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.pool import QueuePool
 from starlette.requests import HTTPConnection
 
 from offhook.kit.database.engine import STATEMENT_TIMEOUT_S, create_engine, distrust_connections
@@ -102,6 +103,11 @@ class Database:
             yield unlimited
         finally:
             await unlimited.dispose()
+
+    def count_used_connections(self) -> int:
+        """Returns how many connections of the pool are in use."""
+        pool = self.engine.pool
+        return pool.checkedout() if isinstance(pool, QueuePool) else 0
 
     def distrust_connections(self) -> None:
         """Replaces all pooled connections before their next use, after one of them was silent for too long."""

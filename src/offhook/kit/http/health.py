@@ -12,7 +12,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Gauge, generate_lat
 from pydantic import BaseModel, SecretStr
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from offhook import __version__
 from offhook.errors import Unauthorized
@@ -89,6 +91,21 @@ async def _metrics(request: Request) -> Response:
     if not _may_read_metrics(request, settings.metrics_token):
         raise MetricsTokenRequired
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+def build_monitored_app(token: SecretStr | None) -> Starlette:
+    """Returns the application of a process without an API: its metrics, and that it lives."""
+
+    async def metrics(request: Request) -> Response:
+        if not _may_read_metrics(request, token):
+            refused = MetricsTokenRequired()
+            return JSONResponse({"detail": refused.message, "code": refused.code}, refused.status)
+        return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    return Starlette(routes=[Route("/metrics", metrics), Route("/health", health)])
 
 
 def _may_read_metrics(request: Request, token: SecretStr | None) -> bool:

@@ -283,9 +283,13 @@ class LiveCallRegistry:
 
     def is_renewing(self) -> bool:
         """Returns False when the last renewal of leases is longer ago than a lease lasts."""
+        return self.lease_age_s() <= self._settings.run_lease_s
+
+    def lease_age_s(self) -> float:
+        """Returns the time since the leases were renewed; 0 without calls."""
         if not self._calls or self._renewed_at is None:
-            return True
-        return asyncio.get_running_loop().time() - self._renewed_at <= self._settings.run_lease_s
+            return 0.0
+        return asyncio.get_running_loop().time() - self._renewed_at
 
     async def stop_all(self) -> None:
         """Ends every call cleanly (``completed``, ``server_stopped``) and writes everything left."""

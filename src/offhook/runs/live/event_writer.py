@@ -13,6 +13,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import sanitize_json
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs.live.call_metrics import count_trouble
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
@@ -51,6 +52,7 @@ class RunEventSink:
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED
         self.tally.add_event(event.type, event.at_s, event.data)
+        count_trouble(event.type, event.data)
         # Strictly increasing, so that a retried batch can be told apart from a new one.
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)

@@ -10,6 +10,7 @@ from offhook.kit.crypto import SecretUnreadable
 from offhook.kit.files.sealed_file import open_random_access
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing.costs import tariff_of
+from offhook.runs.live.call_metrics import count_call
 from offhook.runs.live.event_writer import RunEventSink
 from offhook.runs.recording_files.call_recording import WavRecorder
 from offhook.runs.recording_files.recording_spool import RecordingSpool
@@ -51,6 +52,7 @@ class LiveCall:
         self.run_id = run.id
         self.organization_id = run.organization_id
         self.tariff = tariff_of(run)
+        self._mode = run.mode
         self.session = session
         self.ended = asyncio.Event()
         # true while the end is being stored, after which the lease is released
@@ -62,7 +64,14 @@ class LiveCall:
         self._calls = calls
 
     async def run(self) -> CallResult:
-        """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation."""
+        """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation.
+
+        Each log line on the way has the call's ids."""
+        ids = {"run_id": self.run_id, "organization_id": self.organization_id, "node": self._calls.worker_id}
+        with structlog.contextvars.bound_contextvars(**ids):
+            return await self._carry_call()
+
+    async def _carry_call(self) -> CallResult:
         try:
             result = await self.session.run()
         except asyncio.CancelledError:
@@ -87,11 +96,9 @@ class LiveCall:
             self.finished = await self._calls.store_end(
                 self.organization_id, self.run_id, self._sink, result, has_recording=has_recording
             )
+            count_call(self._mode, result.outcome, self._sink.tally.responses_ms)
             log.info(
                 "call_ended",
-                run_id=self.run_id,
-                organization_id=self.organization_id,
-                node=self._calls.worker_id,
                 outcome=result.outcome,
                 end_reason=result.end_reason,
                 seconds=round(result.duration_s, 1),

@@ -24,6 +24,7 @@ from offhook.telephony import destinations
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.calls import caller_id
+from offhook.telephony.calls.dials import place_counted_call
 from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.errors import (
@@ -165,7 +166,7 @@ class OutboundCalls:
             reserved = await self._reserve_run(session, order)
         run_id = reserved.request.run_id
         try:
-            call_id = await reserved.dialer.place_call(reserved.account, reserved.request)
+            call_id = await place_counted_call(reserved.dialer, reserved.account, reserved.request)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 log.warning("carrier_answer_lost", run_id=run_id, code=failure.code)

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from typing import Final, Protocol
 
+import structlog
+
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
 from offhook.kit.media_sockets.sockets import NORMAL, MessageReceiver, PushSocket
@@ -122,6 +124,10 @@ class RunMediaSession(MediaSession):
 
     async def run(self, open_media: OpenMedia) -> CallResult | None:
         """Runs the call, ends it at its carrier, and settles a run that nothing else settles."""
+        with structlog.contextvars.bound_contextvars(run_id=self.run_id, organization_id=self._organization_id):
+            return await self._run_media(open_media)
+
+    async def _run_media(self, open_media: OpenMedia) -> CallResult | None:
         result = None
         try:
             with self._signals:
