@@ -28,6 +28,7 @@ RETRY_AFTER_S: Final = 5
 PLACES = Gauge("offhook_cluster_places", "Places for calls of all processes that take calls, as this one read them.")
 FREE_PLACES = Gauge("offhook_cluster_free_places", "Places that no call has or waits for, as this process read them.")
 CALLS = Gauge("offhook_cluster_calls", "Live calls of all processes: carried, or waiting for their media.", ("state",))
+NO_SERVER = "No server takes calls now: each has more work than it can do in time, or is about to stop. Try again soon."
 OWN_SHARE = "Your organization has its share of the places for calls. Try again when one of its calls has ended."
 
 
@@ -98,12 +99,13 @@ class ClusterRoom:
     def require_accepting(self) -> None:
         """Raises ClusterFull (503) when no process takes new conversations: all drain, or their loops are late."""
         if self._reading is not None and not self._reading.servers:
-            raise ClusterFull(headers={"Retry-After": str(RETRY_AFTER_S)})
+            raise ClusterFull(NO_SERVER, headers={"Retry-After": str(RETRY_AFTER_S)})
 
     async def require_place(self, session: AsyncSession, request: PlaceRequest) -> None:
         """Takes a place for one call as :meth:`take_places` does. Raises ClusterFull (503)."""
         if await self.take_places(session, 1, request):
             return
+        self.require_accepting()
         is_share = self._reading is not None and self._count_free(self._reading, request, self._given) > 0
         raise ClusterFull(OWN_SHARE if is_share else None, headers={"Retry-After": str(RETRY_AFTER_S)})
 
