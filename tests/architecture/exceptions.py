@@ -106,6 +106,18 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-24",
         "a person's, who may belong to several",
     ),
+    "src/offhook/orgs/identity_provider/repository.py::provider_by_name": (
+        "2026-11-25",
+        "finds the organization of a sign-in",
+    ),
+    "src/offhook/orgs/identity_provider/repository.py::spend_attempt": (
+        "2026-11-25",
+        "a sign-in names its organization",
+    ),
+    "src/offhook/orgs/identity_provider/repository.py::delete_old_attempts": (
+        "2026-11-25",
+        "cleans up for the whole installation",
+    ),
     "src/offhook/orgs/sign_in/repository.py::spend_attempt": ("2026-11-24", "a challenge names its organization"),
     "src/offhook/orgs/sign_in/repository.py::delete_challenge": ("2026-11-24", "a challenge names its organization"),
     "src/offhook/orgs/sign_in/repository.py::extend_session": ("2026-11-23", "a session is known by its token alone"),

@@ -27,6 +27,8 @@ WRITES_ITS_OWN = {
     "login": "user.logged_in",
     "sign_in_by_link": "user.followed_link",
     "pass_second_step": "user.logged_in",
+    "finish_provider_sign_in": "user.signed_in_by_provider",
+    "put_identity_provider": "identity_provider.saved",
     "accept_invitation": "member.joined",
     "change_password": "user.password_changed",
     "add_organization_credit": "credit.added",
@@ -56,6 +58,7 @@ WRITES_ITS_OWN = {
 NO_ENTRY = UNRECORDED_OPERATIONS | {
     "signup": "a request of a stranger, who has no organization",
     "look_at_invitation": "changes nothing",
+    "start_provider_sign_in": "a stranger, until the provider says who it is",
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",
     "search_knowledge": "a question: changes nothing",
@@ -79,12 +82,14 @@ FOR_EVERYONE = {
     "change_password", "end_session", "switch_organization", "remove_member", "validate_workflow",
     "search_knowledge", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
     "remove_second_factor", "create_run_view", "update_run_view", "delete_run_view",
+    "start_provider_sign_in", "finish_provider_sign_in",
 }  # fmt: skip
 FOR_ANYONE_AT_ALL = {
     "signup", "login", "sign_in_by_link", "pass_second_step", "accept_invitation", "look_at_invitation",
+    "start_provider_sign_in", "finish_provider_sign_in",
 }  # fmt: skip
 ADMIN_ONLY = re.compile(
-    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current|second-factor-demand)|user/api-keys|superuser)\b"
+    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current|second-factor-demand|identity-provider)|user/api-keys|superuser)\b"
 )
 ADMIN_ONLY_EXCEPT = {"remove_member"}
 # Without a caller of ours: a carrier's or a link's signature is the permission.

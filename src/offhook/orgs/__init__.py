@@ -3,6 +3,7 @@
 from functools import partial
 
 from offhook.kit.crypto import Keyring
+from offhook.kit.egress import EgressClient
 from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
@@ -28,6 +29,10 @@ from offhook.orgs.dependencies import (
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
 from offhook.orgs.idempotency import IdempotencyHeader, answer_idempotent
+from offhook.orgs.identity_provider import endpoints as identity_provider_endpoints
+from offhook.orgs.identity_provider.provider_http import ProviderHttp
+from offhook.orgs.identity_provider.provider_sign_in import ProviderSignIn
+from offhook.orgs.identity_provider.providers import IdentityProviders
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
 from offhook.orgs.privacy_settings import endpoints as privacy_settings_endpoints
@@ -86,8 +91,19 @@ def register(root: Root) -> None:
     signups = SignupDesk(root.db, root.clock, root.settings)
     quota = StorageQuota(root.storage, root.settings)
     reads = RecentReads(root.clock)
+    provider_http = ProviderHttp(root.get(EgressClient))
+    providers = IdentityProviders(root.db, root.clock, keyring, provider_http)
     services = OrganizationServices(
-        authenticator, sign_in, steps, factors, signups, quota, reads, AuditExports(root.db)
+        authenticator=authenticator,
+        sign_in=sign_in,
+        steps=steps,
+        second_factors=factors,
+        signups=signups,
+        quota=quota,
+        reads=reads,
+        audit_exports=AuditExports(root.db),
+        identity_providers=providers,
+        provider_sign_in=ProviderSignIn(root.db, root.clock, keyring, provider_http, providers, steps),
     )
     root.provide(OrganizationServices, services)
     root.provide(StorageQuota, quota)
@@ -99,6 +115,7 @@ def register(root: Root) -> None:
         signup_endpoints,
         account_endpoints,
         second_factor_endpoints,
+        identity_provider_endpoints,
         call_policy_endpoints,
         privacy_settings_endpoints,
         preference_endpoints,

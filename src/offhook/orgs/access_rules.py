@@ -11,7 +11,13 @@ from typing import Final
 from starlette.requests import HTTPConnection
 
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import BorrowedSessionReadOnly, BorrowedSessionRefused, KeyScopeMissing, SecondFactorRequired
+from offhook.orgs.errors import (
+    BorrowedSessionReadOnly,
+    BorrowedSessionRefused,
+    KeyScopeMissing,
+    ProviderSignInRequired,
+    SecondFactorRequired,
+)
 
 READ: Final = "read"
 CALL: Final = "call"
@@ -40,17 +46,20 @@ CALLING: Final = frozenset(
 )
 # What outlives a borrowed session, or speaks in the customer's name to others.
 _NEVER_BORROWED: Final = re.compile(
-    r"^/api/v1/(organizations/(api-keys|members|invitations|support-access|webhooks|telephony-configs)"
+    r"^/api/v1/(organizations/(api-keys|members|invitations|support-access|identity-provider|webhooks|telephony-configs)"
     r"|user/api-keys|credentials|telephony/(quick-connect|managed-numbers))(/|$)"
 )
 # Sign-in, passwords, sessions and superusers have rules of their own.
 _OWN_RULES: Final = ("/api/v1/auth/", "/api/v1/superuser/")
-# Where people without a demanded second factor set one up, or go to another organization.
+# Where people set up a demanded second factor, sign in as demanded, or go to another organization.
 _OWN_ACCOUNT: Final = "/api/v1/auth/"
 
 
 def check_access(connection: HTTPConnection, caller: Caller) -> None:
-    """Raises ``SecondFactorRequired``, ``KeyScopeMissing``, ``BorrowedSessionReadOnly`` or ``BorrowedSessionRefused`` (403)."""
+    """Raises ``ProviderSignInRequired``, ``SecondFactorRequired``, ``KeyScopeMissing``, ``BorrowedSessionReadOnly`` or
+    ``BorrowedSessionRefused`` (403)."""
+    if caller.lacks_provider and not connection.scope["path"].startswith(_OWN_ACCOUNT):
+        raise ProviderSignInRequired
     if caller.lacks_second_factor and not connection.scope["path"].startswith(_OWN_ACCOUNT):
         raise SecondFactorRequired
     if caller.scopes is None and caller.impersonator_id is None:

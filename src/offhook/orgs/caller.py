@@ -14,6 +14,8 @@ class Caller:
     ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
     superuser behind a borrowed session, which may write only with ``support_may_write``. ``scopes`` limit an API key. ``ip``
     is the request's origin address. With ``lacks_second_factor`` the organization demands one that the person does not have.
+    ``by_provider``: the organization's identity provider opened the session, which is then good for this organization only; with
+    ``lacks_provider`` the organization demands that it does.
     """
 
     organization_id: int
@@ -26,6 +28,8 @@ class Caller:
     scopes: frozenset[str] | None = None
     support_may_write: bool = False
     lacks_second_factor: bool = False
+    by_provider: bool = False
+    lacks_provider: bool = False
 
     @classmethod
     def system(cls, organization_id: int, *, role: str = "member") -> "Caller":

@@ -17,7 +17,7 @@ from offhook.orgs.access_rules import check_access
 from offhook.orgs.audit_trail.reads import is_recorded_read
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
-from offhook.orgs.errors import PersonOnly, SuperuserOnly
+from offhook.orgs.errors import PersonOnly, ProviderSessionRefused, SuperuserOnly
 from offhook.orgs.services import OrganizationServices, find_services
 from offhook.orgs.storage_quota import StorageQuota
 
@@ -120,12 +120,20 @@ async def require_person(caller: CurrentOrg) -> Caller:
     return caller
 
 
+async def require_own_account(caller: Annotated[Caller, Depends(require_person)]) -> Caller:
+    """Requires a person who proved to be the account's: an organization's identity provider speaks for that organization only."""
+    if caller.by_provider:
+        raise ProviderSessionRefused
+    return caller
+
+
 async def require_admin_person(caller: Annotated[Caller, Depends(require_admin)]) -> Caller:
     """Requires an admin acting for themselves: what lets others in is off limits to API keys and superusers."""
     return await require_person(caller)
 
 
 RequirePerson = Annotated[Caller, Depends(require_person)]
+RequireOwnAccount = Annotated[Caller, Depends(require_own_account)]
 RequireMember = Annotated[Caller, Depends(require_member)]
 RequireAdmin = Annotated[Caller, Depends(require_admin)]
 RequireAdminPerson = Annotated[Caller, Depends(require_admin_person)]

@@ -13,6 +13,7 @@ from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.errors import UserNotFound
+from offhook.orgs.identity_provider import repository as identity_providers
 from offhook.orgs.schemas import (
     ApiKeyCreate,
     ApiKeyCreated,
@@ -94,6 +95,8 @@ async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
         is_superuser=org.is_superuser,
         impersonated=org.impersonator_id is not None,
         second_factor_due_at=await _second_factor_due_at(session, org),
+        is_provider_session=org.by_provider,
+        provider_sign_in_name=await _provider_sign_in_name(session, org),
     )
 
 
@@ -126,10 +129,15 @@ async def reactivate_key(key_id: Id, org: RequireAdminPerson, session: Session) 
 
 async def _second_factor_due_at(session: Session, org: Caller) -> datetime | None:
     """Returns from when on the person needs a second factor that they do not have."""
-    if org.user_id is None or org.impersonator_id is not None:
+    if org.user_id is None or org.impersonator_id is not None or org.by_provider:
         return None
     due_at = await second_factors.due_at(session, org.organization_id)
     return None if due_at is None or await second_factors.has_factor(session, org.user_id) else due_at
+
+
+async def _provider_sign_in_name(session: Session, org: Caller) -> str | None:
+    provider = await identity_providers.find_provider(session, org.organization_id) if org.lacks_provider else None
+    return None if provider is None else provider.sign_in_name
 
 
 def entry_response(result: SignInResult | Challenge) -> SignedInResponse | SecondStepResponse:

@@ -45,6 +45,18 @@ class SecondFactorRequired(Forbidden):
     code = "second_factor_required"
 
 
+class ProviderSignInRequired(Forbidden):
+    """Your organization requires signing in with its identity provider."""
+
+    code = "provider_sign_in_required"
+
+
+class ProviderSessionRefused(Forbidden):
+    """You signed in with your organization's identity provider, which opens this organization only and not your account."""
+
+    code = "provider_session_refused"
+
+
 class SecondFactorEnabled(Conflict):
     """Two-step sign-in is already on. Turn it off to set it up with another device."""
 

@@ -17,7 +17,8 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Password = Annotated[str, StringConstraints(min_length=8, max_length=1024)]
 
 
-def _normalize_email(text: str) -> str:
+def normalize_email(text: str) -> str:
+    """Returns the address in its normal form; raises ValueError."""
     try:
         # Not only public internet addresses: a self-hosted installation may have ``ops@intranet``.
         return validate_email(text.strip(), check_deliverability=False, globally_deliverable=False).normalized
@@ -25,7 +26,7 @@ def _normalize_email(text: str) -> str:
         raise ValueError(f"not a valid email address: {error}") from None
 
 
-Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_normalize_email)]
+Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(normalize_email)]
 
 
 def _normalize_network(text: str) -> str:
@@ -119,7 +120,9 @@ class MeResponse(BaseModel):
     """The caller: a person, or an API key, which has no ``user``.
 
     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
-    on everything but their own account answers 403 ``second_factor_required``.
+    on everything but their own account answers 403 ``second_factor_required``. ``is_provider_session``: the organization's
+    identity provider opened this session. ``provider_sign_in_name`` is set while the organization demands that and the session is
+    another one.
     """
 
     user: UserResponse | None
@@ -131,6 +134,8 @@ class MeResponse(BaseModel):
     is_superuser: bool
     impersonated: bool
     second_factor_due_at: datetime | None
+    is_provider_session: bool
+    provider_sign_in_name: str | None
 
 
 class LogoutResponse(BaseModel):
@@ -187,7 +192,7 @@ class ApiKeyList(BaseModel):
 
 class MemberResponse(BaseModel):
     """``api_keys``: names of the active keys that the person created. They end when the person is removed or is no longer
-    an admin."""
+    an admin. ``has_identity``: linked to the organization's identity provider."""
 
     user_id: int
     email: str
@@ -196,6 +201,7 @@ class MemberResponse(BaseModel):
     created_at: datetime
     api_keys: list[str]
     has_second_factor: bool
+    has_identity: bool
 
 
 class MemberList(BaseModel):

@@ -132,6 +132,7 @@ async def start_session(
     now: datetime,
     lifetime: timedelta = SESSION_IDLE,
     impersonator_id: int | None = None,
+    by_provider: bool = False,
 ) -> str:
     """Creates a session that ends after ``lifetime`` without use, and returns its token. A superuser's in another person's
     name ends then in any case."""
@@ -142,6 +143,7 @@ async def start_session(
             user_id=user_id,
             organization_id=organization_id,
             impersonator_id=impersonator_id,
+            by_provider=by_provider,
             created_at=now,
             expires_at=now + lifetime,
         )
@@ -206,9 +208,13 @@ async def home_of(session: AsyncSession, user: User) -> tuple[int, str]:
     return membership.organization_id, membership.role
 
 
-async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignInResult:
+async def sign_in_to(
+    session: AsyncSession, user: User, organization_id: int, role: str, now: datetime, *, by_provider: bool = False
+) -> SignInResult:
     """Starts a session in this organization, to which the user is known to belong."""
-    token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
+    token = await start_session(
+        session, organization_id=organization_id, user_id=user.id, now=now, by_provider=by_provider
+    )
     return SignInResult(token, user, organization_id, role)
 
 

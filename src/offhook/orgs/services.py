@@ -7,6 +7,8 @@ from fastapi import Depends
 
 from offhook.orgs.audit_trail.export import AuditExports
 from offhook.orgs.audit_trail.reads import RecentReads
+from offhook.orgs.identity_provider.provider_sign_in import ProviderSignIn
+from offhook.orgs.identity_provider.providers import IdentityProviders
 from offhook.orgs.second_factor.factors import SecondFactors
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.second_step import SignInSteps
@@ -28,6 +30,8 @@ class OrganizationServices:
     quota: StorageQuota
     reads: RecentReads
     audit_exports: AuditExports
+    identity_providers: IdentityProviders
+    provider_sign_in: ProviderSignIn
 
 
 find_services = use_service(OrganizationServices)

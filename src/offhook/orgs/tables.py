@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     LargeBinary,
     Numeric,
@@ -68,6 +69,8 @@ class UserSession(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     impersonator_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    # Opened by the organization's identity provider: it never reaches beyond the organization.
+    by_provider: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
@@ -114,9 +117,62 @@ class SignInChallenge(Base):
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     action: Mapped[str] = mapped_column(String(64))
     password_hash: Mapped[str | None]
+    by_provider: Mapped[bool] = mapped_column(server_default=text("false"))
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
+
+
+class IdentityProvider(Base):
+    """Where an organization's members sign in (OpenID Connect); one for each organization."""
+
+    __tablename__ = "identity_providers"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    sign_in_name: Mapped[str] = mapped_column(String(63), unique=True)
+    issuer: Mapped[str] = mapped_column(String(500))
+    client_id: Mapped[str] = mapped_column(String(255))
+    sealed_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    email_domains: Mapped[list[str]] = mapped_column(ARRAY(String(255)))
+    # The role of people without an account; null: members and invited people only.
+    joins_as: Mapped[str | None] = mapped_column(String(16))
+    is_required: Mapped[bool] = mapped_column(server_default=text("false"))
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class MemberIdentity(Base):
+    """A member as the organization's provider knows them; goes with the membership."""
+
+    __tablename__ = "member_identities"
+    __table_args__ = (
+        UniqueConstraint("organization_id", "user_id"),
+        UniqueConstraint("organization_id", "issuer", "subject"),
+        ForeignKeyConstraint(
+            ["organization_id", "user_id"], ["members.organization_id", "members.user_id"], ondelete="CASCADE"
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int]
+    user_id: Mapped[int]
+    issuer: Mapped[str] = mapped_column(String(500))
+    subject: Mapped[str] = mapped_column(String(255))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class ProviderSignInAttempt(Base):
+    """A sign-in that waits for the provider's answer; spent by a DELETE with both hashes."""
+
+    __tablename__ = "provider_sign_in_attempts"
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    state_sha256: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    secret_sha256: Mapped[bytes] = mapped_column(LargeBinary)
+    issuer: Mapped[str] = mapped_column(String(500))
+    client_id: Mapped[str] = mapped_column(String(255))
+    redirect_uri: Mapped[str] = mapped_column(String(2000))
+    expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
 class SignupRequest(Base):

@@ -16,6 +16,7 @@ from offhook.orgs.dependencies import (
     ClientAddress,
     Now,
     OptionalOrg,
+    RequireOwnAccount,
     RequirePerson,
 )
 from offhook.orgs.endpoints import signed_in_response
@@ -105,19 +106,20 @@ async def accept_invitation(
 
 @router.get("/organizations", response_model=list[MembershipResponse], operation_id="list_my_organizations")
 async def list_my_organizations(org: RequirePerson, session: Session) -> list[MembershipResponse]:
-    """Lists the organizations of the signed-in person."""
+    """Lists the organizations of the signed-in person; of a session of an identity provider only its own."""
     assert org.user_id is not None
     return [
         MembershipResponse(
             id=organization.id, name=organization.name, role=role, is_current=organization.id == org.organization_id
         )
         for organization, role in await repository.organizations_of(session, org.user_id)
+        if not org.by_provider or organization.id == org.organization_id
     ]
 
 
 @router.post("/switch", response_model=SignedInResponse, operation_id="switch_organization")
 async def switch_organization(
-    body: SwitchRequest, org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
+    body: SwitchRequest, org: RequireOwnAccount, session: Session, now: Now, authorization: Authorization = None
 ) -> SignedInResponse:
     """Returns a token for the other organization and revokes the current one."""
     result = await accounts.switch_organization(session, org, bearer_token(authorization), body.organization_id, now)
@@ -129,7 +131,7 @@ async def switch_organization(
 
 @router.post("/password", response_model=LogoutResponse, operation_id="change_password")
 async def change_password(
-    body: PasswordChange, org: RequirePerson, services: Services, authorization: Authorization = None
+    body: PasswordChange, org: RequireOwnAccount, services: Services, authorization: Authorization = None
 ) -> LogoutResponse:
     """Sets the password and revokes all other sessions of the person."""
     await services.sign_in.change_password(
@@ -142,7 +144,7 @@ async def change_password(
 async def list_sessions(
     org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
 ) -> list[SessionResponse]:
-    """Lists your valid sessions, newest first."""
+    """Lists your valid sessions, newest first; in a session of an identity provider those of its organization."""
     assert org.user_id is not None
     current = hash_token(bearer_token(authorization))
     return [
@@ -155,6 +157,7 @@ async def list_sessions(
             is_impersonated=record.impersonator_id is not None,
         )
         for record in await repository.list_sessions(session, org.user_id, now)
+        if not org.by_provider or record.organization_id == org.organization_id
     ]
 
 
@@ -162,6 +165,7 @@ async def list_sessions(
 async def end_session(session_id: LongId, org: RequirePerson, session: Session, now: Now) -> LogoutResponse:
     """Revokes the session."""
     assert org.user_id is not None
-    await accounts.end_session(session, org.user_id, session_id, now)
+    only_in = org.organization_id if org.by_provider else None
+    await accounts.end_session(session, org.user_id, session_id, now, only_in=only_in)
     await write_audit_entry(session, org, "user.session_ended", f"session:{session_id}")
     return LogoutResponse()

@@ -37,9 +37,11 @@ async def switch_organization(
     return await service.sign_in_to(session, membership[0], organization_id, membership[1], now)
 
 
-async def end_session(session: AsyncSession, user_id: int, session_id: int, now: datetime) -> None:
-    """Revokes one session of this person; raises :class:`SessionNotFound` (404) when none is valid."""
-    if not await people.revoke_session(session, user_id, session_id, now):
+async def end_session(
+    session: AsyncSession, user_id: int, session_id: int, now: datetime, *, only_in: int | None = None
+) -> None:
+    """Revokes one session of this person, or of theirs in one organization; raises :class:`SessionNotFound` (404) when none is valid."""
+    if not await people.revoke_session(session, user_id, session_id, now, only_in):
         raise SessionNotFound
 
 

@@ -12,6 +12,7 @@ from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin, RequireAdminPerson
+from offhook.orgs.identity_provider import repository as identities
 from offhook.orgs.people import invitations, members, repository
 from offhook.orgs.people.members import MemberChange
 from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role, SignInLinkCreated
@@ -68,9 +69,16 @@ async def list_members(org: RequireAdmin, session: Session) -> MemberList:
     rows = await repository.list_members(session, org.organization_id)
     names = await repository.keys_by_creator(session, org.organization_id)
     secured = await second_factors.members_with_factor(session, org.organization_id)
+    linked = await identities.linked_members(session, org.organization_id)
     return MemberList(
         members=[
-            _member_response(user, member, names.get(user.id, []), has_second_factor=user.id in secured)
+            _member_response(
+                user,
+                member,
+                names.get(user.id, []),
+                has_second_factor=user.id in secured,
+                has_identity=user.id in linked,
+            )
             for user, member in rows
         ]
     )
@@ -154,7 +162,9 @@ async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Sessi
     return record
 
 
-def _member_response(user: User, member: Member, api_keys: list[str], *, has_second_factor: bool) -> MemberResponse:
+def _member_response(
+    user: User, member: Member, api_keys: list[str], *, has_second_factor: bool, has_identity: bool
+) -> MemberResponse:
     return MemberResponse(
         user_id=user.id,
         email=user.email,
@@ -163,13 +173,19 @@ def _member_response(user: User, member: Member, api_keys: list[str], *, has_sec
         created_at=member.created_at,
         api_keys=api_keys,
         has_second_factor=has_second_factor,
+        has_identity=has_identity,
     )
 
 
 async def _change_response(session: Session, org: Caller, change: MemberChange) -> MemberChanged:
     names = await repository.keys_by_creator(session, org.organization_id)
     has_second_factor = await second_factors.has_factor(session, change.user.id)
+    linked = await identities.linked_members(session, org.organization_id)
     member = _member_response(
-        change.user, change.member, names.get(change.user.id, []), has_second_factor=has_second_factor
+        change.user,
+        change.member,
+        names.get(change.user.id, []),
+        has_second_factor=has_second_factor,
+        has_identity=change.user.id in linked,
     )
     return MemberChanged(**member.model_dump(), ended_keys=change.ended_keys)

@@ -220,16 +220,20 @@ async def list_sessions(session: AsyncSession, user_id: int, now: datetime) -> S
     return sessions.all()
 
 
-async def revoke_session(session: AsyncSession, user_id: int, session_id: int, now: datetime) -> bool:
-    """Revokes one valid session of this person; False when there is none."""
-    revoked_id = await session.scalar(
+async def revoke_session(
+    session: AsyncSession, user_id: int, session_id: int, now: datetime, organization_id: int | None
+) -> bool:
+    """Revokes one valid session of this person, or of theirs in one organization; False when there is none."""
+    statement = (
         update(UserSession)
         .where(UserSession.id == session_id, UserSession.user_id == user_id, UserSession.revoked_at.is_(None))
         .where(UserSession.expires_at > now)
         .values(revoked_at=now)
         .returning(UserSession.id)
     )
-    return revoked_id is not None
+    if organization_id is not None:
+        statement = statement.where(UserSession.organization_id == organization_id)
+    return await session.scalar(statement) is not None
 
 
 async def revoke_other_sessions(session: AsyncSession, user_id: int, token_sha256: bytes, now: datetime) -> int:

@@ -10,7 +10,14 @@ from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.orgs.audit_trail.recorder import write_audit_entry
-from offhook.orgs.dependencies import Authorization, Now, RequireAdmin, RequireAdminPerson, RequirePerson
+from offhook.orgs.dependencies import (
+    Authorization,
+    Now,
+    RequireAdmin,
+    RequireAdminPerson,
+    RequireOwnAccount,
+    RequirePerson,
+)
 from offhook.orgs.people import repository as people
 from offhook.orgs.schemas import LogoutResponse
 from offhook.orgs.second_factor import administration
@@ -91,7 +98,7 @@ async def get_second_factor(org: RequirePerson, session: Session, services: Serv
     tags=["auth"],
 )
 async def enroll_second_factor(
-    body: SecondFactorEnrollmentBody, org: RequirePerson, session: Session, services: Services
+    body: SecondFactorEnrollmentBody, org: RequireOwnAccount, session: Session, services: Services
 ) -> Enrollment:
     """Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
     replaces it."""
@@ -109,7 +116,7 @@ async def enroll_second_factor(
 )
 async def confirm_second_factor(
     body: SecondFactorCode,
-    org: RequirePerson,
+    org: RequireOwnAccount,
     session: Session,
     services: Services,
     now: Now,
@@ -131,7 +138,7 @@ async def confirm_second_factor(
     tags=["auth"],
 )
 async def renew_recovery_codes(
-    body: SecondFactorCode, org: RequirePerson, session: Session, services: Services
+    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services
 ) -> RecoveryCodesResponse:
     """Replaces the recovery codes, of which the old ones stop working."""
     assert org.user_id is not None
@@ -144,7 +151,7 @@ async def renew_recovery_codes(
     "/auth/second-factor/removal", response_model=LogoutResponse, operation_id="remove_second_factor", tags=["auth"]
 )
 async def remove_second_factor(
-    body: SecondFactorCode, org: RequirePerson, session: Session, services: Services
+    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services
 ) -> LogoutResponse:
     """Turns two-step sign-in off, with a code of the app or a recovery code."""
     assert org.user_id is not None

@@ -101,6 +101,8 @@ class Authenticator:
             support_may_write=row["support_may_write"],
             # null without a demand
             lacks_second_factor=bool(row["lacks_second_factor"]),
+            by_provider=row["by_provider"],
+            lacks_provider=row["lacks_provider"],
         )
 
     async def _extend_session(self, session_id: int, created_at: datetime, expires_at: datetime, now: datetime) -> None:

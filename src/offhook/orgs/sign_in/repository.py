@@ -21,10 +21,14 @@ FROM api_keys
 WHERE key_sha256 = $1
 """
 _SESSION: Final = """
-SELECT s.id, s.created_at, s.expires_at, s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write,
-  s.impersonator_id IS NULL AND o.second_factor_due_at <= $2 AND NOT EXISTS (
+SELECT s.id, s.created_at, s.expires_at, s.organization_id, s.user_id, s.impersonator_id, s.by_provider, m.role,
+  u.is_superuser AND NOT s.by_provider AS is_superuser, o.support_may_write,
+  s.impersonator_id IS NULL AND NOT s.by_provider AND o.second_factor_due_at <= $2 AND NOT EXISTS (
     SELECT FROM second_factors f WHERE f.user_id = s.user_id AND f.confirmed_at IS NOT NULL
-  ) AS lacks_second_factor
+  ) AS lacks_second_factor,
+  s.impersonator_id IS NULL AND NOT s.by_provider AND m.role <> 'owner' AND NOT u.is_superuser AND EXISTS (
+    SELECT FROM identity_providers p WHERE p.organization_id = s.organization_id AND p.is_required
+  ) AS lacks_provider
 FROM user_sessions s
 JOIN organizations o ON o.id = s.organization_id
 JOIN users u ON u.id = s.user_id

@@ -32,13 +32,15 @@ MAX_UNKNOWN_CHALLENGES, UNKNOWN_WINDOW_S = 100, 300
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """Who passed a first step, and how, as the audit log names it. ``password_hash``: the new password that a link sets."""
+    """Who passed a first step, and how, as the audit log names it. ``password_hash``: the new password that a link sets.
+    ``by_provider``: the organization's identity provider says so."""
 
     user: User
     organization_id: int
     role: str
     action: str
     password_hash: str | None = None
+    by_provider: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class SignInSteps:
                 organization_id=step.organization_id,
                 action=step.action,
                 password_hash=step.password_hash,
+                by_provider=step.by_provider,
                 created_at=now,
                 expires_at=now + CHALLENGE_LIFETIME,
             )
@@ -109,14 +112,18 @@ class SignInSteps:
         if membership is None or not await repository.delete_challenge(session, challenge.id):
             raise SecondStepRefused
         user, role = membership
-        step = FirstStep(user, challenge.organization_id, role, challenge.action, challenge.password_hash)
+        step = FirstStep(
+            user, challenge.organization_id, role, challenge.action, challenge.password_hash, challenge.by_provider
+        )
         return await self._start_session(session, step, {"second_step": kind}, ip)
 
     async def _start_session(
         self, session: AsyncSession, step: FirstStep, data: dict[str, str], ip: str | None
     ) -> SignInResult:
         now, target = self._clock.now(), f"user:{step.user.id}"
-        signed_in = await service.sign_in_to(session, step.user, step.organization_id, step.role, now)
+        signed_in = await service.sign_in_to(
+            session, step.user, step.organization_id, step.role, now, by_provider=step.by_provider
+        )
         caller = as_caller(signed_in, ip)
         if step.password_hash is not None:
             ended = await accounts.replace_password(

@@ -15,6 +15,7 @@ from offhook.orgs.errors import (
     InvalidCredentials,
     InvitationForSomeoneElse,
     PasswordMissing,
+    ProviderSessionRefused,
     SignInFirst,
     SignInLinkRefused,
     WrongPassword,
@@ -113,6 +114,9 @@ class SignIn:
             is_in_use = account is not None and await people.is_account_in_use(session, account)
         password_hash = None
         if caller is not None:
+            if caller.by_provider:
+                # Another organization's provider says who this is: no proof for this one.
+                raise ProviderSessionRefused
             if account is None or caller.user_id != account.id or caller.impersonator_id is not None:
                 raise InvitationForSomeoneElse
         elif account is not None and is_in_use:

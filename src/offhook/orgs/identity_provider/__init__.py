@@ -1,0 +1,1 @@
+"""Signing in with an organization's own identity provider (OpenID Connect)."""
