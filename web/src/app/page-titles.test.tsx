@@ -14,6 +14,7 @@ import { makeRouter } from "./router";
 /** The pages of one address, by the path of their route. */
 const TITLES: Record<string, { address: string; title: string }> = {
   "/sign-in": { address: "/sign-in", title: "Sign in" },
+  "/sign-in/callback": { address: "/sign-in/callback", title: "Signing in" },
   "/invitation": { address: "/invitation", title: "Invitation" },
   "/": { address: "/", title: "Agents" },
   "/agents/$agentId": { address: "/agents/1", title: "Agent" },

@@ -10,7 +10,7 @@ import {
   type RouterHistory,
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
-import { InvitationPage, SignInPage } from "../features/auth";
+import { InvitationPage, ProviderCallbackPage, SignInPage } from "../features/auth";
 import { readPlace } from "../features/runs/player/place";
 import { readAgentPlace } from "./screens/agent-place";
 import { readRunSearch } from "../features/runs/list/search";
@@ -24,6 +24,14 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 interface SignInSearch {
   token?: string;
   next?: string;
+  organization?: string;
+}
+
+interface ProviderAnswer {
+  code?: string;
+  state?: string;
+  iss?: string;
+  error?: string;
 }
 
 const text = (search: Record<string, unknown>, name: string) =>
@@ -35,8 +43,21 @@ const signIn = createRoute({
   validateSearch: (search: Record<string, unknown>): SignInSearch => ({
     ...text(search, "token"),
     ...text(search, "next"),
+    ...text(search, "organization"),
   }),
   component: SignInPage,
+});
+
+const providerCallback = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in/callback",
+  validateSearch: (search: Record<string, unknown>): ProviderAnswer => ({
+    ...text(search, "code"),
+    ...text(search, "state"),
+    ...text(search, "iss"),
+    ...text(search, "error"),
+  }),
+  component: ProviderCallbackPage,
 });
 
 const invitation = createRoute({
@@ -149,6 +170,7 @@ const settingsSection = createRoute({
 
 const routeTree = root.addChildren([
   signIn,
+  providerCallback,
   invitation,
   signedIn.addChildren([
     agents,

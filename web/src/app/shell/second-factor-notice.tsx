@@ -4,11 +4,12 @@ import { Alert, Anchor, Button, Center, Group, Skeleton, Stack, Text, Title } fr
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { Logo } from "../../components/layout/logo";
-import { useOrganizations, useSignOut, useSwitch } from "../../features/auth";
+import { useSignOut } from "../../features/auth";
 import { formatDateTime } from "../../lib/format/format";
 import { useAccount } from "../../lib/organization/organization-context";
 import { usePageTitle } from "../../lib/ui/use-page-title";
 import { Banner } from "./banner";
+import { OtherOrganizations } from "./other-organizations";
 
 const SecondFactorPanel = lazy(async () => ({
   default: (await import("../../features/settings")).SecondFactorPanel,
@@ -66,21 +67,4 @@ export function SecondFactorGate() {
       </Stack>
     </Center>
   );
-}
-
-function OtherOrganizations() {
-  const memberships = useOrganizations();
-  const switching = useSwitch();
-  return (memberships.data ?? [])
-    .filter((membership) => !membership.is_current)
-    .map((membership) => (
-      <Button
-        key={membership.id}
-        variant="default"
-        disabled={switching.isPending}
-        onClick={() => switching.mutate(membership.id)}
-      >
-        Go to {membership.name}
-      </Button>
-    ));
 }

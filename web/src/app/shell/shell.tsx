@@ -8,10 +8,12 @@ import { Suspense, useEffect } from "react";
 import { Logo } from "../../components/layout/logo";
 import { Notices } from "../../components/feedback/notices";
 import { useToken, hasExpired } from "../../lib/api/session";
+import { useAccount } from "../../lib/organization/organization-context";
 import { PaletteKey } from "../palette/palette-key";
 import { AccountMenu, SchemeToggle } from "./account-menu";
 import { ImpersonationBanner } from "./impersonation-banner";
 import { Nav } from "./nav";
+import { ProviderGate } from "./provider-gate";
 import { SecondFactorBanner, SecondFactorGate, useSecondFactorDue } from "./second-factor-notice";
 import classes from "./shell.module.css";
 
@@ -21,6 +23,14 @@ export function Shell() {
   const [isNarrow, setIsNarrow] = useNarrowMenu(isWide);
   useSignInWhenSignedOut();
   const due = useSecondFactorDue();
+  const providerName = useAccount().data?.provider_sign_in_name ?? null;
+  if (providerName !== null)
+    return (
+      <>
+        <ProviderGate name={providerName} />
+        <Notices />
+      </>
+    );
   if (due !== null && due <= new Date())
     return (
       <>

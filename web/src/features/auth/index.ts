@@ -2,4 +2,6 @@
 
 export { useOrganizations, useSignOut, useSwitch } from "./api";
 export { InvitationPage } from "./invitation-page";
+export { useProviderStart } from "./provider-api";
+export { ProviderCallbackPage } from "./provider-callback-page";
 export { SignInPage } from "./sign-in-page";

@@ -1,4 +1,4 @@
-/** Signs in with a one-time link or with email and password, or asks for an account. */
+/** Signs in with a one-time link, with email and password, or with an organization's provider, or asks for an account. */
 
 import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -14,12 +14,13 @@ import { useToken, hasExpired } from "../../lib/api/session";
 import { useLink, useSignIn, useSignupEnabled } from "./api";
 import { nextPath } from "./next-path";
 import { NewPasswordForm } from "./new-password-form";
+import { ProviderForm } from "./provider-form";
 import { SecondStepForm } from "./second-step-form";
 import { SignupForm } from "./signup-form";
 
 export function SignInPage() {
   usePageTitle("Sign in");
-  const { token, next } = useSearch({ from: "/sign-in" });
+  const { token, next, organization } = useSearch({ from: "/sign-in" });
   const link = useLink(token);
   const session = useToken();
   const navigate = useNavigate();
@@ -68,7 +69,11 @@ export function SignInPage() {
               {setsPassword && token !== undefined ? (
                 <NewPasswordForm token={token} onSignedIn={leave} onChallenge={setTypedChallenge} />
               ) : (
-                <Forms onChallenge={setTypedChallenge} />
+                <Forms
+                  onChallenge={setTypedChallenge}
+                  {...(next === undefined ? {} : { next })}
+                  {...(organization === undefined ? {} : { organization })}
+                />
               )}
             </Stack>
           )}
@@ -96,19 +101,40 @@ function LinkProblem({ error }: { error: unknown }) {
 interface FormsProps {
   /** Of a person with two-step sign-in. */
   onChallenge: (challenge: string) => void;
+  next?: string;
+  /** Whose identity provider signs one in. */
+  organization?: string;
 }
 
-function Forms({ onChallenge }: FormsProps) {
-  const [isNew, setIsNew] = useState(false);
+type Way = "password" | "organization" | "new";
+
+function Forms({ onChallenge, next, organization }: FormsProps) {
+  const [way, setWay] = useState<Way>(organization === undefined ? "password" : "organization");
   const isOpen = useSignupEnabled();
   return (
     <Stack gap="md">
-      {isNew ? <SignupForm /> : <PasswordForm onChallenge={onChallenge} />}
-      {isOpen && (
+      {way === "new" && <SignupForm />}
+      {way === "password" && <PasswordForm onChallenge={onChallenge} />}
+      {way === "organization" && (
+        <ProviderForm
+          {...(next === undefined ? {} : { next })}
+          {...(organization === undefined ? {} : { name: organization })}
+        />
+      )}
+      {way === "password" ? (
+        <Button variant="default" size="md" fullWidth onClick={() => setWay("organization")}>
+          Sign in with your organization
+        </Button>
+      ) : (
+        <Anchor component="button" type="button" fz="sm" ta="center" onClick={() => setWay("password")}>
+          {way === "new" ? "Already have an account? Sign in" : "Sign in with a password"}
+        </Anchor>
+      )}
+      {isOpen && way === "password" && (
         <Text fz="sm" ta="center" c="dimmed">
-          {isNew ? "Already have an account? " : "New here? "}
-          <Anchor component="button" type="button" fz="sm" onClick={() => setIsNew(!isNew)}>
-            {isNew ? "Sign in" : "Ask for an account"}
+          New here?{" "}
+          <Anchor component="button" type="button" fz="sm" onClick={() => setWay("new")}>
+            Ask for an account
           </Anchor>
         </Text>
       )}
@@ -116,7 +142,7 @@ function Forms({ onChallenge }: FormsProps) {
   );
 }
 
-function PasswordForm({ onChallenge }: FormsProps) {
+function PasswordForm({ onChallenge }: { onChallenge: (challenge: string) => void }) {
   const signIn = useSignIn();
   const form = useForm({ email: "", password: "" }, signIn.error, { labels: { email: "Email" } });
   const submit = (event: SubmitEvent) => {

@@ -1,6 +1,6 @@
 /** A person's own password, two-step sign-in and sessions. */
 
-import { Badge, Button, Group, Stack, Table } from "@mantine/core";
+import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
 import type { SubmitEvent } from "react";
 import { DataTable } from "../../../components/tables/data-table";
 import { FormProblem } from "../../../components/forms/dialog";
@@ -34,8 +34,19 @@ export default function AccountSection() {
       </Panel>
       {account.data?.impersonated === false && (
         <>
-          <ChangePassword />
-          <SecondFactorPanel />
+          {account.data.is_provider_session ? (
+            <Panel title="Sign-in">
+              <Text p="lg" fz="sm">
+                You signed in with your organization&apos;s identity provider. This session opens this organization
+                only, and your password and two-step sign-in are not changed from it.
+              </Text>
+            </Panel>
+          ) : (
+            <>
+              <ChangePassword />
+              <SecondFactorPanel />
+            </>
+          )}
           <Sessions />
         </>
       )}

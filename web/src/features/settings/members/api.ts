@@ -67,6 +67,15 @@ export function useResetSecondFactor() {
   });
 }
 
+export function useUnlinkIdentity() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (userId: number) =>
+      unwrap(api.DELETE("/api/v1/organizations/members/{user_id}/identity", { params: { path: { user_id: userId } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["members"] }),
+  });
+}
+
 /** Makes a link with which the member chooses a new password. */
 export function usePasswordLink() {
   return useMutation({

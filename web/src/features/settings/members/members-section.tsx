@@ -14,6 +14,7 @@ import type { Schema } from "../../../lib/api/types";
 import { useChangeRole, useInvitations, useMembers, usePasswordLink, useRemoveMember, useRevoke } from "./api";
 import { InviteForm, ROLES } from "./invite-form";
 import { ResetSecondFactor } from "./reset-second-factor";
+import { UnlinkIdentity } from "./unlink-identity";
 
 export default function MembersSection() {
   const members = useMembers();
@@ -99,6 +100,7 @@ export function MemberRow({ member, onLink }: MemberRowProps) {
           </Text>
           {isMe && <Badge color="gray">You</Badge>}
           {member.has_second_factor && <Badge color="teal">Two-step</Badge>}
+          {member.has_identity && <Badge color="blue">Identity provider</Badge>}
         </Group>
         {member.name && (
           <Text fz="xs" c="dimmed">
@@ -137,6 +139,7 @@ export function MemberRow({ member, onLink }: MemberRowProps) {
           </Button>
         )}
         {permissions.own && !isMe && member.has_second_factor && <ResetSecondFactor member={member} />}
+        {permissions.own && member.has_identity && <UnlinkIdentity member={member} />}
         {canChange && (
           <Button
             size="compact-sm"

@@ -13,6 +13,8 @@ const THINGS: Record<string, string> = {
 };
 
 const ACTIONS: Record<string, string> = {
+  "identity.linked": "Identity linked",
+  "identity.unlinked": "Identity unlinked",
   "audit_log.exported": "Audit log exported",
   "workflow.demo_created": "Demo agents created",
   "second_factor.demand_changed": "Demand of two-step sign-in changed",
@@ -27,6 +29,7 @@ const ACTIONS: Record<string, string> = {
   "user.logged_in": "Signed in",
   "user.logged_out": "Signed out",
   "user.second_step_failed": "Wrong code at sign-in",
+  "user.signed_in_by_provider": "Signed in with the identity provider",
   "user.signed_up": "Signed up",
   "user.sign_in_failed": "Sign-in failed",
   "user.superuser_granted": "Superuser granted",

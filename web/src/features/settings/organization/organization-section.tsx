@@ -11,6 +11,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
+import { IdentityProviderPanel } from "./identity-provider-panel";
 import { RetentionPanel } from "./retention-panel";
 import { SecondFactorDemand } from "./second-factor-demand";
 import { SupportAccess } from "./support-access";
@@ -27,6 +28,7 @@ export default function OrganizationSection() {
           <Name organization={data.organization} />
           <Preferences preferences={data.preferences} />
           {permissions.admin && <SecondFactorDemand />}
+          {permissions.admin && <IdentityProviderPanel />}
           {permissions.admin && <SupportAccess />}
           <Panel title="Limits">
             <Group p="lg" gap={40}>
