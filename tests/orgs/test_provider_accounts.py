@@ -3,7 +3,7 @@
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.orgs import service
+from offhook.orgs import repository, service
 from offhook.orgs.tables import Member, User
 from offhook.root import Root
 from offhook.settings import Settings
@@ -251,7 +251,7 @@ async def test_accounts_made_by_a_provider_have_no_password(
     ready.token = sign
     await session_by(client, ready)
     async with root.db.transaction() as session:
-        user = await service.repository.user_by_email(session, "new@acme.example")
+        user = await repository.user_by_email(session, "new@acme.example")
     assert isinstance(user, User)
     assert user.password_hash is None
     answer = await client.post("/auth/login", json={"email": "new@acme.example", "password": "anything at all"})

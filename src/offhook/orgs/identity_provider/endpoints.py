@@ -155,7 +155,7 @@ async def unlink_identity(
     user_id: Id, org: RequireAdminPerson, session: Session, services: Services, now: Now
 ) -> LogoutResponse:
     """Takes the provider's identity off a member, for owners, and ends the sessions that it opened. The next sign-in with the
-    member's address links anew."""
+    member's address links another one."""
     await services.identity_providers.unlink_member(session, org, user_id, now)
     return LogoutResponse()
 
