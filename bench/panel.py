@@ -11,12 +11,14 @@ import argparse
 import asyncio
 import json
 import time
+from pathlib import Path
 from typing import Any, Final
 
 from tests.fakes.clock import run_virtual
 
 from bench.turns import clips
 from bench.turns.agent import GREETING
+from bench.turns.breakdown import count_reasons
 from bench.turns.call import PanelCall
 from bench.turns.clips import ClipLibrary
 from bench.turns.judging import Panel
@@ -79,20 +81,27 @@ def main() -> None:
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE (JSON) of the agent's settings")
     parser.add_argument("--socket", action="store_true", help="over the real media socket, on loopback")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rows", help="a file for one line of JSON for each event")
+    parser.add_argument("--reasons", action="store_true", help="counts of decisions by kind, outcome and reason")
     given = parser.parse_args()
-    settings: dict[str, Any] = {"max_call_duration": 1200}
+    # the agent's own question to a silent caller is no answer to anything
+    settings: dict[str, Any] = {"max_call_duration": 1200, "max_user_idle_timeout": 600}
     for pair in given.setting:
         name, _, value = pair.partition("=")
         settings[name] = json.loads(value)
     panel, cost = run_panel(given.events, given.seed, given.phrases, settings, has_socket=given.socket)
     figures = panel.figures() | cost
+    if given.rows:
+        Path(given.rows).write_text("".join(f"{json.dumps(row.as_dict())}\n" for row in panel.rows), "utf-8")
+    if given.reasons:
+        figures["reasons"] = count_reasons(panel.rows)
     if given.json:
         print(json.dumps(figures))
         return
     for name, value in figures.items():
-        if isinstance(value, dict) and name != "by_kind":
+        if isinstance(value, dict) and name not in ("by_kind", "reasons"):
             print(f"{name:10} {json.dumps(value)}")
-        elif name == "by_kind":
+        elif isinstance(value, dict):
             for kind, row in value.items():
                 print(f"  {kind:28} {json.dumps(row)}")
         else:

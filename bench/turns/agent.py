@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from tests.fakes.scripted import tone
 
-from bench.turns.clips import RATE, ClipLibrary
+from bench.turns.clips import RATE, ClipLibrary, FloatArray, find_audio
 from bench.turns.phrases import QUESTIONS, STATEMENTS
 from offhook.kit.audio import Samples
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelRef, TextDelta
@@ -16,6 +16,7 @@ from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelRef, TextD
 FIRST_TOKEN_S: Final = 0.3
 FIRST_BYTE_S: Final = 0.1
 WORD_S: Final = 0.01
+MAX_SHIFT_S: Final = 4.0
 CHUNK: Final = RATE // 10
 GREETING: Final = STATEMENTS[0]
 DEFINITION: Final[dict[str, Any]] = {
@@ -58,12 +59,12 @@ class PanelLlm:
 @dataclass(eq=False)
 class PanelVoice:
     """Implements Tts. ``track`` lists what was synthesized since the far end was cleared: text and audio;
-    ``history`` everything that it ever said."""
+    ``script`` everything that it ever said, in order."""
 
     library: ClipLibrary
     sample_rate: int = RATE
     track: list[tuple[str, Samples]] = field(default_factory=list)
-    history: list[Samples] = field(default_factory=list)
+    script: list[Samples] = field(default_factory=list)
 
     @property
     def model_ref(self) -> ModelRef:
@@ -76,11 +77,20 @@ class PanelVoice:
             return
         samples = self.library.agent_speech(text)
         self.track.append((text, samples))
-        if not any(known is samples for known in self.history):
-            self.history.append(samples)
+        self.script.append(samples)
         for at in range(0, samples.size, CHUNK):
             yield samples[at : at + CHUNK].tobytes()
             await asyncio.sleep(0.005)
+
+    def find_heard_s(self, heard: FloatArray, near_s: float) -> float:
+        """Returns how much of the track was played when the far end has just heard a sound, near an estimate: what is
+        said again after a pause shifts it."""
+        if not self.track:
+            return near_s
+        track = np.concatenate([samples for _, samples in self.track])
+        start = max(0, int((near_s - MAX_SHIFT_S) * RATE))
+        found = find_audio(track[start : int((near_s + MAX_SHIFT_S) * RATE)], heard)
+        return (start + found[0] + heard.size) / RATE if found else near_s
 
     def position(self, played_s: float) -> tuple[str, float, float]:
         """Returns the sentence that is played, the share of it that was, and the seconds that are left of the track."""

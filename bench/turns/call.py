@@ -34,6 +34,13 @@ OVER_WEIGHTS: Final = {
 }
 SILENT_WEIGHTS: Final = {"turn": 0.4, "pause": 0.36, "tic": 0.12, "side": 0.12}
 MIN_LEFT_S: Final = 3.2
+# The share of answers that the caller hears to their end.
+# Where the agent is in its speech is looked for with the last sound, once for each stretch of it.
+HEARD_FRAMES: Final = 20
+HEAR_OUT: Final = "hear_out"
+HEARD_OUT: Final = 0.3
+# Later in a question a listening sound would be an answer, for people as well.
+QUESTION_SHARE: Final = 0.4
 
 
 @dataclass(slots=True)
@@ -90,6 +97,12 @@ class FarEnd:
     def _return(self, name: str) -> None:
         if self.line is not None:
             self.line.send_mark(name)
+
+    def synchronize(self) -> None:
+        """Corrects where in the agent's speech the line is, by the sound that was just heard."""
+        if self.voice is not None:
+            heard = np.concatenate([self.codec.decode(frame) for frame in self.played[-HEARD_FRAMES:]])
+            self.heard_s = self.voice.find_heard_s(heard.astype(np.float64), self.heard_s)
 
     def play_frame(self) -> bool:
         """Plays 20 ms; returns whether they were loud."""
@@ -181,7 +194,7 @@ class PanelCall:
         """Plays both directions until all events have happened."""
         loop = asyncio.get_running_loop()
         began = loop.time()
-        while len(self.stimuli) < self._count or self._frame < self._free_at:
+        while len(self.stimuli) < self._count or self._frame < self._free_at or self._waits_for_answer:
             self._observe(self.far.play_frame())
             self._act(loop.time())
             line.send_audio(self._caller_audio())
@@ -189,6 +202,10 @@ class PanelCall:
             await asyncio.sleep(began + self._frame * FRAME_S - loop.time())
             if self._frame * FRAME_S > 1100:
                 break
+
+    @property
+    def _waits_for_answer(self) -> bool:
+        return self._owed_since is not None and self._frame - self._owed_since < ANSWER_TIMEOUT_S / FRAME_S
 
     def _caller_audio(self) -> bytes:
         at = self._frame * FRAME % self._background.size
@@ -220,7 +237,7 @@ class PanelCall:
             return
         self._plan = ""
         quiet = self._frame - self._quiet_since
-        if self._owed_since is not None and self._frame - self._owed_since < ANSWER_TIMEOUT_S / FRAME_S:
+        if self._waits_for_answer:
             return
         if quiet >= 40 + self._delay // 2:
             self._owed_since = None
@@ -230,14 +247,25 @@ class PanelCall:
         assert self._agent_since is not None
         if not self._plan:
             self._plan, self._delay = self._choose(OVER_WEIGHTS), int(self.random.uniform(40, 150))
+            if self.random.random() < HEARD_OUT:
+                self._plan = HEAR_OUT
+        if self._frame - self._agent_since in (HEARD_FRAMES + 5, 100, 250):
+            self.far.synchronize()
         sentence, share, left = self.voice.position(self.far.heard_s)
         if left < MIN_LEFT_S or self._frame - self._agent_since < 40:
             return
         if self._plan == "answer":
             if sentence.endswith("?") and share > 0.7:
                 self._start(self._plan, now, over=True)
-        elif self._frame - max(self._agent_since, self._free_at) >= self._delay:
+        elif (
+            self._plan != HEAR_OUT
+            and not self._is_question(sentence, share)
+            and self._frame - max(self._agent_since, self._free_at) >= self._delay
+        ):
             self._start(self._plan, now, over=True)
+
+    def _is_question(self, sentence: str, share: float) -> bool:
+        return self._plan == "backchannel" and sentence.endswith("?") and share > QUESTION_SHARE
 
     def _choose(self, weights: dict[str, float]) -> str:
         shares = np.array(list(weights.values()))

@@ -215,6 +215,23 @@ def close_gaps(samples: Samples) -> Samples:
     return np.concatenate(kept)
 
 
+def find_audio(source: Samples, part: FloatArray) -> list[int]:
+    """Returns where ``part`` is in ``source``, by correlation: a sentence can have been said several times."""
+    if part.size == 0 or source.size <= part.size or not part.any():
+        return []
+    size = 1 << (source.size + part.size).bit_length()
+    signal = source.astype(np.float64)
+    dots = np.fft.irfft(np.fft.rfft(signal, size) * np.conj(np.fft.rfft(part, size)), size)[: source.size - part.size]
+    sums = np.concatenate(([0.0], np.cumsum(signal**2)))
+    energy = (sums[part.size :] - sums[: -part.size])[: dots.size]
+    score = dots / np.sqrt(np.maximum(energy, 1.0) * max(float((part**2).sum()), 1.0))
+    found = []
+    while score[best := int(score.argmax())] > 0.7:
+        found.append(best)
+        score[max(0, best - FRAME) : best + FRAME] = 0
+    return found
+
+
 def place_words(text: str, samples: Samples, offset_s: float) -> list[SpokenWord]:
     """Estimates where each word is: by its letters, over the part of the clip that is loud."""
     words = re.findall(r"[\w'-]+", text)

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from bench.turns.breakdown import EventRow, describe_event
 from bench.turns.call import LOUD_RMS, PanelCall, Stimulus
-from bench.turns.clips import FRAME, RATE
+from bench.turns.clips import FRAME, RATE, find_audio
 from bench.turns.phrases import REAL
 from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
 from offhook.voice import events
@@ -24,6 +25,9 @@ ANSWER_S: Final = 2.0
 # A word's length: speech that goes on from the start of the word at which it stopped repeats no more.
 WORD_S: Final = 0.7
 SLACK_S: Final = 0.08
+# The sound that is looked for in what the voice said: before a stop and after it.
+NEEDLE_FRAMES: Final = 20
+MIN_NEEDLE_FRAMES: Final = 5
 
 
 @dataclass
@@ -74,6 +78,8 @@ class CallJudge:
         self.audio = audio.astype(np.float64)
         levels = np.sqrt(np.mean(self.audio.reshape(-1, FRAME) ** 2, axis=1))
         self.segments = list(find_segments(levels > LOUD_RMS))
+        spoken = call.voice.script or [np.zeros(FRAME, np.int16)]
+        self.script: Samples = np.concatenate(spoken)
 
     def silent_from(self, frame: int) -> int:
         """Returns the first frame from ``frame`` on in which the agent is silent."""
@@ -85,15 +91,17 @@ class CallJudge:
 
     def goes_on_at_the_word(self, stopped: int, resumed: int) -> bool:
         """Returns whether the agent's audio after a stop continues what it was saying, at most a word earlier."""
-        needle = self.audio[resumed * FRAME : (resumed + 25) * FRAME]
-        before = self.audio[max(0, stopped * FRAME - int(1.5 * RATE)) : stopped * FRAME]
-        for source in self.call.voice.history:
-            begin = find_audio(source, before[-int(0.4 * RATE) :])
-            found = find_audio(source, needle)
-            if begin is not None and found is not None:
-                at = (found - begin) / RATE - 0.4
-                return -WORD_S <= at <= SLACK_S
-        return False
+        until = next((end for start, end in self.segments if start <= resumed < end), resumed)
+        needle = self.audio[resumed * FRAME : min(until, resumed + NEEDLE_FRAMES) * FRAME]
+        before = self.audio[max(0, stopped - NEEDLE_FRAMES) * FRAME : stopped * FRAME]
+        if before.size == 0 or needle.size < MIN_NEEDLE_FRAMES * FRAME:
+            return False
+        return any(self._is_continued(at + before.size, needle) for at in find_audio(self.script, before))
+
+    def _is_continued(self, stopped_at: int, needle: "np.ndarray[Any, Any]") -> bool:
+        """Returns whether a sound follows this position of the script, or the word before it."""
+        start = max(0, stopped_at - int(WORD_S * RATE))
+        return bool(find_audio(self.script[start : stopped_at + int(SLACK_S * RATE) + needle.size], needle))
 
 
 def find_segments(loud: "np.ndarray[Any, np.dtype[np.bool_]]") -> Iterator[tuple[int, int]]:
@@ -109,19 +117,6 @@ def find_segments(loud: "np.ndarray[Any, np.dtype[np.bool_]]") -> Iterator[tuple
         yield start, last + 1
 
 
-def find_audio(source: Samples, part: "np.ndarray[Any, Any]") -> int | None:
-    """Returns where ``part`` is in ``source``, by correlation; None where it is not."""
-    if part.size == 0 or source.size <= part.size:
-        return None
-    size = 1 << (source.size + part.size).bit_length()
-    signal = source.astype(np.float64)
-    dots = np.fft.irfft(np.fft.rfft(signal, size) * np.conj(np.fft.rfft(part, size)), size)[: source.size - part.size]
-    energy = np.convolve(signal**2, np.ones(part.size), "valid")[: dots.size]
-    score = dots / np.sqrt(np.maximum(energy, 1.0) * max(float((part**2).sum()), 1.0))
-    best = int(score.argmax())
-    return best if score[best] > 0.7 else None
-
-
 class Panel:
     """The figures over all calls."""
 
@@ -131,10 +126,12 @@ class Panel:
             for name in ("L_R", "R_R", "L_Y", "R_Y", "I_A", "S_BC", "S_VT", "S_ND", "cut_off", "resumed", "end_delay")
         }
         self.by_kind: dict[str, Tally] = {}
+        self.rows: list[EventRow] = []
         self.wasted_requests = 0
 
     def add_call(self, call: PanelCall) -> None:
         judge = CallJudge(call)
+        self._is_right = True
         for index, stimulus in enumerate(call.stimuli):
             following = call.stimuli[index + 1].start if index + 1 < len(call.stimuli) else len(call.far.played)
             if stimulus.over and stimulus.kind in REAL:
@@ -143,12 +140,16 @@ class Panel:
                 self._judge_ignorable(judge, stimulus, following)
             if stimulus.kind in REAL or stimulus.kind in ("turn", "pause"):
                 self._judge_turn(judge, stimulus, following)
+            silent = judge.silent_from(stimulus.start)
+            begun = judge.starts_from(silent)
+            self.rows.append(describe_event(call, stimulus, is_right=self._is_right, silent=silent, begun=begun))
         turns = sum(s.kind not in ("backchannel", "tic", "side") for s in call.stimuli)
         self.wasted_requests += max(0, call.llm.requests - turns)
         self._add_decisions(call)
 
     def _note(self, stimulus: Stimulus, is_right: bool, value: float | None = None) -> None:
         name = f"{stimulus.kind}{'' if stimulus.over or stimulus.kind in ('turn', 'pause') else ' (silent line)'}"
+        self._is_right = is_right
         self.by_kind.setdefault(name, Tally()).add(is_right, value)
 
     def _judge_interruption(self, judge: CallJudge, stimulus: Stimulus) -> None:
