@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, cast, get_args
 
+from offhook.kit.word_lists import split_words
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
 from offhook.voice.input.interruption_rules import TurnTaking
 from offhook.voice.output.ambience import AmbienceConfig
@@ -87,6 +88,7 @@ class CallConfig:
         phrases = _config_section(configurations, "phrases")
         start = configurations.get("turn_start_strategy")
         stop = configurations.get("turn_stop_strategy")
+        taking = configurations.get("turn_taking")
         confidence = vad("confidence", 0.5, 0.05, 0.99)
         return cls(
             max_duration_s=number("max_call_duration", 300, 1, 1200),
@@ -95,6 +97,8 @@ class CallConfig:
             turn_start_min_words=int(number("turn_start_min_words", 3, 1, 20)),
             provisional_pause_s=number("provisional_vad_pause_secs", 1.5, 0.2, 5),
             turn_stop=cast(TurnStop, stop) if stop in get_args(TurnStop) else "default",
+            turn_taking=cast(TurnTaking, taking) if taking in get_args(TurnTaking) else "balanced",
+            interruption_words=split_words(_stripped_text(configurations, "interruption_words")),
             turn_stop_silence_s=number("turn_stop_silence_secs", 0.7, 0.2, 5),
             smart_turn_stop_s=number("smart_turn_stop_secs", 2, 0.2, 30),
             vad_start_probability=confidence,

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, mo
 
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.json_values import JsonObject
+from offhook.kit.word_lists import split_words
 from offhook.models.configuration.overrides import WorkflowModels, parse_compatible_overrides
 from offhook.workflows.results.definitions import CallAnalysis
 
@@ -98,6 +99,23 @@ class VadConfiguration(_OpenModel):
     minimum_volume: Volume = None
 
 
+MAX_INTERRUPTION_WORDS = 50
+MAX_INTERRUPTION_WORD_LENGTH = 60
+
+
+def _check_interruption_words(sent: str) -> str:
+    words = split_words(sent)
+    if len(words) > MAX_INTERRUPTION_WORDS:
+        raise ValueError(f"At most {MAX_INTERRUPTION_WORDS} words or phrases can always interrupt.")
+    for word in words:
+        if len(word) > MAX_INTERRUPTION_WORD_LENGTH:
+            raise ValueError(f"A word or phrase has at most {MAX_INTERRUPTION_WORD_LENGTH} characters: {word[:20]}…")
+        if not any(map(str.isalnum, word)):
+            raise ValueError(f"A word or phrase needs a letter or a digit: {word}")
+    return sent
+
+
+InterruptionWords = Annotated[str, Field(max_length=3100), AfterValidator(_check_interruption_words)]
 Phrase = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -124,6 +142,8 @@ class WorkflowConfigurations(_OpenModel):
     max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None
     smart_turn_stop_secs: Annotated[Number, Field(ge=0.2, le=30)] | None = None
+    turn_taking: Literal["eager", "balanced", "patient"] | None = None
+    interruption_words: InterruptionWords | None = None
     turn_start_strategy: Literal["default", "min_words", "provisional_vad", "never"] | None = None
     turn_start_min_words: Annotated[WholeNumber, Field(ge=1, le=20)] | None = None
     provisional_vad_pause_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None

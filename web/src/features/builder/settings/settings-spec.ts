@@ -72,6 +72,21 @@ export const SETTINGS: SettingsGroup[] = [
   {
     title: "Turn-taking",
     properties: [
+      setting("turn_taking", "options", "Pace", "How soon the agent yields to the caller, and how soon it answers.", {
+        default: "balanced",
+        options: choices(
+          ["eager", "Eager: yields at once, answers soon"],
+          ["balanced", "Balanced: talks through listening sounds"],
+          ["patient", "Patient: yields to words, waits for slow speakers"],
+        ),
+      }),
+      setting(
+        "interruption_words",
+        "string",
+        "Words that always interrupt",
+        "The agent never talks over these. One word or phrase per line.",
+        { editor: "textarea" },
+      ),
       setting("turn_stop_strategy", "options", "End of turn", "What ends the caller's turn.", {
         default: "default",
         options: choices(
