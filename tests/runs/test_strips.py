@@ -21,6 +21,7 @@ from offhook.runs.tables import Run
 from offhook.voice.events import (
     BARGED_IN,
     CALLER_NOT_UNDERSTOOD,
+    INTERRUPTION_JUDGED,
     NODE_ENTERED,
     TOOL_ANSWERED,
     TOOL_CALLED,
@@ -34,6 +35,9 @@ from tests.runs.conftest import MakeRun
 LOUD = 16384
 HEARD = [
     VoiceEvent(NODE_ENTERED, 0.0, {"node_id": "start", "name": "Greeting", "kind": "startCall"}),
+    VoiceEvent(INTERRUPTION_JUDGED, 0.3, {"decision": "talked_on", "reason": "backchannel", "after_ms": 200}),
+    VoiceEvent(INTERRUPTION_JUDGED, 0.45, {"decision": "resumed", "reason": "short_sound", "after_ms": 50}),
+    VoiceEvent(INTERRUPTION_JUDGED, 0.5, {"decision": "yielded", "reason": "words", "after_ms": 100}),
     VoiceEvent(BARGED_IN, 0.5, {"heard": "Hello", "dropped_ms": 300}),
     VoiceEvent(CALLER_NOT_UNDERSTOOD, 0.9, {"start_s": 0.6, "end_s": 0.9}),
     VoiceEvent(NODE_ENTERED, 1.0, {"node_id": "bye", "name": "Goodbye", "kind": "endCall"}),
@@ -167,6 +171,7 @@ class TestOfARun:
             ("Goodbye", 1.0, 2.0),
         ]
         assert [(mark["kind"], mark["start_s"]) for mark in strip["marks"]] == [
+            ("talked_through", 0.1),
             ("barge_in", 0.5),
             ("not_understood", 0.6),
         ]

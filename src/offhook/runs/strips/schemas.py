@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-MarkKind = Literal["barge_in", "not_understood", "tool_call", "slow_answer", "failure"]
+MarkKind = Literal["barge_in", "talked_through", "not_understood", "tool_call", "slow_answer", "failure"]
 
 
 class StripStep(BaseModel):
@@ -18,7 +18,7 @@ class StripStep(BaseModel):
 
 
 class StripMark(BaseModel):
-    """Something worth looking at. ``label``: the tool's name or what failed."""
+    """Something worth looking at. ``label``: the tool's name, what failed, or why the agent talked on."""
 
     kind: MarkKind
     label: str

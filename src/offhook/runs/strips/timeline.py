@@ -9,6 +9,7 @@ from offhook.voice.events import (
     BARGED_IN,
     CALLER_NOT_UNDERSTOOD,
     FAILED_OVER,
+    INTERRUPTION_JUDGED,
     MODEL_FAILED,
     NODE_ENTERED,
     TOOL_ANSWERED,
@@ -21,6 +22,7 @@ from offhook.voice.events import (
 EVENT_TYPES: Final = (
     NODE_ENTERED,
     BARGED_IN,
+    INTERRUPTION_JUDGED,
     CALLER_NOT_UNDERSTOOD,
     TOOL_CALLED,
     TOOL_ANSWERED,
@@ -31,6 +33,7 @@ EVENT_TYPES: Final = (
 )
 # Kinds of marks.
 BARGE_IN: Final = "barge_in"
+TALKED_THROUGH: Final = "talked_through"
 NOT_UNDERSTOOD: Final = "not_understood"
 TOOL_CALL: Final = "tool_call"
 SLOW_ANSWER: Final = "slow_answer"
@@ -38,6 +41,8 @@ FAILURE: Final = "failure"
 
 # From here on a caller wonders whether anybody is there.
 SLOW_ANSWER_MS: Final = 1500
+# A decision that another one corrects within this time was about the same speech.
+SAME_SPEECH_S: Final = 1.5
 MAX_STEPS: Final = 200
 MAX_MARKS: Final = 300
 
@@ -67,6 +72,8 @@ def build_timeline(events: Iterable[tuple[str, int, JsonObject]], end_s: float) 
                 call["is_ok"] = data.get("ok") is not False
         else:
             mark = _mark_of(kind, at_s, data)
+            if kind == BARGED_IN:
+                _drop_undecided(timeline, at_s)
             if mark is not None and len(timeline.marks) < MAX_MARKS:
                 timeline.marks.append(mark)
                 if kind == TOOL_CALLED:
@@ -75,6 +82,13 @@ def build_timeline(events: Iterable[tuple[str, int, JsonObject]], end_s: float) 
         timeline.steps[-1]["end_s"] = round(max(end_s, _seconds(timeline.steps[-1]["start_s"], 0.0)), 3)
     timeline.marks.sort(key=lambda mark: _seconds(mark["start_s"], 0.0))
     return timeline
+
+
+def _drop_undecided(timeline: Timeline, at_s: float) -> None:
+    """Drops the mark of a sound that the agent talked through at first and then took for an interruption."""
+    last = timeline.marks[-1] if timeline.marks else None
+    if last is not None and last["kind"] == TALKED_THROUGH and at_s - _seconds(last["end_s"], 0.0) <= SAME_SPEECH_S:
+        timeline.marks.pop()
 
 
 def _add_step(timeline: Timeline, at_s: float, data: JsonObject) -> None:
@@ -91,6 +105,11 @@ def _add_step(timeline: Timeline, at_s: float, data: JsonObject) -> None:
 def _mark_of(kind: str, at_s: float, data: JsonObject) -> JsonObject | None:
     if kind == BARGED_IN:
         return _mark(BARGE_IN, "", at_s, at_s)
+    if kind == INTERRUPTION_JUDGED:
+        if data.get("decision") == "yielded":  # its barge-in has a mark of its own
+            return None
+        after_s = _seconds(data.get("after_ms"), 0.0) / 1000
+        return _mark(TALKED_THROUGH, str(data.get("reason") or ""), at_s - after_s, at_s)
     if kind == CALLER_NOT_UNDERSTOOD:
         return _mark(NOT_UNDERSTOOD, "", _seconds(data.get("start_s"), at_s), _seconds(data.get("end_s"), at_s))
     if kind == TOOL_CALLED:

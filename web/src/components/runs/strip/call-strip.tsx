@@ -2,7 +2,7 @@
 
 import { Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { EarOff, Hand, Hourglass, TriangleAlert, Wrench } from "lucide-react";
+import { Ear, EarOff, Hand, Hourglass, TriangleAlert, Wrench } from "lucide-react";
 import type { KeyboardEvent, PointerEvent, ReactNode } from "react";
 import { formatClock } from "../../../lib/format/format";
 import { SoundWave } from "./sound-wave";
@@ -17,6 +17,7 @@ const MARK_PX = 26;
 const TICK_PX = 90;
 const ICONS = {
   barge_in: Hand,
+  talked_through: Ear,
   not_understood: EarOff,
   tool_call: Wrench,
   slow_answer: Hourglass,
@@ -117,7 +118,14 @@ function Wave({ seconds, total, onSeek, onToggle, children }: WaveProps) {
   );
 }
 
-const SEVERITY: readonly Mark["kind"][] = ["failure", "not_understood", "slow_answer", "barge_in", "tool_call"];
+const SEVERITY: readonly Mark["kind"][] = [
+  "failure",
+  "not_understood",
+  "slow_answer",
+  "barge_in",
+  "talked_through",
+  "tool_call",
+];
 
 function MarkButton({ group, left, onSeek }: { group: MarkGroup; left: string; onSeek: (seconds: number) => void }) {
   const words = group.marks.map(describeMark);

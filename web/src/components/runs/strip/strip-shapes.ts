@@ -49,12 +49,28 @@ export function groupMarks(marks: readonly Mark[], total: number, apart: number)
   return groups;
 }
 
+/** Why the agent did not yield to a sound: the reasons of `interruption_judged`. */
+const REASONS: Partial<Record<string, string>> = {
+  backchannel: "a listening sound",
+  filler: "a filler word",
+  aside: "words to someone else",
+  turned_away: "words to someone else",
+  echo: "its own words",
+  no_voice: "a cough or a noise",
+  short_sound: "a short sound",
+  drawn_out: "a drawn-out sound",
+  no_words: "no words",
+  steady_noise: "steady noise",
+};
+
 export function describeMark(mark: Mark): string {
   const at = formatClock(mark.start_s * 1000);
   const lasted = formatMilliseconds(Math.round((mark.end_s - mark.start_s) * 1000));
   switch (mark.kind) {
     case "barge_in":
       return `${at} Caller interrupted`;
+    case "talked_through":
+      return `${at} Agent talked on${REASONS[mark.label] === undefined ? "" : `: ${REASONS[mark.label]}`}`;
     case "not_understood":
       return `${at} Not understood`;
     case "tool_call":
