@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from offhook.voice import events
-from offhook.voice.input.turn_rules import is_unfinished
+from offhook.voice.config import CallConfig
+from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules, ends_in_number, is_unfinished
 from tests.fakes.scripted import Hearing, ScriptedStt, says
 from tests.voice.phone import Call, simple_agent
 
@@ -53,9 +54,62 @@ class TestTheEndOfATurn:
 
         assert 2.95 <= decided_after(call) <= 3.15
 
-    @pytest.mark.parametrize("text", ["it is and", "My name is", "tomorrow, um", "so I wanted to", "first,", "well…"])
+    @pytest.mark.parametrize(
+        ("text", "way", "waits"),
+        [
+            ("I want to book a table for", "balanced", 1.5),
+            ("my number is five five five", "balanced", 1.45),
+            ("I want to book a table for", "eager", 0.9),
+            ("I want to book a table for", "patient", 2.2),
+            ("I want to book a table", "patient", 0.5),
+        ],
+    )
+    def test_an_unfinished_sentence_is_waited_for_although_the_vendor_ends_it(
+        self, text: str, way: str, waits: float
+    ) -> None:
+        hearing = Hearing()
+        stt = ScriptedStt(hearing, has_endpointing=True)
+        call = Call(simple_agent(), [says("Sure.")], {"turn_taking": way}, hearing=hearing, stts=[stt])
+        call.says(text, at=3).hangs_up(at=12).run()
+
+        assert waits - 0.1 <= decided_after(call) <= waits + 0.15
+
+    @pytest.mark.parametrize(
+        ("text", "is_open"),
+        [
+            ("my number is five five five", True),
+            ("it is 5551234567", False),
+            ("the address is twelve", True),
+            ("for four", False),
+            ("one two three", True),
+            ("seven o'clock", False),
+            ("my name is B R", True),
+            ("plan b", False),
+        ],
+    )
+    def test_a_number_may_go_on(self, text: str, is_open: bool) -> None:
+        assert ends_in_number(text) is is_open
+
+    @pytest.mark.parametrize(
+        "text", ["it is and", "My name is", "tomorrow, um", "so I wanted to", "first,", "well…", "so"]
+    )
     def test_sounds_unfinished(self, text: str) -> None:
         assert is_unfinished(text)
+
+    @pytest.mark.parametrize(
+        ("language", "text", "is_open"),
+        [
+            ("de-DE", "Ich möchte einen Tisch für", True),
+            ("fr-FR", "Je voudrais parler avec", True),
+            ("es", "Mi nombre es", True),
+            ("de-DE", "Ich möchte einen Tisch", False),
+        ],
+    )
+    def test_sounds_unfinished_in_the_callers_language(self, language: str, text: str, is_open: bool) -> None:
+        rules = choose_turn_rules(CallConfig(), has_endpointing=True, language=language)
+        ended = CallerTurnState(text=text, has_endpoint=True, silence_s=0.6)
+
+        assert rules.is_over(ended) is not is_open
 
     @pytest.mark.parametrize("text", ["yes", "Tuesday at nine.", "what time is it?", "to", "my name is Ada"])
     def test_sounds_finished(self, text: str) -> None:

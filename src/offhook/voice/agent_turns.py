@@ -59,6 +59,8 @@ class AgentTurns:
         self.is_mute = False
         self._resume_timer: asyncio.TimerHandle | None = None
         self.reply_due_since: float | None = None
+        # the turn that is prepared or spoken answers the caller, unlike a greeting or a question to a silent caller
+        self.is_answer = False
         self.is_tool_running = False
         self._is_tool_uninterruptible = False
         self.tags: list[str] = []
@@ -92,6 +94,7 @@ class AgentTurns:
         elif not self.is_closing and not self.is_mute:
             self.interrupt()
             self._start_turn(partial(self._run_answer, heard, timing, edge))
+            self.is_answer = heard is not None
 
     def say_phrase(self, phrase: str) -> None:
         """Says a fixed sentence (a reprompt, an idle prompt) unless the agent is busy."""
@@ -110,6 +113,7 @@ class AgentTurns:
 
     def _start_turn(self, work: TurnBody) -> None:
         previous, self.reply_due_since = self._turn, self._line.now()
+        self.is_answer = False
         self._turn = asyncio.create_task(self._run_turn(work, previous))
 
     async def _run_turn(self, work: TurnBody, previous: asyncio.Task[None] | None) -> None:

@@ -17,10 +17,17 @@ from offhook.voice.output.playback import Playback
 RECHECK_S: Final = 0.1
 # A lowered voice comes back after this much silence.
 RESTORE_S: Final = 0.3
-# A pause without words lasts at most so long.
+# A pause without words lasts at most so long, unless a voice goes on.
 MAX_HOLD_S: Final = 0.9
 # Shorter sound is not measured.
-MIN_MEASURED_S: Final = 0.2
+MIN_MEASURED_S: Final = 0.1
+# Words without any speech for so long were too quiet for the voice detector; they were in so much of the last sound.
+FAINT_QUIET_S: Final = 0.8
+FAINT_SPAN_S: Final = 0.6
+# A turn that interrupted is over by then.
+RECENT_YIELD_S: Final = 6.0
+# Reasons by which sound is not the caller's speech to the agent.
+NO_SPEECH: Final = frozenset({"no_voice", "turned_away"})
 # A recognizer without interim words needs this long after the speech; the agent stays silent until then, and longer
 # while the recognizer says that it is at work.
 FINAL_TIMEOUT_S: Final = 1.6
@@ -49,12 +56,16 @@ class OverlapController:
         self._min_level_db = min_level_db
         self._started_at: float | None = None
         self._agent_text = ""
+        self._was_asked = self._is_faint = False
+        # the agent has not begun its answer: there is nothing to break off, and nothing to talk on with
+        self._is_early = False
         self._verdict = InterruptionVerdict.WAIT
         self._reason = ""
         # what the last decision was about: the same sound and words are not judged twice
         self._judged_text = ""
         self._judged_until = 0.0
         self._held_at: float | None = None
+        self._yielded_at = -RECENT_YIELD_S
         self._measured: tuple[SoundEvidence | None, float, float] | None = None
         self._has_resumed = False
         self._timer: asyncio.TimerHandle | None = None
@@ -70,7 +81,13 @@ class OverlapController:
 
     @property
     def is_answer_due(self) -> bool:
-        return self._agent_text.rstrip().endswith("?")
+        """Returns whether the agent asked something when the caller began to speak, or since then."""
+        return self._was_asked or self._playback.is_question_open
+
+    @property
+    def has_just_yielded(self) -> bool:
+        """Returns whether the agent has stopped for the turn that is being said: it owes an answer."""
+        return self._line.now() - self._yielded_at < RECENT_YIELD_S
 
     def consider(self, state: CallerTurnState) -> None:
         """Looks at the caller's speech so far; called while the agent is audible or paused by an overlap."""
@@ -81,9 +98,14 @@ class OverlapController:
         self._agent_text = self._playback.current_text or self._agent_text
         overlap = self._describe(state, now)
         verdict, reason = self.rules.judge(overlap)
+        is_kept_back = self._is_early and state.is_speaking and reason not in NO_SPEECH
         is_silent_for_final = reason == "no_words" and self._playback.is_paused and not self._listener.shows_words
-        if not overlap.text and (verdict is InterruptionVerdict.HOLD or is_silent_for_final):
-            verdict, reason = self._limit_hold(InterruptionVerdict.HOLD, "speech", state, now)
+        if is_kept_back and verdict is not InterruptionVerdict.YIELD:
+            verdict, reason = InterruptionVerdict.HOLD, "answer_kept_back"
+        elif is_silent_for_final and not overlap.text:
+            verdict, reason = InterruptionVerdict.HOLD, "speech"
+        if verdict is InterruptionVerdict.HOLD:
+            verdict, reason = self._limit_hold(verdict, reason, state, now)
         self._apply(verdict, reason, overlap)
         patience_s = RESTORE_S if self._verdict is InterruptionVerdict.TALK_ON else FINAL_TIMEOUT_S
         if not state.is_speaking and overlap.quiet_s >= patience_s and not self._listener.is_recognizing:
@@ -93,13 +115,14 @@ class OverlapController:
         self, verdict: InterruptionVerdict, reason: str, state: CallerTurnState, now: float
     ) -> tuple[InterruptionVerdict, str]:
         """Ends a silence without words: sound that is no speech must not keep the agent from talking."""
-        if self._has_resumed:
+        if self._has_resumed and reason not in ("long_speech", "answer_kept_back"):
             return InterruptionVerdict.TALK_ON, self._reason
         held_s = now - (self._held_at or now)
+        is_voice = state.is_speaking and self._listener.sound.has_contrast
         if self._listener.shows_words:
-            return (InterruptionVerdict.TALK_ON, "no_words") if held_s >= MAX_HOLD_S else (verdict, reason)
+            is_over = held_s >= (MAX_UNKNOWN_S if is_voice else MAX_HOLD_S)
+            return (InterruptionVerdict.TALK_ON, "no_words") if is_over else (verdict, reason)
         if state.speech_s >= MAX_UNKNOWN_S:
-            is_voice = self._listener.sound.has_contrast
             return (InterruptionVerdict.YIELD, "speech") if is_voice else (InterruptionVerdict.TALK_ON, "steady_noise")
         is_over = self._quiet_s(now) >= FINAL_TIMEOUT_S and not self._listener.is_recognizing
         return (InterruptionVerdict.TALK_ON, "no_words") if is_over else (verdict, reason)
@@ -112,8 +135,12 @@ class OverlapController:
         text = f"{state.text} {state.partial}".strip()
         if not loud_enough or not (is_speech or (text and text != self._judged_text)):
             return False
-        self._started_at = started_at
+        sound_s = self._listener.sound.sound_age_s()
+        self._is_early = not self._playback.is_audible
+        self._is_faint = not state.is_speaking and self._quiet_s(self._line.now()) > FAINT_QUIET_S
+        self._started_at = max(min(started_at, self._line.now() - sound_s), self._judged_until)
         self._agent_text = self._playback.current_text
+        self._was_asked = self._playback.is_question_open
         self._verdict, self._reason, self._held_at, self._has_resumed = InterruptionVerdict.WAIT, "", None, False
         self._measured = None
         self._playback.lower_voice(is_lowered=True)
@@ -128,12 +155,15 @@ class OverlapController:
             text=f"{state.text} {state.partial}".strip(),
             age_s=age,
             quiet_s=self._quiet_s(now),
+            held_s=now - (self._held_at or now) if self._playback.is_paused else 0.0,
             is_answer_due=self.is_answer_due,
+            is_faint=self._is_faint,
+            shows_words=self._listener.shows_words,
             agent_text=self._agent_text,
         )
-        if age >= MIN_MEASURED_S and (state.is_speaking or self._measured is None):
+        if (age >= MIN_MEASURED_S or self._is_faint) and (state.is_speaking or self._measured is None):
             # Not the silence behind it, which is no breath either.
-            self._measured = self._listener.sound.measure_overlap(age)
+            self._measured = self._listener.sound.measure_overlap(age + FAINT_SPAN_S * self._is_faint)
         if self._measured is not None:
             overlap.sound, overlap.distance_db, overlap.dullness_db = self._measured
         return overlap
@@ -144,8 +174,11 @@ class OverlapController:
     def _apply(self, verdict: InterruptionVerdict, reason: str, overlap: SpeechOverlap) -> None:
         self._verdict, self._reason = verdict, reason
         self._judged_text = overlap.text
+        # what was nothing so far is talked through at full volume
+        self._playback.lower_voice(is_lowered=verdict is not InterruptionVerdict.TALK_ON)
         if verdict is InterruptionVerdict.YIELD:
             self._report(verdict.value, overlap)
+            self._yielded_at = self._line.now()
             self._end()
             self._turns.interrupt()
         elif verdict is InterruptionVerdict.HOLD:

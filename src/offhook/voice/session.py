@@ -17,7 +17,7 @@ from offhook.voice.events import TurnTiming
 from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
-from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
+from offhook.voice.input.spoken_signals import lexicon_for
 from offhook.voice.input.turn_rules import CallerTurnState
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
@@ -27,6 +27,7 @@ from offhook.voice.ports import CallLeg, CallResult, RunSink, VadEngine
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
+from offhook.voice.turn_filter import TurnFilter
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
 from offhook.voice.watchdog import CallWatchdog
 from offhook.workflows.graph import Edge
@@ -117,6 +118,14 @@ class CallSession:
         )
         if self._voicemail.detector.is_on:
             self._listener.audio_tap = self._voicemail.detector.feed_audio
+        self._filter = TurnFilter(
+            self._config,
+            turns=self._turns,
+            playback=self._playback,
+            listener=self._listener,
+            overlap=self._overlap,
+            line=line,
+        )
         self._digits = DigitCollector(self._on_digits)
         self._watchdog = CallWatchdog(
             self._config,
@@ -213,6 +222,7 @@ class CallSession:
                 task.cancel()
             self._voicemail.close()
             self._overlap.close()
+            self._filter.close()
             await self._turns.stop()
             await self._disclosure.close()
             self._digits.cancel()
@@ -248,9 +258,12 @@ class CallSession:
     def on_caller_speech(self, state: CallerTurnState) -> None:
         if state.is_speaking:
             self._voicemail.detector.on_caller_speaking()
+            self._filter.caller_speaks()
         floor, playback = self._turns, self._playback
         self._conversation.retriever.prefetch(self._conversation.node, f"{state.text} {state.partial}")
-        if floor.is_closing or not floor.is_agent_busy or not (playback.is_audible or playback.is_paused):
+        is_due = floor.is_answer and floor.reply_due_since is not None and self._config.turn_start == "default"
+        has_floor = floor.is_agent_busy and (playback.is_audible or playback.is_paused or is_due)
+        if floor.is_closing or not has_floor:
             self._overlap.finish()
             return
         if floor.is_uninterruptible:
@@ -269,12 +282,13 @@ class CallSession:
             return
         now = self._line.since_start()
         started, stopped = self._spoken_span(started_at, stopped_at)
-        ignored = self._reason_to_ignore(text)
+        ignored = self._filter.reason_to_ignore(text)
         said: ReadableJsonObject = {"text": text, "start_s": started, "end_s": stopped}
         self._line.emit(events.CALLER_SAID, {**said, "ignored": ignored} if ignored else said)
         self._voicemail.detector.on_turn_ended(text, self._llm)
         if ignored or self._ended.is_set() or self._turns.is_mute:
             return
+        self._filter.turn_accepted()
         self._listener.sound.learn_voice()
         may_cut_off = self._listener.rules.interrupt_rule.should_cut_off(text)
         if self._turns.is_uninterruptible or (self._playback.is_audible and not may_cut_off):
@@ -282,20 +296,6 @@ class CallSession:
         else:
             self._overlap.release()
             self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
-
-    def _reason_to_ignore(self, text: str) -> str:
-        """Returns why a caller's turn needs no answer: a listening sound over the agent, a filler, words to others."""
-        if self._config.turn_start != "default" or not text:
-            return ""
-        playback = self._playback
-        if self._overlap.is_active and (playback.is_audible or playback.is_paused):
-            return self._overlap.judge_turn(text)
-        lexicon = self._overlap.rules.lexicon
-        signal = lexicon.classify(text, stop_words=self._config.interruption_words)
-        is_asked = self._playback.current_text.rstrip().endswith("?")
-        is_listening = signal is SpeechSignal.BACKCHANNEL and self._turns.is_agent_busy and not is_asked
-        is_idle_talk = signal is SpeechSignal.FILLER or (signal is SpeechSignal.ASIDE and lexicon.is_short_aside(text))
-        return signal.value if is_listening or is_idle_talk else ""
 
     def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None:
         if self._turns.is_closing:

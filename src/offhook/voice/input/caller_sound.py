@@ -1,10 +1,12 @@
 """The sound of one caller: what stands out from the line's noise, and how their voice usually is."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from offhook.kit.audio import Samples
+from offhook.voice.input.interruption_rules import is_turned_away
 from offhook.voice.input.line_levels import LineLevels
 from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
 
@@ -12,10 +14,12 @@ from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
 MIN_VOICING: Final = 0.4
 MIN_LEARNED_S: Final = 0.25
 LEARNED_S: Final = 1.6
+# What is looked at of a turn, with the silence after it.
+TURN_S: Final = 2.2
 # A stretch of sound is measured again after this long.
-MEASURE_EVERY_S: Final = 0.12
-# A voice is known after so many turns.
-LEARNED_TURNS: Final = 3
+MEASURE_EVERY_S: Final = 0.09
+# A voice is known by the last turns, of which the louder half was said to the agent rather than to somebody else.
+LEARNED_TURNS: Final = 6
 # Of windows without speech, one in so many is measured: for the floor of the noise.
 QUIET_WINDOWS: Final = 4
 
@@ -29,7 +33,7 @@ class CallerSound:
         self.push: Callable[[Samples], None] = self._levels.push
         self._quiet_windows = 0
         self._voice: SoundEvidence | None = None
-        self._learned_turns = 0
+        self._turns: deque[SoundEvidence] = deque(maxlen=LEARNED_TURNS)
         self._measured: tuple[float, SoundEvidence] = (-1.0, SoundEvidence())
 
     def stands_out(self, is_speech: bool) -> bool:
@@ -59,18 +63,34 @@ class CallerSound:
             return sound, 0.0, 0.0
         return sound, self._voice.level_db - sound.level_db, self._voice.tilt_db - sound.tilt_db
 
+    def was_turned_away(self) -> bool:
+        """Returns whether the speech that has just ended was quieter and duller than this caller's voice."""
+        heard = measure_sound(self._levels.recent_samples(TURN_S), self._levels.floor_db)
+        if self._voice is None or heard.loud_s < MIN_LEARNED_S:
+            return False
+        distance, dullness = self._voice.level_db - heard.level_db, self._voice.tilt_db - heard.tilt_db
+        return is_turned_away(distance, dullness)
+
+    def sound_age_s(self) -> float:
+        """Returns for how long sound has stood out from the noise until now: the voice detector is late in noise."""
+        return self._levels.loud_for_s()
+
     def learn_voice(self) -> None:
         """Remembers how the caller sounds who has just spoken to the agent."""
-        if self._learned_turns >= LEARNED_TURNS:
-            return
         heard = measure_sound(self._levels.recent_samples(LEARNED_S), self._levels.floor_db)
         if heard.loud_s < MIN_LEARNED_S or heard.voiced < MIN_VOICING:
             return
-        if self._voice is not None:
-            level, tilt = (self._voice.level_db + heard.level_db) / 2, (self._voice.tilt_db + heard.tilt_db) / 2
-            heard = replace(heard, level_db=level, tilt_db=tilt)
-        self._voice = heard
-        self._learned_turns += 1
+        self._turns.append(heard)
+        louder = sorted(self._turns, key=lambda turn: turn.level_db)[len(self._turns) // 2 :]
+        level, tilt = (
+            sum(values) / len(louder) for values in zip(*((t.level_db, t.tilt_db) for t in louder), strict=True)
+        )
+        self._voice = replace(heard, level_db=level, tilt_db=tilt)
+
+    def was_breath(self) -> bool:
+        """Returns whether the sound that has just ended had no pitch, like a cough that was taken for a word."""
+        heard = measure_sound(self._levels.recent_samples(TURN_S), self._levels.floor_db)
+        return self._levels.has_contrast and heard.loud_s > 0 and heard.voiced < MIN_VOICING
 
     def was_voice(self, span_s: float) -> bool:
         """Returns whether the sound of the last ``span_s`` seconds had a pitch."""

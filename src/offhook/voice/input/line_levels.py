@@ -13,7 +13,7 @@ from offhook.kit.audio import Samples
 
 RATE: Final = 8000
 SILENCE_DB: Final = -90.0
-RECENT_S: Final = 1.6
+RECENT_S: Final = 2.2
 # The floor is the level below which a fifth of the last six seconds was: pauses between words reach it.
 FLOOR_LEVELS: Final = 180
 FLOOR_SHARE: Final = 0.2
@@ -21,6 +21,9 @@ FLOOR_EVERY: Final = 10
 MIN_LEVELS: Final = 25
 # A voice fades over about two minutes, so that one loud word is not the measure for the rest of the call.
 FADE_DB: Final = 0.005
+# The beginning of a sound is looked for in frames of 20 ms, so far back.
+MAX_ONSET_S: Final = 0.5
+FRAME: Final = 160
 # Where voice and floor are closer than this, level says nothing.
 MIN_CONTRAST_DB: Final = 8.0
 THRESHOLD_SHARE: Final = 0.45
@@ -74,8 +77,28 @@ class LineLevels:
         threshold = self.floor_db + THRESHOLD_SHARE * (self.voice_db - self.floor_db)
         return self.level_db >= max(threshold, self.voice_db - MAX_DROP_DB)
 
+    def loud_for_s(self) -> float:
+        """Returns for how long the level has been that of the voice, 0 where nothing distinguishes it from noise."""
+        if not self.has_contrast or self.floor_db <= SILENCE_DB:
+            return 0.0
+        samples = self.recent_samples(MAX_ONSET_S)
+        frames = samples[samples.size % FRAME :].reshape(-1, FRAME).astype(np.float32)
+        levels = 10 * np.log10(np.maximum((frames**2).mean(axis=1), 1.0)) - 90.3
+        quiet = levels < self.floor_db + THRESHOLD_SHARE * (self.voice_db - self.floor_db)
+        # a syllable may end: two quiet frames do not end the sound
+        pauses = np.flatnonzero(quiet[:-2] & quiet[1:-1] & quiet[2:])
+        begin = int(pauses[-1]) + 3 if pauses.size else 0
+        return float(len(levels) - begin) * FRAME / RATE
+
     def recent_samples(self, seconds: float) -> Samples:
         """Returns the last ``seconds`` of sound, at most ``RECENT_S``."""
         if not self._recent:
             return np.zeros(0, np.int16)
-        return np.concatenate(self._recent)[-max(1, int(seconds * RATE)) :]
+        wanted, have = max(1, int(seconds * RATE)), 0
+        pieces: list[Samples] = []
+        for piece in reversed(self._recent):
+            pieces.append(piece)
+            have += piece.size
+            if have >= wanted:
+                break
+        return np.concatenate(pieces[::-1])[-wanted:]

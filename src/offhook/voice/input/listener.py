@@ -28,6 +28,8 @@ MIN_UNHEARD_S: Final = 0.35
 UNHEARD_BEFORE_FAILOVER: Final = 2
 # The same for a recognizer that has understood this caller before: sounds without words are more likely then.
 UNHEARD_IF_HEARD_BEFORE: Final = 4
+# Words that are shown later than this after the detector's last speech were not part of it.
+MAX_WORD_DELAY_S: Final = 0.8
 # How much longer the caller waits for a recognizer that says it is still working.
 MAX_EXTRA_WAIT_S: Final = 5.0
 
@@ -66,7 +68,7 @@ class CallerListener:
         self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
-        self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing)
+        self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing, language=models.language)
         self.sound = CallerSound(self._loop.time)
         self.detector = SpeechDetector(
             now=self._loop.time,
@@ -91,6 +93,7 @@ class CallerListener:
         self._unheard_from: float | None = None
         self._reported_start: float | None = None  # of the last turn without words, until the caller speaks again
         self._waits_until = 0.0
+        self._words_at = 0.0
         self.unheard_turns = 0
         self.seconds = 0.0
         self.last_audio_at = self._loop.time()
@@ -205,7 +208,11 @@ class CallerListener:
             self._circuit.fail_over(error)
         except AllModelsFailed:
             return False
-        self.rules = choose_turn_rules(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
+        self.rules = choose_turn_rules(
+            self._config,
+            has_endpointing=self._stts[self._circuit.current].has_endpointing,
+            language=self._language,
+        )
         return True
 
     def _count_seconds(self) -> None:
@@ -222,6 +229,8 @@ class CallerListener:
         if event.kind == "partial":
             self.shows_words = True
             self._state.partial = text
+            if text and not self.detector.is_speaking and self.detector.silence_s > MAX_WORD_DELAY_S:
+                self._words_at = self._loop.time()
             if text:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
         else:
@@ -273,7 +282,8 @@ class CallerListener:
         state = self._state
         state.is_speaking = self.detector.is_speaking
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
-        state.silence_s = 0.0 if state.is_speaking else now - self.detector.stopped_at
+        # words can be too quiet for the detector: the silence begins after the last of them, too
+        state.silence_s = 0.0 if state.is_speaking else now - max(self.detector.stopped_at, self._words_at)
         if self.rules.is_over(state):
             self._end_turn(now)
             return

@@ -23,6 +23,7 @@ LOUD_RANGE_DB: Final = 18.0
 # Bounds of the bands that tell a hum from a vowel and a near voice from a muffled one, in bins of 31.25 Hz.
 _LOW: Final = slice(3, 29)
 _HIGH: Final = slice(38, 109)
+_BANDS: Final = (3, 8, 13, 19, 26, 35, 47, 65, 100)
 HUM_DB: Final = -17.0
 FloatArray = NDArray[np.float64]
 
@@ -30,8 +31,9 @@ FloatArray = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class SoundEvidence:
     """``voiced`` is the share of loud frames that have a pitch, ``tilt_db`` the energy above 1.2 kHz against that
-    below 0.9, ``hum`` the share of loud frames without the former; ``pitch_slope`` is in octaves per second over the
-    last voiced stretch, ``last_voiced_s`` its length.
+    below 0.9, ``hum`` the share of loud frames without the former; ``change_db`` is by how much the spectrum changes
+    from frame to frame, small in a drawn-out sound and large in fluent speech; ``pitch_slope`` is in octaves per second
+    over the last voiced stretch, ``last_voiced_s`` its length.
     """
 
     loud_s: float = 0.0
@@ -39,6 +41,7 @@ class SoundEvidence:
     voiced: float = 0.0
     tilt_db: float = 0.0
     hum: float = 0.0
+    change_db: float = 0.0
     pitch_slope: float = 0.0
     last_voiced_s: float = 0.0
 
@@ -71,9 +74,21 @@ def measure_sound(samples: Samples, floor_db: float = -90.0) -> SoundEvidence:
         voiced=float(voiced.sum() / loud.sum()),
         tilt_db=10 * float(np.log10(max(high[loud].sum(), 1e-9) / max(low[loud].sum(), 1e-9))),
         hum=float((tilts[loud] < HUM_DB).mean()),
+        change_db=_change_of_spectrum(halves, loud, floor_db),
         pitch_slope=slope,
         last_voiced_s=last_s,
     )
+
+
+def _change_of_spectrum(spectrum: FloatArray, loud: NDArray[np.bool_], floor_db: float) -> float:
+    """Returns the mean change of eight bands between neighboring loud frames, apart from that of the loudness."""
+    both = loud[1:] & loud[:-1]
+    if not both.any():
+        return 0.0
+    floor = max(1e4, 10 ** ((floor_db + 90.3) / 10) * FRAME * FRAME / 64)
+    bands = 10 * np.log10(np.add.reduceat(spectrum[:, : _BANDS[-1]], _BANDS[:-1], axis=1) + floor)
+    bands -= bands.mean(axis=1, keepdims=True)
+    return float(np.abs(np.diff(bands, axis=0)).mean(axis=1)[both].mean())
 
 
 def _last_pitch(voiced: NDArray[np.bool_], pitch: FloatArray) -> tuple[float, float]:

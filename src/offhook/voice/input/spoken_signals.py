@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -38,7 +38,13 @@ class SpokenLexicon:
     vocatives: frozenset[str]
     open: frozenset[str]
     yes_no: frozenset[str]
+    beginnings: frozenset[str] = frozenset()
+    aside_beginnings: frozenset[str] = frozenset()
     is_unspaced: bool = False
+
+    @property
+    def _joiner(self) -> str:
+        return "" if self.is_unspaced else " "
 
     def split(self, text: str) -> list[str]:
         if self.is_unspaced:
@@ -81,11 +87,11 @@ class SpokenLexicon:
         return any(words[: len(phrase)] == phrase and len(words) <= len(phrase) + 3 for phrase in phrases)
 
     def may_become_aside(self, text: str) -> bool:
-        """Returns whether a text is the beginning of an aside, like "one" or "just a"."""
-        words = self.split(text)
-        return bool(words) and any(
-            len(phrase) > len(words) and phrase[: len(words)] == words for phrase in map(self.split, self.asides)
-        )
+        return self._joiner.join(self.split(text)) in self.aside_beginnings
+
+    def may_become_more(self, text: str) -> bool:
+        """Returns whether a text is the beginning of an aside or a listening sound, like "just a", or "I" of "I see"."""
+        return self._joiner.join(self.split(text)) in self.beginnings
 
     def is_answer(self, text: str) -> bool:
         """Returns whether a text answers a yes/no question."""
@@ -94,8 +100,7 @@ class SpokenLexicon:
 
     def _consists_of(self, words: list[str], phrases: frozenset[str]) -> bool:
         """Returns whether the words are phrases of a set, one after another ("oh okay", "yeah yeah")."""
-        joiner = "" if self.is_unspaced else " "
-        left = 0
+        joiner, left = self._joiner, 0
         while left < len(words):
             longest = min(len(words), left + 6)
             step = next((end for end in range(longest, left, -1) if joiner.join(words[left:end]) in phrases), None)
@@ -115,7 +120,7 @@ def lexicon_for(language: str) -> SpokenLexicon:
     code = language.partition("-")[0].lower()
     lexicons = _lexicons()
     found = lexicons.get(code) or lexicons["en"]
-    return SpokenLexicon(
+    lexicon = SpokenLexicon(
         backchannels=frozenset(found["backchannels"]),
         fillers=frozenset(found["fillers"]),
         commands=frozenset(found["commands"]),
@@ -125,6 +130,16 @@ def lexicon_for(language: str) -> SpokenLexicon:
         yes_no=frozenset(found["yes_no"]),
         is_unspaced=code in _UNSPACED,
     )
+    aside_beginnings = frozenset(_beginnings(lexicon, lexicon.asides))
+    listening = frozenset(_beginnings(lexicon, lexicon.backchannels))
+    return replace(lexicon, beginnings=aside_beginnings | listening, aside_beginnings=aside_beginnings)
+
+
+def _beginnings(lexicon: SpokenLexicon, phrases: Iterable[str]) -> Iterator[str]:
+    """Yields what phrases of several words begin with."""
+    joiner = "" if lexicon.is_unspaced else " "
+    for phrase in map(lexicon.split, phrases):
+        yield from (joiner.join(phrase[:end]) for end in range(1, len(phrase)))
 
 
 @cache

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.voice.config import CallConfig
+from offhook.voice.input.interruption_rules import TurnTaking
+from offhook.voice.input.spoken_signals import lexicon_for
 
 # Longer than any vendor's endpointing default (0.3 to 1.0 s): a final transcript or endpoint comes no more.
 MIN_STALE_S: Final = 1.5
+# Silence after which an unfinished sentence is over where nothing is configured, by the way of turn-taking, and the
+# same after a number that may not be whole.
+UNFINISHED_S: Final[dict[TurnTaking, float]] = {"eager": 0.9, "balanced": 1.5, "patient": 2.2}
+NUMBER_S: Final[dict[TurnTaking, float]] = {"eager": 0.8, "balanced": 1.45, "patient": 2.0}
 # Four windows of 32 ms: shorter bursts are clicks and breath.
 INTERRUPT_AFTER_S: Final = 0.12
 # English function words that do not end a complete statement.
@@ -20,6 +26,19 @@ _OPEN: Final = frozenset(
         "want", "need", "maybe", "actually", "number", "name", "address",
     }
 )  # fmt: skip
+# A number of several digits follows these words, and a street after its number.
+_NUMBERED: Final = frozenset({"number", "code", "zip", "phone", "account", "address", "id", "pin", "live", "at", "is"})
+_DIGITS: Final = frozenset(
+    {
+        "zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
+        "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "double", "triple",
+    }
+)  # fmt: skip
+# These words alone are a beginning.
+_BEGINNINGS: Final = frozenset({"so", "and", "but", "because", "well", "um", "uh", "if", "when", "actually"})
+MIN_DIGITS: Final = 3
+MAX_DIGITS: Final = 10
 _LAST_WORD: Final = re.compile(r"([\w'\u2019]+)[^\w]*$")
 
 
@@ -80,9 +99,11 @@ class TurnRules:
     silence_s: float
     partial_s: float
     unfinished_s: float | None
+    number_s: float | None
     ends_at_endpoint: bool
     interrupt_rule: InterruptRule
     pause_rule: InterruptRule
+    open_words: frozenset[str] = _OPEN
 
     def is_over(self, state: CallerTurnState) -> bool:
         if state.is_speaking:
@@ -91,14 +112,22 @@ class TurnRules:
             return True
         if not state.text:
             return False
-        if self.unfinished_s is not None and is_unfinished(f"{state.text} {state.partial}"):
+        text = f"{state.text} {state.partial}"
+        if self.unfinished_s is not None and is_unfinished(text, self.open_words):
             return state.silence_s >= self.unfinished_s
+        if self.number_s is not None and ends_in_number(text):
+            return state.silence_s >= self.number_s
         return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self.silence_s
 
 
-def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
-    """Returns the rules of a call. A recognizer without endpointing always needs the silence rule."""
-    silence_s, partial_s, unfinished_s = config.turn_stop_silence_s, MIN_STALE_S, None
+def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: str = "en") -> TurnRules:
+    """Returns the rules of a call in a language. A recognizer without endpointing always needs the silence rule."""
+    silence_s, partial_s = config.turn_stop_silence_s, MIN_STALE_S
+    unfinished_s: float | None = None
+    number_s: float | None = None
+    if config.turn_stop == "default" and has_endpointing:
+        unfinished_s, number_s = UNFINISHED_S[config.turn_taking], NUMBER_S[config.turn_taking]
+        partial_s = max(MIN_STALE_S, unfinished_s)
     analyzes = config.turn_stop == "turn_analyzer"
     if analyzes:
         unfinished_s = max(config.turn_stop_silence_s, config.smart_turn_stop_s)
@@ -119,13 +148,21 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules
         silence_s=silence_s,
         partial_s=partial_s,
         unfinished_s=unfinished_s,
+        number_s=number_s,
         ends_at_endpoint=analyzes or (has_endpointing and config.turn_stop != "silence"),
         interrupt_rule=interrupt_rule,
         pause_rule=pause_rule,
+        open_words=_open_words(language),
     )
 
 
-def is_unfinished(text: str) -> bool:
+def _open_words(language: str) -> frozenset[str]:
+    """Returns the words of a language with which no complete statement ends."""
+    lexicon = lexicon_for(language)
+    return lexicon.open | lexicon.fillers | (_OPEN if language.lower().startswith("en") else frozenset())
+
+
+def is_unfinished(text: str, open_words: frozenset[str] = _OPEN) -> bool:
     """Returns whether more is likely to come, judging by the last word and by a final comma, dash or ellipsis."""
     text = text.strip()
     if text.endswith("?"):
@@ -133,4 +170,22 @@ def is_unfinished(text: str) -> bool:
     if text.endswith((",", "\u2026", "...", "-", "\u2013", "\u2014", ":")):
         return True
     last = _LAST_WORD.search(text)
-    return last is not None and last.group(1).lower().replace("\u2019", "'") in _OPEN and len(text.split()) > 1
+    if last is None:
+        return False
+    word = last.group(1).lower().replace("\u2019", "'")
+    return word in (open_words if len(text.split()) > 1 else _BEGINNINGS)
+
+
+def ends_in_number(text: str) -> bool:
+    """Returns whether a text ends within a number that is said digit by digit, or within a name that is spelled."""
+    words = re.findall(r"[\w']+", text.lower())
+    if len(words) > 2 and all(len(word) == 1 and word.isalpha() for word in words[-2:]):
+        return True  # a name that is spelled
+    count = 0
+    while count < len(words) and (words[-1 - count] in _DIGITS or words[-1 - count].isdigit()):
+        count += 1
+    if not count:
+        return False
+    digits = sum(len(word) if word.isdigit() else 1 for word in words[-count:])
+    before = set(words[: len(words) - count])
+    return MIN_DIGITS <= digits < MAX_DIGITS or (digits < MIN_DIGITS and bool(_NUMBERED & before))

@@ -15,11 +15,17 @@ from offhook.voice.ports import CallLeg, CallRecorder
 LEAD_FRAMES = 2
 # Extra time for a mark on top of the audio before it counts as lost (Vobiz never returns cleared ones).
 MARK_GRACE_S = 1.0
-# The agent's voice while it listens: 12 dB lower, still heard and no longer in the way.
-LOWERED_GAIN = 0.25
+# The agent's voice while it listens: 9 dB lower, still heard and no longer in the way.
+LOWERED_GAIN = 0.35
 # Speech that stopped within a word goes on from the word's beginning, found as the quietest frame of the last 0.4 s.
 MAX_REWIND_FRAMES = 20
 MIN_REWOUND_PAUSE_S = 0.3
+# A shorter pause takes the place of the silence that the sentence has there: frames below -45 dBFS are left out.
+MIN_REPLACING_PAUSE_S = 0.08
+QUIET_SUM_A_SAMPLE = 180
+# A question may be answered before its end, and for a while after it although the agent has gone on.
+QUESTION_SHARE = 0.6
+QUESTION_OPEN_S = 0.7
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +80,7 @@ class Playback:
         self.is_paused = False
         self._is_lowered = False
         self._paused_at = 0.0
+        self._asked_at = -QUESTION_OPEN_S
         # the last frames of the sentence that is being sent, for going on from the beginning of a word
         self._last_frames: deque[bytes] = deque(maxlen=MAX_REWIND_FRAMES)
         # loop time when the last sent frame will have been heard; 0 before the first one
@@ -123,8 +130,11 @@ class Playback:
 
     def resume(self) -> None:
         """Goes on where it paused; after a pause that was heard, from the beginning of the word."""
-        if self.is_paused and self._loop.time() - self._paused_at >= MIN_REWOUND_PAUSE_S:
+        paused_s = self._loop.time() - self._paused_at if self.is_paused else 0.0
+        if paused_s >= MIN_REWOUND_PAUSE_S:
             self._rewind_to_word()
+        elif paused_s >= MIN_REPLACING_PAUSE_S:
+            self._skip_silence()
         self.is_paused = False
         self._resume_sending()
 
@@ -141,6 +151,25 @@ class Playback:
     def unsent_s(self) -> float:
         """Returns the seconds of synthesized speech that were not sent yet."""
         return sum(len(sentence.buffer) for sentence in self._queue) / self.bytes_per_s
+
+    @property
+    def is_question_open(self) -> bool:
+        """Returns whether the agent has said most of a question, or has just asked one."""
+        head = self._queue[0] if self._queue else None
+        if head is not None and head.text.rstrip().endswith("?"):
+            expected = max(head.queued_bytes, 1) if head.is_complete else len(head.text) / 14 * self.bytes_per_s
+            return head.sent_bytes >= QUESTION_SHARE * expected
+        return self._loop.time() - self._asked_at <= QUESTION_OPEN_S
+
+    def _skip_silence(self) -> None:
+        """Leaves out the silence with which the rest of the sentence begins: the pause was long enough."""
+        head = self._queue[0] if self._queue else None
+        while head is not None and head.sent_bytes and len(head.buffer) > self._frame:
+            samples = self._leg.codec.decode(bytes(head.buffer[: self._frame]))
+            if np.abs(samples.astype(np.int32)).sum() > QUIET_SUM_A_SAMPLE * samples.size:
+                return
+            del head.buffer[: self._frame]
+            head.queued_bytes -= self._frame
 
     def _rewind_to_word(self) -> None:
         if not self._queue or not self._last_frames:
@@ -183,6 +212,8 @@ class Playback:
     def _finish(self, sentence: QueuedSentence) -> None:
         self._queue.popleft()
         self._last_frames.clear()
+        if sentence.text.rstrip().endswith("?"):
+            self._asked_at = self._loop.time()
         if sentence.sent_bytes:
             self._marks_sent += 1
             sentence.mark = self._marks_sent
@@ -245,6 +276,7 @@ class Playback:
         left = max(0.0, self.audible_until - self._loop.time())
         self._queue.clear()
         self._last_frames.clear()
+        self._asked_at = -QUESTION_OPEN_S
         self.is_paused = self._is_lowered = False
         self._metronome.remove(self)
         self._is_running = False
