@@ -18,7 +18,7 @@ def test_audio_is_found_where_it_was_said_also_at_a_lower_volume() -> None:
     said = np.random.default_rng(1).normal(0, 3000, 16000).astype(np.int16)
 
     assert find_audio(said, (said[5000:8000] * 0.25).astype(np.float64)) == [5000]
-    assert find_audio(np.concatenate([said, said]), said[5000:8000].astype(np.float64)) == [5000, 21000]
+    assert sorted(find_audio(np.concatenate([said, said]), said[5000:8000].astype(np.float64))) == [5000, 21000]
     assert find_audio(said, np.random.default_rng(2).normal(0, 3000, 3000)) == []
 
 
