@@ -46,6 +46,7 @@ SUPERUSER_PREFIX = "/superuser/"
 VIEWER_MAY = frozenset(
     {
         "validate_workflow",
+        "check_scenarios",
         "change_password",
         "end_session",
         "switch_organization",
@@ -80,6 +81,10 @@ def _definition(world: World) -> dict[str, Any]:
     return {"name": f"Another {world.mark}", "workflow_definition": simple(marked=world.mark)}
 
 
+def _scenario(world: World) -> dict[str, Any]:
+    return {"name": world.mark, "caller": {"turns": [f"Hello {world.mark}"]}, "expect": {"is_over": False}}
+
+
 BODIES: dict[str, Body] = {
     "create_workflow": _definition,
     "update_workflow": lambda world: {"name": f"Renamed {world.mark}"},
@@ -93,6 +98,9 @@ BODIES: dict[str, Body] = {
         "tools": [{"id": "tool-1", "name": "Sum", "category": "calculator", "definition": CALCULATOR}],
     },
     "create_draft": lambda world: {},
+    "replace_scenarios": lambda world: {"scenarios": [_scenario(world)]},
+    "put_scenario": _scenario,
+    "check_scenarios": lambda world: {"yaml": "scenarios: []"},
     "create_workflow_run": lambda world: {"mode": "textchat"},
     "start_text_chat": lambda world: {},
     "send_text_chat_message": lambda world: {"text": "Hello"},
@@ -221,7 +229,8 @@ QUERIES: dict[str, dict[str, str]] = {
 }
 # Files of a form, where there is one.
 FILES: dict[str, dict[str, tuple[str, bytes]]] = {
-    "upload_document": {"file": ("another.txt", b"Open from nine to five.")}
+    "upload_document": {"file": ("another.txt", b"Open from nine to five.")},
+    "import_scenarios": {"file": ("scenarios.yaml", b"scenarios: []")},
 }
 # Ids that make a request to these succeed, where those of the others would not: path parameter -> name in ``World.ids``.
 _OF_CHATS = {"run_id": "chat_id"}
@@ -240,6 +249,7 @@ IDS: dict[str, dict[str, str]] = {
 ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
+    "get_run_scenario": "a call in which somebody spoke: tests/scenarios/test_stored.py",
     "download_data_archive": "an export whose job has run: tests/privacy",
     "enroll_second_factor": "the person's password: tests/orgs",
     "confirm_second_factor": "an authenticator app: tests/orgs",

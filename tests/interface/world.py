@@ -70,6 +70,10 @@ class World:
         workflow = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
         self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": self.trigger}
         self.ids |= {"template_id": "reception"}
+        scenario = {"name": self.mark, "caller": {"turns": [self.mark]}, "expect": {"is_over": False}}
+        answer = await self.call("PUT", f"/workflow/{workflow['id']}/scenarios/{self.mark}", json=scenario)
+        assert answer.status_code == 200, answer.text
+        self.ids |= {"scenario_name": self.mark}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
 
     async def _runs(self) -> None:

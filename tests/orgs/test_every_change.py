@@ -62,6 +62,7 @@ NO_ENTRY = UNRECORDED_OPERATIONS | {
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",
     "search_knowledge": "a question: changes nothing",
+    "check_scenarios": "a question: changes nothing",
     "check_model_configurations": "a question to the vendors: changes nothing",
     "preview_voice": "a question: changes nothing, and what it costs is bounded",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",
@@ -80,7 +81,7 @@ OF_THE_PRODUCT = {
 FOR_EVERYONE = {
     "signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation", "logout",
     "change_password", "end_session", "switch_organization", "remove_member", "validate_workflow",
-    "search_knowledge", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
+    "search_knowledge", "check_scenarios", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
     "remove_second_factor", "create_run_view", "update_run_view", "delete_run_view",
     "start_provider_sign_in", "finish_provider_sign_in",
 }  # fmt: skip

@@ -144,6 +144,22 @@ async def document_facts(
     return facts
 
 
+async def read_texts(
+    session: AsyncSession, organization_id: int, refs: Collection[str], *, max_chars: int
+) -> dict[str, str]:
+    """Returns the texts of usable documents by reference, shortest first, as long as they fit into ``max_chars``."""
+    texts: dict[str, str] = {}
+    left = max_chars
+    for document, content in await repository.find_usable(session, organization_id, refs):
+        text = await repository.whole_text(session, organization_id, content.id)
+        if len(text) > left:
+            break
+        left -= len(text)
+        names = {ref for ref in refs if repository.parse_uuid(ref) == document.id or ref == str(document.number)}
+        texts |= dict.fromkeys(names, text)
+    return texts
+
+
 async def documents_named(session: AsyncSession, organization_id: int, names: Collection[str]) -> dict[str, str]:
     """Returns the ids of the newest usable documents of these names; unknown names are left out."""
     return await repository.ids_by_name(session, organization_id, names) if names else {}

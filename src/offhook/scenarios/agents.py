@@ -1,14 +1,23 @@
 """Agents of an organization, as scenarios play them."""
 
+from typing import Final
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
+from offhook.knowledge import service as knowledge
+from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
+from offhook.scenarios.files import parse_scenarios
 from offhook.tools import service as tools
 from offhook.tools.definitions import read_definition
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.service import VersionToRun
+from offhook.workflows.version_scenarios.queries import read_scenarios
+
+# Scenarios get whole documents: a passage is chosen where a document is searched, which text on virtual time is not.
+MAX_DOCUMENT_CHARS: Final = 1_000_000
 
 
 async def find_workflow_id(session: AsyncSession, organization_id: int, id_or_name: str) -> int:
@@ -32,9 +41,16 @@ async def load_version(
     return await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=is_draft)
 
 
+async def load_scenarios(session: AsyncSession, version: VersionToRun) -> tuple[Scenario, ...]:
+    """Returns the scenarios that the version keeps."""
+    return parse_scenarios(list(await read_scenarios(session, version.organization_id, version.version_id)))
+
+
 async def load_agent(session: AsyncSession, version: VersionToRun) -> ScenarioAgent:
-    """Returns a version's agent with its organization's tools, which only give the answers of scenarios."""
+    """Returns a version's agent with its documents, and with its organization's tools, which only give the answers of
+    scenarios."""
     graph = parse_graph(version.definition)
+    refs = {ref for node in graph.nodes.values() for ref in node.document_refs}
     uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
     rows = await tools.named_tools(session, version.organization_id, uuids) if uuids else ()
     return build_scenario_agent(
@@ -47,4 +63,5 @@ async def load_agent(session: AsyncSession, version: VersionToRun) -> ScenarioAg
             if row.status == tools.ACTIVE
         ],
         variables=version.template_context_variables,
+        documents=await knowledge.read_texts(session, version.organization_id, refs, max_chars=MAX_DOCUMENT_CHARS),
     )

@@ -1,8 +1,11 @@
 """Errors of scenarios, with their codes."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from offhook.errors import DomainError
+from offhook.errors import Conflict, DomainError, NotFound
+
+MAX_ISSUES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,9 @@ class ScenariosInvalid(DomainError):
         self.issues = issues
         shown = "; ".join(str(issue) for issue in issues[:5])
         more = f"; and {len(issues) - 5} more" if len(issues) > 5 else ""
-        super().__init__(f"{shown}{more}", field=issues[0].path or None)
+        message = f"{shown}{more}"
+        parts = [{"path": issue.path, "code": issue.code, "message": issue.message} for issue in issues[:MAX_ISSUES]]
+        super().__init__(message, detail={"message": message, "issues": parts}, field=issues[0].path or None)
 
 
 class AgentNotTestable(DomainError):
@@ -35,3 +40,27 @@ class AgentNotTestable(DomainError):
 
     code = "agent_not_testable"
     status = 422
+
+
+class ScenarioNotFound(NotFound):
+    """Scenario not found."""
+
+    code = "scenario_not_found"
+
+
+class RunWithoutWords(Conflict):
+    """The caller of this run said and pressed nothing: there is nothing to play again."""
+
+    code = "run_without_words"
+
+
+class RunRewound(Conflict):
+    """This text chat was rewound: what happened is not one conversation. Start another one."""
+
+    code = "run_rewound"
+
+
+class RunNotOver(Conflict):
+    """This conversation is not over yet."""
+
+    code = "run_not_over"

@@ -14,7 +14,7 @@ from offhook.workflows.folders import endpoints as folder_endpoints
 from offhook.workflows.generation import endpoints as template_endpoints
 from offhook.workflows.hooks import WorkflowDuplication, WorkflowHooks
 from offhook.workflows.lifecycle import ERASE, WorkflowEraser
-from offhook.workflows.ports import NoTools, count_no_runs
+from offhook.workflows.ports import NoTools, count_no_runs, refuse_scenarios
 from offhook.workflows.recording_references import WorkflowRecordingUsers, copy_recordings
 from offhook.workflows.services import WorkflowServices
 
@@ -31,6 +31,7 @@ def register(root: Root) -> None:
         models=root.get(ModelSource),  # type: ignore[type-abstract]  # found by its port
         count_runs=count_no_runs,
         tools=NoTools(),
+        read_scenarios=refuse_scenarios,
     )
     root.provide(WorkflowServices, services)
     root.get(RecordingServices).users.append(WorkflowRecordingUsers())

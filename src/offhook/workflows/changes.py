@@ -1,6 +1,6 @@
 """An editor's changes to a workflow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,10 +16,11 @@ class WorkflowChanges:
     definition: Mapping[str, Any] | None = None
     configurations: Mapping[str, Any] | None = None
     template_context_variables: Mapping[str, Any] | None = None
+    scenarios: Sequence[Any] | None = None
 
     @property
     def are_versioned(self) -> bool:
-        parts = (self.definition, self.configurations, self.template_context_variables)
+        parts = (self.definition, self.configurations, self.template_context_variables, self.scenarios)
         return any(part is not None for part in parts)
 
     @property

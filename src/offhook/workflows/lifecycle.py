@@ -15,6 +15,7 @@ from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.hooks import WorkflowDuplication, WorkflowHooks
 from offhook.workflows.recording_references import rename_recordings_in
 from offhook.workflows.tables import Workflow
+from offhook.workflows.version_scenarios.queries import read_scenarios
 
 ERASE: Final = "workflow.erase"
 _SUFFIX: Final = " - Duplicate"
@@ -38,6 +39,7 @@ async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller
         without_trigger_paths(shown.definition),
         configurations=shown.configurations,
         template_context_variables=shown.template_context_variables,
+        scenarios=await read_scenarios(session, caller.organization_id, shown.id),
     )
     copy.folder_id = source.folder_id
     duplication = WorkflowDuplication(caller.organization_id, source.id, copy.id, caller.user_id)

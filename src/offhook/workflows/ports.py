@@ -1,13 +1,15 @@
 """Ports that the domains above workflows implement; they set them in ``WorkflowServices``."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
+from offhook.workflows.errors import AgentFileInvalid
 from offhook.workflows.tool_facts import ToolFacts
 
-__all__ = ["NoTools", "RunCounter", "ToolCatalog", "ToolFacts", "count_no_runs"]
+__all__ = ["NoTools", "RunCounter", "ScenarioReader", "ToolCatalog", "ToolFacts", "count_no_runs", "refuse_scenarios"]
 
 
 # Returns the number of runs by workflow id, for these workflows of the organization; those without runs may be missing.
@@ -17,6 +19,17 @@ RunCounter = Callable[[AsyncSession, int, Collection[int]], Awaitable[dict[int, 
 async def count_no_runs(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
     """Implements ``RunCounter`` for a process without a runs domain."""
     return {}
+
+
+# Returns the scenarios of a file of an agent as they are stored. Raises a DomainError that names what is wrong.
+ScenarioReader = Callable[[Sequence[Any]], list[JsonObject]]
+
+
+def refuse_scenarios(raw: Sequence[Any]) -> list[JsonObject]:
+    """Implements ``ScenarioReader`` for a process without a scenarios domain."""
+    if raw:
+        raise AgentFileInvalid("This process reads no scenarios.")
+    return []
 
 
 class ToolCatalog(Protocol):

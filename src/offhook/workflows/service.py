@@ -27,6 +27,7 @@ from offhook.workflows.folders import folders
 from offhook.workflows.ports import RunCounter
 from offhook.workflows.repository import MAX_ID, LockReason
 from offhook.workflows.tables import Workflow, WorkflowVersion
+from offhook.workflows.version_scenarios.queries import read_scenarios
 
 STATUSES: Final = ("active", "archived")
 
@@ -50,13 +51,14 @@ async def create_workflow(
     *,
     configurations: Mapping[str, Any] | None = None,
     template_context_variables: Mapping[str, Any] | None = None,
+    scenarios: Sequence[Any] | None = None,
 ) -> Workflow:
     """Creates a workflow whose version 1 is a draft."""
     workflow = Workflow(organization_id=caller.organization_id, name=name, created_by=caller.user_id)
     session.add(workflow)
     await session.flush()
     await session.refresh(workflow)
-    content = WorkflowChanges(None, definition, configurations, template_context_variables)
+    content = WorkflowChanges(None, definition, configurations, template_context_variables, scenarios)
     await _write_draft(session, workflow, None, None, content, created_by=caller.user_id)
     await write_audit_entry(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
     return workflow
@@ -72,13 +74,8 @@ async def get_workflow_view(
     if shown is None:  # a workflow is created together with its first version
         raise WorkflowNotFound
     runs = await count_runs(session, organization_id, [workflow_id])
-    return WorkflowView(
-        workflow=workflow,
-        shown=shown,
-        published_number=published.version_number if published else None,
-        has_draft=draft is not None,
-        total_runs=runs.get(workflow_id, 0),
-    )
+    number = published.version_number if published else None
+    return WorkflowView(workflow, shown, number, has_draft=draft is not None, total_runs=runs.get(workflow_id, 0))
 
 
 def parse_statuses(text: str | None) -> tuple[str, ...]:
@@ -210,6 +207,7 @@ async def restore_version(session: AsyncSession, caller: Caller, workflow_id: in
         definition=source.definition,
         configurations=source.configurations,
         template_context_variables=source.template_context_variables,
+        scenarios=await read_scenarios(session, caller.organization_id, source.id),
     )
     written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
@@ -273,7 +271,10 @@ async def _write_draft(
 ) -> WorkflowVersion:
     """Changes the draft, or creates one from the published version. The caller holds the workflow's lock."""
     base = draft or published
+    scenarios = changes.scenarios
     if draft is None:
+        if scenarios is None and base is not None:
+            scenarios = await read_scenarios(session, workflow.organization_id, base.id)
         draft = WorkflowVersion(
             workflow_id=workflow.id,
             organization_id=workflow.organization_id,
@@ -291,6 +292,8 @@ async def _write_draft(
         draft.configurations = dict(changes.configurations)
     if changes.template_context_variables is not None:
         draft.template_context_variables = dict(changes.template_context_variables)
+    if scenarios is not None:
+        draft.scenarios = list(scenarios)
     await session.flush()
     await session.refresh(draft)
     return draft

@@ -64,6 +64,8 @@ class WorkflowVersion(Base):
     definition: Mapped[dict[str, Any]]
     configurations: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     template_context_variables: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    # Read by those who test an agent, not when a call begins: up to a megabyte.
+    scenarios: Mapped[list[Any]] = mapped_column(server_default=text("'[]'::jsonb"), deferred=True)
     note: Mapped[str | None]
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())

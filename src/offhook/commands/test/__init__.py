@@ -16,7 +16,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite, write_scenarios
-from offhook.scenarios.agents import find_workflow_id, load_agent, load_version
+from offhook.scenarios.agents import find_workflow_id, load_agent, load_scenarios, load_version
 from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
 from offhook.scenarios.engine.suite import MakeLlm
 from offhook.scenarios.gate.report import verdict_lines
@@ -36,7 +36,7 @@ AgentArgument = Annotated[
     str, typer.Argument(help="A definition (a .json file), a template, or an agent's id or name.")
 ]
 ScenarioOption = Annotated[list[str] | None, typer.Option(help="Only the scenario of this name; may be repeated.")]
-FileOption = Annotated[Path | None, typer.Option(help="The scenarios: a YAML file.")]
+FileOption = Annotated[Path | None, typer.Option(help="A YAML file of scenarios instead of the agent's own.")]
 DraftOption = Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")]
 VersionOption = Annotated[int | None, typer.Option(help="The version of this number.", min=1)]
 CheckOption = Annotated[bool, typer.Option("--check", help="Only look for what is wrong with the graph.")]
@@ -202,10 +202,11 @@ def _find_agent(
             return build_template_agent(template), template_scenarios(template.id) if given is None else given
         return build_scenario_agent(path.stem, _read_definition(path)), given or ()
     with any_database(settings) as url:
-        return asyncio.run(_load_stored(url, wanted)), given or ()
+        agent, own = asyncio.run(_load_stored(url, wanted))
+        return agent, own if given is None else given
 
 
-async def _load_stored(url: str, wanted: _WantedAgent) -> ScenarioAgent:
+async def _load_stored(url: str, wanted: _WantedAgent) -> tuple[ScenarioAgent, Sequence[Scenario]]:
     database = Database(url)
     try:
         await migrations.require_current(database)
@@ -215,7 +216,7 @@ async def _load_stored(url: str, wanted: _WantedAgent) -> ScenarioAgent:
             version = await load_version(
                 session, organization.id, workflow_id, is_draft=wanted.is_draft, number=wanted.number
             )
-            return await load_agent(session, version)
+            return await load_agent(session, version), await load_scenarios(session, version)
     finally:
         await database.dispose()
 
@@ -241,7 +242,7 @@ def _read_definition(path: Path) -> dict[str, Any]:
 
 def _choose(scenarios: Sequence[Scenario], names: Sequence[str]) -> list[Scenario]:
     if not scenarios:
-        _refuse("There are no scenarios. Give a file of them with --file.")
+        _refuse("This agent has no scenarios. Write some, or give a file of them with --file.")
     missing = sorted(set(names) - {scenario.name for scenario in scenarios})
     if missing:
         _refuse(f"There is no scenario {missing[0]!r}.")

@@ -26,7 +26,7 @@ router = APIRouter(prefix="/workflow", tags=["workflows"])
     openapi_extra=sdk_method("export_workflow", "Export an agent as a file without secrets."),
 )
 async def export_workflow(workflow_id: Id, org: CurrentOrg, session: Session, response: Response) -> AgentFile:
-    """Returns the draft, or the published version if there is none, as a file. Tools are in it; credentials, documents and
+    """Returns the draft, or the published version if there is none, as a file. Tools and scenarios are in it; credentials, documents and
     recordings are named; secrets are left out and listed in `omitted`."""
     exported = await export_agent(session, org.organization_id, workflow_id)
     response.headers["Content-Disposition"] = content_disposition(f"{exported.name}.agent.json", kind="attachment")
@@ -46,7 +46,7 @@ async def import_workflow(
     """Creates a draft from a file of `export_workflow`. Tools of the same name and category are used, others created;
     credentials, documents and recordings are found by name. `missing` lists what was not found, and secrets to enter. A
     credential is linked only to addresses that it is already sent to."""
-    imported = await import_agent(session, org, body, services.configurations)
+    imported = await import_agent(session, org, body, services)
     view = await service.get_workflow_view(session, services.count_runs, org.organization_id, imported.workflow.id)
     set_revision(response, view.workflow.revision)
     return ImportWorkflowResponse(

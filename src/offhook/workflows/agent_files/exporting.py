@@ -1,6 +1,6 @@
 """Writes an agent as a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -9,7 +9,7 @@ from offhook.knowledge import service as knowledge
 from offhook.tools import service as tools
 from offhook.tools.definitions import credential_of, read_definition
 from offhook.workflows import repository, service
-from offhook.workflows.agent_files.references import references_of, replace_references
+from offhook.workflows.agent_files.references import references_of, replace_in_scenarios, replace_references
 from offhook.workflows.agent_files.schemas import (
     FILE_FORMAT,
     FILE_VERSION,
@@ -24,6 +24,7 @@ from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.validation.recordings import recording_references
+from offhook.workflows.version_scenarios.queries import read_scenarios
 
 
 async def export_agent(session: AsyncSession, organization_id: int, workflow_id: int) -> AgentFile:
@@ -57,6 +58,9 @@ async def export_agent(session: AsyncSession, organization_id: int, workflow_id:
     omitted += more
     variables, more = without_secrets(version.template_context_variables, "template_context_variables")
     omitted += more
+    stored = await read_scenarios(session, organization_id, version.id)
+    scenarios, more = _without_secrets_of_calls(replace_in_scenarios(stored, tools=tool_ids, documents=document_ids))
+    omitted += more
     file_tools = []
     for ref, file_id in tool_ids.items():
         tool = found_tools[ref]
@@ -77,8 +81,22 @@ async def export_agent(session: AsyncSession, organization_id: int, workflow_id:
         documents=[AgentFileDocument(id=f"document-{at}", name=names[id_]) for at, id_ in enumerate(distinct, 1)],
         credentials=[AgentFileCredential(id=new, name=credential_names[ref]) for ref, new in credential_ids.items()],
         recordings=sorted(spoken - {""}),
+        scenarios=scenarios,
         omitted=omitted,
     )
+
+
+def _without_secrets_of_calls(scenarios: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
+    """Returns scenarios without secrets in what their calls begin with; what callers and tools say is made up."""
+    kept, omitted = [], []
+    for at, scenario in enumerate(scenarios):
+        clean = dict(scenario)
+        for key in ("context", "pre_call_fetch"):
+            if key in scenario:
+                clean[key], more = without_secrets(scenario[key], f"scenarios[{at}].{key}")
+                omitted += more
+        kept.append(clean)
+    return kept, omitted
 
 
 def _describe_tool(

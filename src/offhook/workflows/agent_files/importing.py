@@ -9,7 +9,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.egress import UrlInvalid
 from offhook.knowledge import service as knowledge
-from offhook.models import ModelConfigurationStore
 from offhook.models.errors import UnknownModel
 from offhook.orgs import Caller, write_audit_entry
 from offhook.recordings import service as recordings
@@ -17,10 +16,11 @@ from offhook.tools import service as tools
 from offhook.tools.definitions import ToolDefinition, read_definition
 from offhook.tools.hosts import host_of, is_host_allowed
 from offhook.workflows import service
-from offhook.workflows.agent_files.references import replace_references
+from offhook.workflows.agent_files.references import replace_in_scenarios, replace_references
 from offhook.workflows.agent_files.schemas import AgentFile, AgentFileTool, ImportedPart
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import AgentFileInvalid
+from offhook.workflows.services import WorkflowServices
 from offhook.workflows.tables import Workflow
 
 
@@ -62,9 +62,10 @@ class _CredentialFinder:
 
 
 async def import_agent(
-    session: AsyncSession, caller: Caller, file: AgentFile, models: ModelConfigurationStore
+    session: AsyncSession, caller: Caller, file: AgentFile, services: WorkflowServices
 ) -> ImportedAgent:
-    """Creates a draft agent. Raises AgentFileInvalid (422) for a tool that cannot be stored."""
+    """Creates a draft agent. Raises AgentFileInvalid (422) for a tool that cannot be stored, and what the reader of
+    scenarios raises."""
     organization_id = caller.organization_id
     by_name = await tools.credentials_named(session, organization_id, {part.name for part in file.credentials})
     credentials = _CredentialFinder(
@@ -84,15 +85,16 @@ async def import_agent(
         for name in file.recordings
         if name not in known
     ]
+    document_ids = {part.id: documents[part.name] for part in file.documents if part.name in documents}
     definition = replace_references(
         without_trigger_paths(file.workflow_definition),
         tools=tool_ids,
-        documents={part.id: documents[part.name] for part in file.documents if part.name in documents},
+        documents=document_ids,
         find_credential=credentials.find,
     )
     configurations = file.workflow_configurations.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     try:
-        await models.check_override(session, organization_id, configurations)
+        await services.configurations.check_override(session, organization_id, configurations)
     except UnknownModel as error:
         configurations.pop("models", None)
         missing.append(ImportedPart(kind="models", name="Models", message=f"{error.message} The defaults are used."))
@@ -104,6 +106,7 @@ async def import_agent(
         definition,
         configurations=configurations,
         template_context_variables=file.template_context_variables,
+        scenarios=services.read_scenarios(replace_in_scenarios(file.scenarios, tools=tool_ids, documents=document_ids)),
     )
     await write_audit_entry(session, caller, "workflow.imported", f"workflow:{workflow.id}", {"tools": created})
     return ImportedAgent(workflow, created, [*credentials.missing.values(), *missing])

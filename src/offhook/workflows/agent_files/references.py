@@ -1,6 +1,6 @@
 """What a definition names outside of itself: tools, documents, credentials. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -65,6 +65,20 @@ def replace_references(
         for node in nodes
     ]
     return {**definition, "nodes": changed_nodes}
+
+
+def replace_in_scenarios(
+    scenarios: Sequence[Any], *, tools: Mapping[str, str], documents: Mapping[str, str]
+) -> list[JsonObject]:
+    """Returns scenarios whose answers of tools and texts of documents stand under other ids; other names stay."""
+    changed = []
+    for scenario in scenarios:
+        renamed = dict(scenario)
+        for key, ids in (("tools", tools), ("documents", documents)):
+            if isinstance(named := scenario.get(key), Mapping):
+                renamed[key] = {ids.get(str(ref), str(ref)): value for ref, value in named.items()}
+        changed.append(renamed)
+    return changed
 
 
 def _iter_data(definition: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from pydantic_core import PydanticCustomError
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.json_values import JsonObject
 from offhook.tools.definitions import Category
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.schemas import Definition, Name, Variables, WorkflowResponse
@@ -58,6 +59,7 @@ class AgentFile(BaseModel):
     documents: Annotated[list[AgentFileDocument], Field(max_length=500)] = Field(default_factory=list)
     credentials: Annotated[list[AgentFileCredential], Field(max_length=100)] = Field(default_factory=list)
     recordings: Annotated[list[FileId], Field(max_length=500)] = Field(default_factory=list)
+    scenarios: Annotated[list[JsonObject], Field(max_length=200)] = Field(default_factory=list)
     omitted: list[str] = Field(default_factory=list)
 
     @field_validator("format")

@@ -3,10 +3,12 @@
 ``demo_caller`` in a definition holds a simulated caller's answers at each node.
 """
 
+from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject, as_json_list
 from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import publication, repository, service
 from offhook.workflows.catalog.templates import TemplateDefinition, load_template
@@ -15,15 +17,21 @@ from offhook.workflows.ports import NoTools, ToolCatalog
 SLUGS: Final = ("appointment_booking", "order_status", "survey")
 
 
+_QUESTION: Final = "question"
+
+
 class DemoAgent(TypedDict):
     name: str
     definition: TemplateDefinition
+    scenarios: Sequence[JsonObject]
 
 
 def demo_agent(slug: str) -> DemoAgent:
     """Returns one demo agent. It is shared: do not change it."""
     template = load_template(slug)
-    return {"name": f"{template.card.agent_name} (demo)", "definition": template.definition}
+    # the demo agents have no documents: nothing answers a question
+    scenarios = [scenario for scenario in template.scenarios if _QUESTION not in as_json_list(scenario.get("tags"))]
+    return {"name": f"{template.card.agent_name} (demo)", "definition": template.definition, "scenarios": scenarios}
 
 
 async def ensure_demo(
@@ -40,7 +48,9 @@ async def ensure_demo(
     created = []
     for slug in reversed(SLUGS):  # lists show the newest first
         agent = demo_agent(slug)
-        workflow = await service.create_workflow(session, caller, agent["name"], agent["definition"])
+        workflow = await service.create_workflow(
+            session, caller, agent["name"], agent["definition"], scenarios=agent["scenarios"]
+        )
         await publication.publish_draft(session, tools or NoTools(), caller, workflow.id)
         created.append(workflow.id)
     await write_audit_entry(session, caller, "workflow.demo_created", data={"workflow_ids": created})

@@ -1,0 +1,1 @@
+"""The scenarios that an agent keeps: read, written and made from calls over HTTP."""

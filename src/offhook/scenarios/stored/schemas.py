@@ -1,0 +1,66 @@
+"""Requests and responses of the scenarios that an agent keeps."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from offhook.scenarios.definition import MAX_SCENARIOS, Scenario
+from offhook.scenarios.errors import ScenarioIssue
+from offhook.scenarios.files import scenario_as_json
+from offhook.scenarios.stored.service import AgentScenarios
+from offhook.workflows.schemas import ExpectedRevision
+
+PlainScenario = Annotated[
+    dict[str, Any], Field(description="A scenario as in a file: what is default is left out. See docs/scenarios.md")
+]
+
+
+class ReplaceScenariosRequest(BaseModel):
+    scenarios: Annotated[list[Scenario], Field(max_length=MAX_SCENARIOS)]
+    expected_revision: ExpectedRevision = None
+
+
+class ScenarioListResponse(BaseModel):
+    """The scenarios of one version. ``revision`` is the workflow's: they change with its draft."""
+
+    workflow_id: int
+    version_number: int
+    version_status: str
+    revision: int
+    scenarios: list[PlainScenario]
+
+    @classmethod
+    def from_agent(cls, workflow_id: int, found: AgentScenarios) -> "ScenarioListResponse":
+        return cls(
+            workflow_id=workflow_id,
+            version_number=found.version_number,
+            version_status=found.version_status,
+            revision=found.revision,
+            scenarios=[scenario_as_json(scenario) for scenario in found.scenarios],
+        )
+
+
+class CheckScenariosRequest(BaseModel):
+    """Scenarios as a file: YAML, or JSON."""
+
+    yaml: Annotated[str, Field(max_length=1024 * 1024)]
+
+
+class ScenarioIssueResponse(BaseModel):
+    """``path`` names the field: ``scenarios[2].expect.edges``. ``code`` is stable."""
+
+    path: str
+    code: str
+    message: str
+
+    @classmethod
+    def from_issue(cls, issue: ScenarioIssue) -> "ScenarioIssueResponse":
+        return cls(path=issue.path, code=issue.code, message=issue.message)
+
+
+class CheckScenariosResponse(BaseModel):
+    """``scenarios`` are those of a file without issues."""
+
+    is_valid: bool
+    issues: list[ScenarioIssueResponse]
+    scenarios: list[PlainScenario]

@@ -1,0 +1,1 @@
+"""The scenarios of versions, as JSON that the scenarios domain has checked."""
