@@ -14,6 +14,7 @@ import offhook.orgs.tables
 import offhook.privacy.tables
 import offhook.recordings.tables
 import offhook.runs.tables
+import offhook.scenarios.tables
 import offhook.telephony.providers.sandbox.tables
 import offhook.telephony.tables
 import offhook.tools.tables
@@ -90,6 +91,7 @@ TABLES = (
     offhook.tools.tables,
     offhook.campaigns.tables,
     offhook.privacy.tables,
+    offhook.scenarios.tables,
 )
 METADATA: MetaData = Base.metadata
 

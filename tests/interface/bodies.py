@@ -100,6 +100,8 @@ BODIES: dict[str, Body] = {
     "create_draft": lambda world: {},
     "replace_scenarios": lambda world: {"scenarios": [_scenario(world)]},
     "put_scenario": _scenario,
+    "play_scenarios": lambda world: {"seeds": [1]},
+    "put_publish_gate": lambda world: {"is_required": False, "min_edge_coverage": 10},
     "check_scenarios": lambda world: {"yaml": "scenarios: []"},
     "create_workflow_run": lambda world: {"mode": "textchat"},
     "start_text_chat": lambda world: {},

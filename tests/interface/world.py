@@ -73,7 +73,8 @@ class World:
         scenario = {"name": self.mark, "caller": {"turns": [self.mark]}, "expect": {"is_over": False}}
         answer = await self.call("PUT", f"/workflow/{workflow['id']}/scenarios/{self.mark}", json=scenario)
         assert answer.status_code == 200, answer.text
-        self.ids |= {"scenario_name": self.mark}
+        play = await self.make(f"/workflow/{workflow['id']}/scenario-plays", {})
+        self.ids |= {"scenario_name": self.mark, "play_id": play["id"]}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
 
     async def _runs(self) -> None:

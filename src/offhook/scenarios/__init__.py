@@ -2,11 +2,16 @@
 
 from dataclasses import replace
 
+from offhook.jobs.shares import OrganizationShares
 from offhook.root import Root
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
 from offhook.scenarios.engine.suite import ScenarioResult, SuiteResult, run_scenario, run_suite
 from offhook.scenarios.files import read_scenarios, write_scenarios
+from offhook.scenarios.plays import endpoints as play_endpoints
+from offhook.scenarios.plays.publish_gate import require_passing_verdict
+from offhook.scenarios.plays.service import PLAY_JOB
+from offhook.scenarios.plays.tasks import ScenarioPlayJob
 from offhook.scenarios.stored import endpoints
 from offhook.scenarios.stored.service import store_scenarios
 from offhook.workflows import WorkflowServices
@@ -27,6 +32,12 @@ __all__ = [
 
 
 def register(root: Root) -> None:
-    """Registers the routes, and what reads the scenarios in files of agents."""
-    root.provide(WorkflowServices, replace(root.get(WorkflowServices), read_scenarios=store_scenarios))
+    """Registers the routes, the job, the publish gate, and what reads the scenarios in files of agents."""
+    workflows = root.get(WorkflowServices)
+    root.provide(WorkflowServices, replace(workflows, read_scenarios=store_scenarios))
+    workflows.hooks.publish_checks.append(require_passing_verdict)
+    # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
+    job = ScenarioPlayJob(root.db, root.settings.data_dir / "models")
+    root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
     root.api.include_router(endpoints.router)
+    root.api.include_router(play_endpoints.router)

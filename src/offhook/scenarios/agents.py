@@ -1,5 +1,6 @@
 """Agents of an organization, as scenarios play them."""
 
+import asyncio
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -43,7 +44,8 @@ async def load_version(
 
 async def load_scenarios(session: AsyncSession, version: VersionToRun) -> tuple[Scenario, ...]:
     """Returns the scenarios that the version keeps."""
-    return parse_scenarios(list(await read_scenarios(session, version.organization_id, version.version_id)))
+    stored = await read_scenarios(session, version.organization_id, version.version_id)
+    return await asyncio.to_thread(parse_scenarios, list(stored))
 
 
 async def load_agent(session: AsyncSession, version: VersionToRun) -> ScenarioAgent:

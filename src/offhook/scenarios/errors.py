@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from offhook.errors import Conflict, DomainError, NotFound
+from offhook.errors import Conflict, DomainError, Forbidden, NotFound, TooManyRequests
 
 MAX_ISSUES: Final = 100
 
@@ -64,3 +64,39 @@ class RunNotOver(Conflict):
     """This conversation is not over yet."""
 
     code = "run_not_over"
+
+
+class ScenarioPlayNotFound(NotFound):
+    """Play of scenarios not found."""
+
+    code = "scenario_play_not_found"
+
+
+class NoScenarios(Conflict):
+    """This agent has no scenarios to play."""
+
+    code = "no_scenarios"
+
+
+class TooManyPlays(TooManyRequests):
+    """Your organization has 10 plays that are not over. Wait for one, or cancel it."""
+
+    code = "too_many_plays"
+
+
+class PublishNotTested(Conflict):
+    """This agent demands that its scenarios pass, and they were not played with exactly this draft. Play them first."""
+
+    code = "publish_not_tested"
+
+
+class PublishGateFailed(Conflict):
+    """This draft does not pass what the agent demands before it is published."""
+
+    code = "publish_gate_failed"
+
+
+class GateOverrideForbidden(Forbidden):
+    """Only an admin can publish a draft that does not pass."""
+
+    code = "gate_override_forbidden"

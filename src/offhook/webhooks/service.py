@@ -34,6 +34,7 @@ EventType = Literal[
     "campaign.completed",
     "document.ready",
     "document.failed",
+    "scenarios.played",
 ]
 EVENT_TYPES: Final[tuple[str, ...]] = get_args(EventType)
 MAX_ENDPOINTS: Final = 20

@@ -197,7 +197,8 @@ async def publish_workflow(
     body: PublishWorkflowRequest | None = None,
 ) -> PublishWorkflowResponse:
     """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
-    says what changed is kept with the version."""
+    says what changed is kept with the version. An agent with a publish gate answers 409 (`publish_not_tested`,
+    `publish_gate_failed`) until its scenarios pass with exactly this draft, or an admin gives a reason in `gate_override`."""
     version, revision = await publication.publish_draft(
         session,
         services.tools,
@@ -205,7 +206,11 @@ async def publish_workflow(
         workflow_id,
         models=services.configurations,
         expected_revision=if_match,
-        note=body.note if body else None,
+        request=publication.PublishRequest(
+            note=body.note if body else None,
+            checks=services.hooks.publish_checks,
+            override_reason=body.gate_override if body else None,
+        ),
     )
     set_revision(response, revision)
     return PublishWorkflowResponse.model_validate(version)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller
 
 
@@ -28,6 +29,21 @@ Eraser = Callable[[int, int], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
+class PublishAttempt:
+    """A draft that is about to be published. ``gate`` is what its workflow demands, ``override_reason`` why somebody
+    publishes it all the same."""
+
+    workflow_id: int
+    draft_id: int
+    gate: JsonObject
+    override_reason: str | None
+
+
+# Raises a Conflict (409) while the draft must not be published, Forbidden (403) when not by this caller.
+PublishCheck = Callable[[AsyncSession, Caller, PublishAttempt], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkflowHooks:
     """The hooks of domains above, one instance per process; a domain appends its own in its ``register``.
 
@@ -37,3 +53,4 @@ class WorkflowHooks:
     deletion_checks: list[DeletionCheck] = field(default_factory=list)
     copiers: list[Copier] = field(default_factory=list)
     erasers: list[Eraser] = field(default_factory=list)
+    publish_checks: list[PublishCheck] = field(default_factory=list)

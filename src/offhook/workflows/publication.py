@@ -1,7 +1,7 @@
 """Validates a version in full and publishes it to production."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -24,6 +24,7 @@ from offhook.workflows.errors import (
     WorkflowNotPublished,
 )
 from offhook.workflows.graph import WorkflowGraph, parse_graph
+from offhook.workflows.hooks import PublishAttempt, PublishCheck
 from offhook.workflows.ports import ToolCatalog
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.tool_facts import ToolFacts
@@ -40,6 +41,15 @@ class WorkflowCheck:
     report: ValidationReport
     findings: tuple[GraphFinding, ...]
     offline: tuple[OfflineStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRequest:
+    """``note`` says what changed. ``checks`` are those of the domains above; ``override_reason`` is for them."""
+
+    note: str | None = None
+    checks: Sequence[PublishCheck] = ()
+    override_reason: str | None = None
 
 
 async def check_current(
@@ -91,11 +101,12 @@ async def publish_draft(
     *,
     models: ModelConfigurationStore | None = None,
     expected_revision: int | None = None,
-    note: str | None = None,
+    request: PublishRequest | None = None,
 ) -> tuple[WorkflowVersion, int]:
     """Publishes the draft and returns it with the new revision; without a draft, returns the published version.
 
-    ``note`` says what changed; without one, the version keeps what stands there ("Restored from version 3"). ``models`` is None for a version without its own models. Raises WorkflowNotFound (404), WorkflowNotPublished (409,
+    Without a note, the version keeps what stands there ("Restored from version 3"). ``models`` is None for a version
+    without its own models. Raises what the checks of the request raise, WorkflowNotFound (404), WorkflowNotPublished (409,
     nothing to publish), WorkflowInvalid (422), TriggerConflict (409), PublishConflict (409) when a concurrent publish
     took the draft, WorkflowRevisionConflict (409).
     """
@@ -113,6 +124,11 @@ async def publish_draft(
     report = await _validate_version(session, tools, models, draft)
     if not report.is_valid:
         raise WorkflowInvalid([asdict(issue) for issue in report.errors])
+    request = request or PublishRequest()
+    attempt = PublishAttempt(workflow_id, draft.id, workflow.publish_gate, request.override_reason)
+    for check in request.checks:
+        await check(session, caller, attempt)
+    note = request.note
     await _sync_triggers(session, draft)
     now = datetime.now(UTC)
     if published is not None:

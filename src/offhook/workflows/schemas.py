@@ -231,6 +231,9 @@ class PublishWorkflowRequest(BaseModel):
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = Field(
         default=None, description="What changed, for the list of versions"
     )
+    gate_override: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)] | None = (
+        Field(default=None, description="Why it is published although its publish gate is not passed; role admin")
+    )
 
 
 class VersionAuthorResponse(BaseModel):

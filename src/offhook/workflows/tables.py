@@ -39,6 +39,8 @@ class Workflow(Base):
     status: Mapped[str] = mapped_column(String(16), server_default="active")
     folder_id: Mapped[int | None] = mapped_column(ForeignKey("workflow_folders.id", ondelete="SET NULL"))
     revision: Mapped[int] = mapped_column(server_default=text("1"))
+    # What must hold before a draft is published; empty: nothing. Not of a version, or a draft could free itself of it.
+    publish_gate: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

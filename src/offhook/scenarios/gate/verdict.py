@@ -100,6 +100,11 @@ def examine_version(
     suite = run_suite(
         agent, scenarios, make_llm, seed, on_result=lambda result: result.has_passed or not stops_at_failure
     )
+    return summarize_suite(agent, suite)
+
+
+def summarize_suite(agent: ScenarioAgent, suite: SuiteResult) -> GateSide:
+    """Returns what is known of a version whose scenarios were played."""
     return GateSide(agent, check_agent(agent), suite, measure_coverage(agent, suite.results), _slowest_answer(suite))
 
 

@@ -1,5 +1,6 @@
 """The scenarios of agents over HTTP."""
 
+import asyncio
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile
@@ -126,7 +127,8 @@ async def export_scenarios(
         "Content-Disposition": content_disposition(f"agent-{workflow_id}.scenarios.yaml", kind="attachment"),
         "Cache-Control": "no-store",
     }
-    return Response(write_scenarios(found.scenarios), media_type=YAML, headers=headers)
+    text = await asyncio.to_thread(write_scenarios, found.scenarios)
+    return Response(text, media_type=YAML, headers=headers)
 
 
 @router.post(
@@ -148,7 +150,8 @@ async def import_scenarios(
     ] = "add",
 ) -> ScenarioListResponse:
     """Reads a file into the draft. A file with a mistake changes nothing: `detail.issues` names every wrong field."""
-    scenarios = read_scenarios(await file.read(MAX_BYTES + 1))
+    # in a thread: a file of 1 MB takes a second, and this loop may be carrying audio
+    scenarios = await asyncio.to_thread(read_scenarios, await file.read(MAX_BYTES + 1))
     found = await service.replace_scenarios(
         session, org, workflow_id, scenarios, keeps_others=mode == "add", expected_revision=if_match
     )
@@ -163,7 +166,7 @@ async def check_scenarios(
     """Says what is wrong with a file of scenarios, and stores nothing."""
     await service.list_scenarios(session, org.organization_id, workflow_id)
     try:
-        read = read_scenarios(body.yaml)
+        read = await asyncio.to_thread(read_scenarios, body.yaml)
     except ScenariosInvalid as refused:
         issues = [ScenarioIssueResponse.from_issue(issue) for issue in refused.issues[:MAX_ISSUES]]
         return CheckScenariosResponse(is_valid=False, issues=issues, scenarios=[])

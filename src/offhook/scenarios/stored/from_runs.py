@@ -32,18 +32,20 @@ class PastCall:
 
 
 def build_call_scenario(call: PastCall) -> Scenario | None:
-    """Returns the scenario of a run; None when its caller did nothing.
+    """Returns the scenario of a run; None when its caller did nothing but hang up.
 
     Words of the agent are not expected: a model says them differently each time. The author adds those that matter.
     """
     listed = list(call.journal)
     turns = list(_turns_of(listed))[:MAX_TURNS]
-    if not turns:
+    if all("hang_up" in turn for turn in turns):
         return None
     called = [event["data"] for event in listed if event["type"] == events.TOOL_CALLED]
     variables = call.gathered.get("extracted_variables")
     edges = [str(event["data"]["edge_id"]) for event in listed if event["type"] == events.EDGE_TAKEN]
-    ended = next((event["data"] for event in reversed(listed) if event["type"] == events.CALL_ENDED), {})
+    ended: Mapping[str, Any] = next(
+        (event["data"] for event in reversed(listed) if event["type"] == events.CALL_ENDED), {}
+    )
     raw: dict[str, Any] = {
         "name": f"call-{call.run_id}",
         "title": f"Call {call.run_id}",

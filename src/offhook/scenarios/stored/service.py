@@ -1,5 +1,6 @@
 """Reads and changes the scenarios that an agent keeps with its versions."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,18 +25,18 @@ class AgentScenarios:
     revision: int
     scenarios: tuple[Scenario, ...]
 
-    @classmethod
-    def from_stored(cls, stored: VersionScenarios) -> "AgentScenarios":
-        return cls(
-            stored.version_number, stored.version_status, stored.revision, parse_scenarios(list(stored.scenarios))
-        )
+
+async def _read_stored(stored: VersionScenarios) -> AgentScenarios:
+    """Reads in a thread: this loop may be carrying audio."""
+    scenarios = await asyncio.to_thread(parse_scenarios, list(stored.scenarios))
+    return AgentScenarios(stored.version_number, stored.version_status, stored.revision, scenarios)
 
 
 async def list_scenarios(
     session: AsyncSession, organization_id: int, workflow_id: int, *, number: int | None = None
 ) -> AgentScenarios:
     """Returns the scenarios of the draft, else of the published version, or of a version by its number."""
-    return AgentScenarios.from_stored(await get_version_scenarios(session, organization_id, workflow_id, number))
+    return await _read_stored(await get_version_scenarios(session, organization_id, workflow_id, number))
 
 
 async def get_scenario(
@@ -70,7 +71,7 @@ async def replace_scenarios(
         return store_scenarios([*kept, *names.values()])
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return AgentScenarios.from_stored(stored)
+    return await _read_stored(stored)
 
 
 async def put_scenario(
@@ -95,7 +96,7 @@ async def put_scenario(
         return store_scenarios([*before, new] if at is None else [*before[:at], new, *before[at + 1 :]])
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return AgentScenarios.from_stored(stored)
+    return await _read_stored(stored)
 
 
 async def delete_scenario(
@@ -110,7 +111,7 @@ async def delete_scenario(
         return kept
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return AgentScenarios.from_stored(stored)
+    return await _read_stored(stored)
 
 
 def store_scenarios(raw: Sequence[Any]) -> list[JsonObject]:

@@ -1,0 +1,94 @@
+"""Plays of scenarios and the publish gate over HTTP."""
+
+from fastapi import APIRouter, Response
+
+from offhook.kit.database.database import Session
+from offhook.kit.http.openapi import sdk_method
+from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.path_ids import Id
+from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
+from offhook.scenarios.plays import publish_gate, service
+from offhook.scenarios.plays.schemas import (
+    OrderPlayRequest,
+    PublishGateResponse,
+    PublishGateSettings,
+    ScenarioPlayResponse,
+    ScenarioResultResponse,
+)
+from offhook.workflows.version_scenarios import gate_settings
+
+router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+
+
+@router.post(
+    "/scenario-plays",
+    response_model=ScenarioPlayResponse,
+    operation_id="play_scenarios",
+    openapi_extra=sdk_method("play_scenarios", "Play the scenarios of an agent as a job."),
+)
+async def play_scenarios(
+    workflow_id: Id, org: RequireMember, session: Session, body: OrderPlayRequest | None = None
+) -> ScenarioPlayResponse:
+    """Plays scenarios as a job, offline and without a cost. Poll `get_scenario_play`, or take the event `scenarios.played`.
+
+    A play of all scenarios gets a verdict of the publish gate. Returns 409 without scenarios (`no_scenarios`), 429 while 10
+    plays of the organization are not over.
+    """
+    play = await service.order_play(session, org, workflow_id, (body or OrderPlayRequest()).to_wanted())
+    return ScenarioPlayResponse.from_play(play)
+
+
+@router.get("/scenario-plays", response_model=list[ScenarioPlayResponse], operation_id="list_scenario_plays")
+async def list_scenario_plays(
+    workflow_id: Id, org: CurrentOrg, session: Session, response: Response, part: SliceParams
+) -> list[ScenarioPlayResponse]:
+    """Lists plays, newest first; the newest 50 are kept. The `X-Total-Count` header holds the total count."""
+    rows, total = await service.list_plays(
+        session, org.organization_id, workflow_id, limit=part.limit, offset=part.offset
+    )
+    set_total(response, total)
+    return [ScenarioPlayResponse.from_play(row) for row in rows]
+
+
+@router.get("/scenario-plays/{play_id}", response_model=ScenarioPlayResponse, operation_id="get_scenario_play")
+async def get_scenario_play(workflow_id: Id, play_id: Id, org: CurrentOrg, session: Session) -> ScenarioPlayResponse:
+    """Returns one play with its progress."""
+    return ScenarioPlayResponse.from_play(await service.get_play(session, org.organization_id, workflow_id, play_id))
+
+
+@router.get(
+    "/scenario-plays/{play_id}/results",
+    response_model=list[ScenarioResultResponse],
+    operation_id="list_scenario_results",
+)
+async def list_scenario_results(
+    workflow_id: Id, play_id: Id, org: CurrentOrg, session: Session
+) -> list[ScenarioResultResponse]:
+    """Lists what came of each scenario so far, with its transcript."""
+    rows = await service.list_results(session, org.organization_id, workflow_id, play_id)
+    return [ScenarioResultResponse.from_result(row) for row in rows]
+
+
+@router.post(
+    "/scenario-plays/{play_id}/cancel", response_model=ScenarioPlayResponse, operation_id="cancel_scenario_play"
+)
+async def cancel_scenario_play(
+    workflow_id: Id, play_id: Id, org: RequireMember, session: Session
+) -> ScenarioPlayResponse:
+    """Cancels a play. One that is over stays as it is."""
+    return ScenarioPlayResponse.from_play(await service.cancel_play(session, org, workflow_id, play_id))
+
+
+@router.get("/publish-gate", response_model=PublishGateResponse, operation_id="get_publish_gate")
+async def get_publish_gate(workflow_id: Id, org: CurrentOrg, session: Session) -> PublishGateResponse:
+    """Returns what the agent demands before it is published, and what is known about its draft."""
+    return PublishGateResponse.from_state(await publish_gate.read_gate(session, org.organization_id, workflow_id))
+
+
+@router.put("/publish-gate", response_model=PublishGateResponse, operation_id="put_publish_gate")
+async def put_publish_gate(
+    workflow_id: Id, body: PublishGateSettings, org: RequireAdmin, session: Session
+) -> PublishGateResponse:
+    """Changes what the agent demands. A verdict from before counts no longer."""
+    await gate_settings.set_gate(session, org, workflow_id, body.model_dump(mode="json"))
+    return PublishGateResponse.from_state(await publish_gate.read_gate(session, org.organization_id, workflow_id))

@@ -1,0 +1,88 @@
+"""What a play is given: a version with its tools, documents and scenarios, as JSON that a process of its own reads. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from offhook.kit.json_values import JsonObject
+from offhook.scenarios.definition import Scenario
+from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
+from offhook.scenarios.files import parse_scenarios, scenario_as_json
+from offhook.scenarios.gate.verdict import GatePolicy
+from offhook.tools.definitions import read_definition
+
+
+@dataclass(frozen=True, slots=True)
+class PlayOrder:
+    """``published`` is the version that the agent would replace; ``policy`` is None for a play of some scenarios, which
+    gets no verdict."""
+
+    agent: ScenarioAgent
+    scenarios: Sequence[Scenario]
+    seeds: Sequence[int]
+    published: ScenarioAgent | None = None
+    policy: GatePolicy | None = None
+
+    def as_json(self) -> JsonObject:
+        return {
+            "agent": _agent_as_json(self.agent),
+            "published": _agent_as_json(self.published) if self.published is not None else None,
+            "scenarios": [scenario_as_json(scenario) for scenario in self.scenarios],
+            "seeds": list(self.seeds),
+            "policy": asdict(self.policy) if self.policy is not None else None,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "PlayOrder":
+        return cls(
+            agent=_read_agent(raw["agent"]),
+            scenarios=parse_scenarios(raw["scenarios"]),
+            seeds=raw["seeds"],
+            published=_read_agent(raw["published"]) if raw["published"] is not None else None,
+            policy=GatePolicy(**raw["policy"]) if raw["policy"] is not None else None,
+        )
+
+
+def hash_content(
+    agent: ScenarioAgent, scenarios: Sequence[Scenario], published: ScenarioAgent | None, policy: GatePolicy
+) -> str:
+    """Returns the hash of everything that a verdict rests on: one other letter, and it is a verdict about something else."""
+    content = PlayOrder(agent, scenarios, (), published, policy).as_json()
+    plain = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _agent_as_json(agent: ScenarioAgent) -> JsonObject:
+    parts: JsonObject = {
+        "name": agent.name,
+        "definition": dict(agent.definition),
+        "configurations": dict(agent.configurations),
+        "variables": dict(agent.variables),
+        "documents": dict(agent.documents),
+        "tools": [
+            {
+                "id": tool.id,
+                "name": tool.name,
+                "description": tool.description,
+                "definition": tool.definition.model_dump(mode="json"),
+            }
+            for tool in sorted(agent.tools, key=lambda tool: tool.id)
+        ],
+    }
+    return parts
+
+
+def _read_agent(raw: Mapping[str, Any]) -> ScenarioAgent:
+    return build_scenario_agent(
+        raw["name"],
+        raw["definition"],
+        configurations=raw["configurations"],
+        variables=raw["variables"],
+        documents=raw["documents"],
+        tools=[
+            ScenarioTool(tool["id"], tool["name"], tool["description"], read_definition(tool["definition"]))
+            for tool in raw["tools"]
+        ],
+    )

@@ -1,0 +1,109 @@
+"""The process that plays scenarios: reads an order, and writes one line of JSON for each result, and the verdict.
+
+It has no database and no network to use, and its processor time is limited: a play that takes more is ended by the
+system.
+"""
+
+import json
+import logging
+import math
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from offhook.kit.json_values import JsonObject
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.scenarios.engine.player import PlayedTurn
+from offhook.scenarios.engine.suite import MakeLlm, ScenarioResult, SuiteResult, run_scenario
+from offhook.scenarios.gate.verdict import examine_version, judge_draft, summarize_suite
+from offhook.scenarios.offline import build_offline_model
+from offhook.scenarios.plays.orders import PlayOrder
+
+# Behind calls and other jobs, which wait for somebody.
+NICENESS: Final = 10
+
+
+def main() -> int:
+    cpu_s, models_folder = sys.argv[1:]
+    os.nice(NICENESS)
+    # the output is for results; a trace of what went wrong belongs to the worker's own log
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    order = PlayOrder.from_json(json.load(sys.stdin))
+    make_llm: MakeLlm = build_offline_model(Path(models_folder)) if models_folder else BuiltinLlm
+    # what it took to start is not the play's
+    limit_s = math.ceil(time.process_time()) + int(cpu_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
+    for line in play_order(order, make_llm):
+        sys.stdout.write(json.dumps(line, default=str) + "\n")
+        sys.stdout.flush()
+    return 0
+
+
+def play_order(order: PlayOrder, make_llm: MakeLlm) -> Iterator[JsonObject]:
+    """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``."""
+    suites: list[SuiteResult] = []
+    for seed in order.seeds:
+        results: list[ScenarioResult] = []
+        for scenario in order.scenarios:
+            results.append(run_scenario(order.agent, scenario, make_llm, seed))
+            yield {"seed": seed, "result": describe_result(results[-1])}
+        suites.append(SuiteResult(order.agent.name, seed, tuple(results)))
+    whole = sha256("".join(suite.hash for suite in suites).encode()).hexdigest()
+    yield {
+        # of one seed, what `offhook test` prints
+        "hash": suites[0].hash if len(suites) == 1 else whole,
+        "verdict": _judge(order, suites, make_llm) if order.policy is not None else None,
+    }
+
+
+def describe_result(result: ScenarioResult) -> JsonObject:
+    """Returns a result with its transcript, caller and agent in turn."""
+    played = result.played
+    turns: list[Any] = [_describe_turn(turn) for turn in played.turns] if played is not None else []
+    return {**result.as_json(), "transcript": turns}
+
+
+def _describe_turn(turn: PlayedTurn) -> JsonObject:
+    move = turn.move
+    if move is None:
+        return {"caller": None, "agent": turn.reply, "turn": None}
+    if move.hangs_up:
+        did = "(hangs up)"
+    elif move.silence_s is not None:
+        did = f"(silent for {move.silence_s:g} s)"
+    elif move.press is not None:
+        did = f"(presses {move.press})"
+    else:
+        did = str(move.say)
+    return {"caller": did, "agent": turn.reply, "turn": move.turn}
+
+
+def _judge(order: PlayOrder, suites: list[SuiteResult], make_llm: MakeLlm) -> JsonObject:
+    """Returns the verdict over all seeds: the first one that is against the draft, else that of the first seed."""
+    assert order.policy is not None
+    verdicts = []
+    for suite in suites:
+        before = (
+            examine_version(order.published, order.scenarios, make_llm, suite.seed)
+            if order.published is not None
+            else None
+        )
+        verdicts.append(judge_draft(summarize_suite(order.agent, suite), before, order.policy))
+    shown = next((verdict for verdict in verdicts if not verdict.has_passed), verdicts[0])
+    plain = shown.as_json()
+    # the results are rows of their own
+    return {key: plain[key] for key in ("passed", "reasons", "changes", "coverage", "slowest_answer_s")}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

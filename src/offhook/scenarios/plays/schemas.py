@@ -1,0 +1,149 @@
+"""Requests and responses of plays and of the publish gate."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, Field
+
+from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.scenarios.plays.publish_gate import REQUIRED, GateState
+from offhook.scenarios.plays.service import DEFAULT_CPU_S, MAX_CPU_S, MAX_SEEDS, WantedPlay
+from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
+
+State = Literal["queued", "running", "passed", "failed", "canceled", "out_of_budget", "broken"]
+Seed = Annotated[WholeNumber, Field(ge=0, le=2**31 - 1)]
+
+
+class OrderPlayRequest(BaseModel):
+    """Plays the draft's scenarios, or those of a version by its number, with each of the seeds."""
+
+    version: Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)] | None = None
+    scenarios: Annotated[list[str], Field(max_length=200, description="Names; empty: all of them")] = Field(
+        default_factory=list
+    )
+    seeds: Annotated[list[Seed], Field(min_length=1, max_length=MAX_SEEDS)] = Field(default_factory=lambda: [0])
+    cpu_budget_s: Annotated[WholeNumber, Field(ge=1, le=MAX_CPU_S)] = DEFAULT_CPU_S
+
+    def to_wanted(self) -> WantedPlay:
+        return WantedPlay(self.version, self.scenarios, self.seeds, self.cpu_budget_s)
+
+
+class ScenarioPlayResponse(BaseModel):
+    """``content_hash`` names what was played, ``result_hash`` what came of it: the same seed gives the same.
+    ``verdict`` is the publish gate's, for plays of all scenarios of an agent."""
+
+    id: int
+    version_number: int
+    state: State
+    scenarios: list[str]
+    seeds: list[int]
+    cpu_budget_s: int
+    total: int
+    done: int
+    passed: int
+    failed: int
+    content_hash: str | None
+    result_hash: str | None
+    verdict: dict[str, Any] | None
+    error: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @classmethod
+    def from_play(cls, play: ScenarioPlay) -> "ScenarioPlayResponse":
+        return cls(
+            id=play.id,
+            version_number=play.version_number,
+            state=cast(State, play.state),
+            scenarios=play.scenario_names,
+            seeds=play.seeds,
+            cpu_budget_s=play.cpu_budget_s,
+            total=play.total,
+            done=play.done,
+            passed=play.passed,
+            failed=play.done - play.passed,
+            content_hash=play.content_hash,
+            result_hash=play.result_hash,
+            verdict=play.verdict,
+            error=play.error,
+            created_at=play.created_at,
+            started_at=play.started_at,
+            finished_at=play.finished_at,
+        )
+
+
+class ScenarioFaultResponse(BaseModel):
+    """One thing that did not hold; ``turn`` counts the caller's turns from 0."""
+
+    code: str
+    message: str
+    turn: int | None
+
+
+class ScenarioTurnResponse(BaseModel):
+    """What the caller did, None for the agent's greeting, and what the agent said. ``turn`` is its place in the scenario."""
+
+    caller: str | None
+    agent: str
+    turn: int | None
+
+
+class ScenarioResultResponse(BaseModel):
+    """What came of one scenario with one seed. ``hash`` is over its events."""
+
+    name: str
+    title: str
+    seed: int
+    passed: bool
+    hash: str
+    faults: list[ScenarioFaultResponse]
+    transcript: list[ScenarioTurnResponse]
+    edges: list[str]
+    nodes: list[str]
+    end: str | None
+    outcome: str | None
+    duration_s: float
+
+    @classmethod
+    def from_result(cls, row: PlayedScenarioResult) -> "ScenarioResultResponse":
+        return cls(
+            name=row.name,
+            title=row.title,
+            seed=row.seed,
+            passed=row.has_passed,
+            hash=row.hash,
+            faults=[ScenarioFaultResponse.model_validate(fault) for fault in row.faults],
+            transcript=[ScenarioTurnResponse.model_validate(turn) for turn in row.turns],
+            **row.outcome,
+        )
+
+
+class PublishGateSettings(BaseModel):
+    """What must hold before a draft is published. ``min_edge_coverage`` is a percentage of the edges."""
+
+    is_required: bool = False
+    scenarios_pass: bool = True
+    no_new_findings: bool = True
+    coverage_stays: bool = True
+    min_edge_coverage: Annotated[Number, Field(ge=0, le=100)] = 0
+    answer_time_stays: bool = True
+
+
+class PublishGateResponse(PublishGateSettings):
+    """``draft_hash`` names the draft with everything that a verdict rests on; ``play`` is the newest verdict about exactly
+    this. Both are null without a draft."""
+
+    draft_hash: str | None
+    may_publish: bool
+    play: ScenarioPlayResponse | None
+
+    @classmethod
+    def from_state(cls, state: GateState) -> "PublishGateResponse":
+        gate = PublishGateSettings.model_validate({REQUIRED: False, **state.gate})
+        return cls(
+            **gate.model_dump(),
+            draft_hash=state.content.hash if state.content is not None else None,
+            may_publish=state.may_publish,
+            play=ScenarioPlayResponse.from_play(state.play) if state.play is not None else None,
+        )

@@ -1,0 +1,107 @@
+"""Orders, lists and cancels plays of scenarios."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.jobs.queue import enqueue
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
+from offhook.scenarios.agents import load_scenarios
+from offhook.scenarios.errors import NoScenarios, ScenarioNotFound, ScenarioPlayNotFound, TooManyPlays
+from offhook.scenarios.plays import repository
+from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
+from offhook.workflows import service as workflows
+
+PLAY_JOB: Final = "scenario.play"
+MAX_OPEN_PLAYS: Final = 10
+MAX_SEEDS: Final = 20
+MAX_CPU_S: Final = 600
+DEFAULT_CPU_S: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPlay:
+    """``number`` None: the draft, or the published version if there is none. ``names`` empty: all scenarios."""
+
+    number: int | None = None
+    names: Sequence[str] = ()
+    seeds: Sequence[int] = (0,)
+    cpu_budget_s: int = DEFAULT_CPU_S
+
+
+async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wanted: WantedPlay) -> ScenarioPlay:
+    """Stores a play, and the job that does it. Raises NoScenarios (409), ScenarioNotFound (404), TooManyPlays (429)."""
+    organization_id = caller.organization_id
+    if wanted.number is None:
+        version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=True)
+    else:
+        version = await workflows.get_numbered_version(session, organization_id, workflow_id, wanted.number)
+    names = [scenario.name for scenario in await load_scenarios(session, version)]
+    if not names:
+        raise NoScenarios
+    if missing := sorted(set(wanted.names) - set(names)):
+        raise ScenarioNotFound(f"There is no scenario {missing[0]!r}.")
+    if await repository.count_open(session, organization_id) >= MAX_OPEN_PLAYS:
+        raise TooManyPlays
+    seeds = sorted(set(wanted.seeds))
+    chosen = [name for name in names if name in set(wanted.names)]
+    play = ScenarioPlay(
+        organization_id=organization_id,
+        workflow_id=version.workflow_id,
+        version_id=version.version_id,
+        version_number=version.version_number,
+        scenario_names=chosen if len(chosen) < len(names) else [],
+        seeds=seeds,
+        cpu_budget_s=wanted.cpu_budget_s,
+        total=len(chosen or names) * len(seeds),
+        created_by=caller.user_id,
+    )
+    session.add(play)
+    await session.flush()
+    await session.refresh(play)
+    await enqueue(session, PLAY_JOB, {"organization_id": organization_id, "play_id": play.id})
+    data = {"play": play.id, "version": play.version_number}
+    await write_audit_entry(session, caller, "scenarios.play_ordered", f"workflow:{workflow_id}", data)
+    return play
+
+
+async def get_play(session: AsyncSession, organization_id: int, workflow_id: int, play_id: int) -> ScenarioPlay:
+    """Raises ScenarioPlayNotFound (404)."""
+    play = await repository.find_play(session, organization_id, play_id, workflow_id=workflow_id)
+    if play is None:
+        raise ScenarioPlayNotFound
+    return play
+
+
+async def list_plays(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
+) -> tuple[Sequence[ScenarioPlay], int]:
+    """Returns plays of an agent, newest first, and the total count. Raises WorkflowNotFound (404)."""
+    await workflows.get_workflow(session, organization_id, workflow_id)
+    return await repository.list_plays(session, organization_id, workflow_id, limit=limit, offset=offset)
+
+
+async def list_results(
+    session: AsyncSession, organization_id: int, workflow_id: int, play_id: int
+) -> Sequence[PlayedScenarioResult]:
+    """Returns what came of each scenario so far. Raises ScenarioPlayNotFound (404)."""
+    play = await get_play(session, organization_id, workflow_id, play_id)
+    return await repository.list_results(session, organization_id, play.id)
+
+
+async def cancel_play(session: AsyncSession, caller: Caller, workflow_id: int, play_id: int) -> ScenarioPlay:
+    """Cancels a play that is not over; the job sees it within a second. Raises ScenarioPlayNotFound (404)."""
+    await get_play(session, caller.organization_id, workflow_id, play_id)
+    play = await repository.find_play(session, caller.organization_id, play_id, for_update=True)
+    if play is None:
+        raise ScenarioPlayNotFound
+    if play.state not in repository.OPEN:
+        skip_audit_entry(session)
+        return play
+    play.state, play.finished_at = "canceled", datetime.now(UTC)
+    await session.flush()
+    await write_audit_entry(session, caller, "scenarios.play_canceled", f"workflow:{workflow_id}", {"play": play.id})
+    return play

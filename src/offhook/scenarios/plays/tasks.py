@@ -1,0 +1,223 @@
+"""The job that plays scenarios: a process of its own for each play, so that calls and other jobs keep their CPU."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from offhook.errors import DomainError
+from offhook.jobs.registry import read_number
+from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject, sanitize_json
+from offhook.kit.processes.child_process import die_with_parent
+from offhook.scenarios.plays import repository
+from offhook.scenarios.plays.content import gather_content
+from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.tables import ScenarioPlay
+from offhook.webhooks.service import publish_event
+
+# Gets the processor time in seconds and the folder of models as its arguments.
+PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.plays.program")
+# How often results are stored, and a cancellation is looked for.
+STORE_INTERVAL_S: Final = 0.5
+# Waiting for a processor is not the play's fault: its processor time is what is limited.
+WALL_FACTOR: Final = 10
+MAX_LINE_BYTES: Final = 8 * 1024 * 1024
+KEPT_PLAYS: Final = 50
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What a play has said so far. ``unstored`` are results that no row has yet."""
+
+    passed: int = 0
+    done: int = 0
+    unstored: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] | None = None
+
+    def add_line(self, line: dict[str, Any]) -> None:
+        if "result" not in line:
+            self.end = line
+            return
+        result = line["result"]
+        self.done += 1
+        self.passed += bool(result["passed"])
+        rest = {key: result[key] for key in ("edges", "nodes", "end", "outcome", "duration_s")}
+        self.unstored.append(
+            {
+                "name": result["name"],
+                "title": result["title"],
+                "seed": line["seed"],
+                "has_passed": result["passed"],
+                "hash": result["hash"],
+                "faults": sanitize_json(result["faults"]),
+                "turns": sanitize_json(result["transcript"]),
+                "outcome": sanitize_json(rest),
+            }
+        )
+
+
+class ScenarioPlayJob:
+    """Handles the job ``scenario.play``. A job that is run again plays from the beginning: the results are the same.
+
+    Without a folder of models the offline agent compares words, not meanings.
+    """
+
+    def __init__(self, db: Database, models_folder: Path | None, program: Sequence[str] = PROGRAM) -> None:
+        self._db = db
+        self._program = program
+        self._models_folder = models_folder
+
+    async def run_play(self, payload: JsonObject) -> None:
+        organization_id, play_id = read_number(payload, "organization_id"), read_number(payload, "play_id")
+        order = await self._begin(organization_id, play_id)
+        if order is None:
+            return
+        order_text, budget_s = order
+        progress = _Progress()
+        async with self._start_program(order_text, budget_s) as process:
+            limit = asyncio.timeout(budget_s * WALL_FACTOR)
+            try:
+                async with limit:
+                    if await self._follow(process, organization_id, play_id, progress):
+                        return  # canceled
+                    await process.wait()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+            is_late = limit.expired() or process.returncode == -signal.SIGXCPU
+        await self._finish(organization_id, play_id, progress, is_late=is_late)
+
+    async def _begin(self, organization_id: int, play_id: int) -> tuple[bytes, int] | None:
+        """Returns the order and its budget; None for a play that is over, or cannot be played."""
+        async with self._db.transaction() as session:
+            play = await repository.find_play(session, organization_id, play_id, for_update=True)
+            if play is None or play.state not in repository.OPEN:
+                return None
+            try:
+                content = await gather_content(session, organization_id, play.version_id)
+            except DomainError as error:
+                ended = {"state": "broken", "error": error.message}
+                await repository.end_play(session, organization_id, play_id, ended, datetime.now(UTC))
+                return None
+            names = set(play.scenario_names)
+            chosen = [scenario for scenario in content.scenarios if not names or scenario.name in names]
+            await repository.forget_results(session, organization_id, play_id)
+            play.state, play.started_at = "running", datetime.now(UTC)
+            play.total, play.done, play.passed = len(chosen) * len(play.seeds), 0, 0
+            # a part of the scenarios proves nothing about a version
+            play.content_hash = None if names else content.hash
+            order = PlayOrder(content.agent, chosen, play.seeds, content.published, None if names else content.policy)
+            return json.dumps(order.as_json()).encode(), play.cpu_budget_s
+
+    @asynccontextmanager
+    async def _start_program(self, order: bytes, budget_s: int) -> AsyncIterator[asyncio.subprocess.Process]:
+        process = await asyncio.create_subprocess_exec(
+            *self._program,
+            str(budget_s),
+            str(self._models_folder or ""),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=MAX_LINE_BYTES,
+            env=_environment(),
+            preexec_fn=die_with_parent(),
+        )
+        try:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                process.stdin.write(order)
+                await process.stdin.drain()
+                process.stdin.close()
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _follow(
+        self, process: asyncio.subprocess.Process, organization_id: int, play_id: int, progress: _Progress
+    ) -> bool:
+        """Stores results as they come; returns True as soon as somebody has canceled the play."""
+        assert process.stdout is not None
+        loop = asyncio.get_running_loop()
+        stored_at = loop.time()
+        reading: asyncio.Task[bytes] | None = None
+        try:
+            while True:
+                reading = reading or asyncio.create_task(process.stdout.readline())
+                done, _ = await asyncio.wait({reading}, timeout=STORE_INTERVAL_S)
+                line = reading.result() if done else None
+                if line:
+                    progress.add_line(json.loads(line))
+                if done:
+                    reading = None
+                if line == b"" or loop.time() - stored_at >= STORE_INTERVAL_S:
+                    stored_at = loop.time()
+                    if not await self._store(organization_id, play_id, progress):
+                        return True
+                if line == b"":
+                    return False
+        finally:
+            if reading is not None:
+                reading.cancel()
+
+    async def _store(self, organization_id: int, play_id: int, progress: _Progress) -> bool:
+        """Stores what came since the last time; False when the play is canceled."""
+        rows, progress.unstored = progress.unstored, []
+        async with self._db.transaction() as session:
+            play = await repository.find_play(session, organization_id, play_id, for_update=True)
+            if play is None or play.state != "running":
+                return False
+            await repository.add_results(session, organization_id, play_id, rows)
+            play.done, play.passed = progress.done, progress.passed
+        return True
+
+    async def _finish(self, organization_id: int, play_id: int, progress: _Progress, *, is_late: bool) -> None:
+        async with self._db.transaction() as session:
+            play = await repository.find_play(session, organization_id, play_id)
+            if play is None:
+                return
+            values = _end_of(play, progress, is_late=is_late)
+            if not await repository.end_play(session, organization_id, play_id, values, datetime.now(UTC)):
+                return
+            await repository.forget_old_plays(session, organization_id, play.workflow_id, kept=KEPT_PLAYS)
+            data = {
+                "play_id": play_id,
+                "workflow_id": play.workflow_id,
+                "version_number": play.version_number,
+                "state": values["state"],
+                "total": play.total,
+                "passed": progress.passed,
+                "hash": values.get("result_hash"),
+            }
+            await publish_event(session, organization_id, "scenarios.played", data, key=f"scenarios.played:{play_id}")
+        log.info("scenarios_played", play_id=play_id, state=values["state"], done=progress.done)
+
+
+def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mapping[str, Any]:
+    end = progress.end
+    if end is None:
+        if is_late:
+            error = f"The play took more than {play.cpu_budget_s} s of processor time."
+            return {"state": "out_of_budget", "error": error}
+        return {"state": "broken", "error": "The process that plays scenarios ended before it was done."}
+    verdict = end["verdict"]
+    has_passed = progress.passed == play.total and (verdict is None or verdict["passed"])
+    return {"state": "passed" if has_passed else "failed", "result_hash": end["hash"], "verdict": verdict}
+
+
+def _environment() -> Mapping[str, str]:
+    """Returns what the child gets of our environment: no setting and no secret."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "HOME") if name in os.environ}
+    return {**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}

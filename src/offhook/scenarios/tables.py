@@ -1,0 +1,68 @@
+"""Plays of an agent's scenarios, with what came of each."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from offhook.kit.database.database import Base
+
+
+class ScenarioPlay(Base):
+    """One request to play scenarios with one version, as a job.
+
+    ``content_hash`` names what was played: the version, its tools and documents, its scenarios, what the agent demands
+    before it is published, and the published version. ``verdict`` is the publish gate's, for plays of all scenarios.
+    ``scenario_names`` is empty for all of them.
+    """
+
+    __tablename__ = "scenario_plays"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('queued','running','passed','failed','canceled','out_of_budget','broken')", name="state"
+        ),
+        Index("ix_scenario_plays_workflow", "organization_id", "workflow_id", "id"),
+        Index("ix_scenario_plays_open", "organization_id", postgresql_where=text("state IN ('queued','running')")),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    workflow_id: Mapped[int] = mapped_column(ForeignKey("workflows.id", ondelete="CASCADE"))
+    version_id: Mapped[int] = mapped_column(ForeignKey("workflow_versions.id", ondelete="CASCADE"))
+    version_number: Mapped[int]
+    state: Mapped[str] = mapped_column(String(16), server_default="queued")
+    scenario_names: Mapped[list[str]] = mapped_column(server_default=text("'[]'::jsonb"))
+    seeds: Mapped[list[Any]] = mapped_column(server_default=text("'[0]'::jsonb"))
+    cpu_budget_s: Mapped[int]
+    total: Mapped[int] = mapped_column(server_default=text("0"))
+    done: Mapped[int] = mapped_column(server_default=text("0"))
+    passed: Mapped[int] = mapped_column(server_default=text("0"))
+    content_hash: Mapped[str | None] = mapped_column(String(64))
+    result_hash: Mapped[str | None] = mapped_column(String(64))
+    verdict: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    error: Mapped[str | None]
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class PlayedScenarioResult(Base):
+    """What came of one scenario with one seed. ``turns`` is its transcript."""
+
+    __tablename__ = "scenario_results"
+    __table_args__ = (UniqueConstraint("play_id", "seed", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), index=True)
+    play_id: Mapped[int] = mapped_column(ForeignKey("scenario_plays.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(60))
+    title: Mapped[str]
+    seed: Mapped[int]
+    has_passed: Mapped[bool]
+    hash: Mapped[str] = mapped_column(String(64))
+    faults: Mapped[list[Any]]
+    turns: Mapped[list[Any]]
+    outcome: Mapped[dict[str, Any]]
