@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0024"
-down_revision = "0020"
+down_revision = "0023"
 oldest_code = "0020"
 
 
