@@ -130,7 +130,7 @@ export interface paths {
         };
         /**
          * List My Organizations
-         * @description Lists the organizations of the signed-in person.
+         * @description Lists the organizations of the signed-in person; of a session of an identity provider only its own.
          */
         get: operations["list_my_organizations"];
         put?: never;
@@ -155,6 +155,47 @@ export interface paths {
          * @description Sets the password and revokes all other sessions of the person.
          */
         post: operations["change_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/provider/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish Provider Sign In
+         * @description Signs in to the organization whose provider it is, or returns a challenge to people with two-step sign-in. The session
+         *     opens this organization only, and does not change the account.
+         */
+        post: operations["finish_provider_sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/provider/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Provider Sign In
+         * @description Begins a sign-in with an organization's identity provider. It has to be finished within ten minutes.
+         */
+        post: operations["start_provider_sign_in"];
         delete?: never;
         options?: never;
         head?: never;
@@ -290,7 +331,7 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Lists your valid sessions, newest first.
+         * @description Lists your valid sessions, newest first; in a session of an identity provider those of its organization.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -1319,6 +1360,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/identity-provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Identity Provider */
+        get: operations["get_identity_provider"];
+        /**
+         * Put Identity Provider
+         * @description Sets up sign-in with an identity provider (OpenID Connect), for owners. Its discovery document and keys are read first.
+         *
+         *     With another issuer or client, the links of members and the sessions that the old one opened end.
+         */
+        put: operations["put_identity_provider"];
+        post?: never;
+        /**
+         * Delete Identity Provider
+         * @description Removes the provider and ends the sessions that it opened. Members sign in with their password or a link again.
+         */
+        delete: operations["delete_identity_provider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/invitations": {
         parameters: {
             query?: never;
@@ -1408,6 +1476,27 @@ export interface paths {
          *     the person created end when the person is no longer an admin.
          */
         patch: operations["change_member_role"];
+        trace?: never;
+    };
+    "/api/v1/organizations/members/{user_id}/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unlink Identity
+         * @description Takes the provider's identity off a member, for owners, and ends the sessions that it opened. The next sign-in with the
+         *     member's address links another one.
+         */
+        delete: operations["unlink_identity"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/organizations/members/{user_id}/password-link": {
@@ -3796,7 +3885,7 @@ export interface paths {
         };
         /**
          * Export Workflow
-         * @description Returns the draft, or the published version if there is none, as a file. Tools are in it; credentials, documents and
+         * @description Returns the draft, or the published version if there is none, as a file. Tools and scenarios are in it; credentials, documents and
          *     recordings are named; secrets are left out and listed in `omitted`.
          */
         get: operations["export_workflow"];
@@ -3837,9 +3926,34 @@ export interface paths {
         /**
          * Publish Workflow
          * @description Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
-         *     says what changed is kept with the version.
+         *     says what changed is kept with the version. An agent with a publish gate answers 409 (`publish_not_tested`,
+         *     `publish_gate_failed`) until its scenarios pass with exactly this draft, or an admin gives a reason in `gate_override`.
          */
         post: operations["publish_workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/publish-gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Publish Gate
+         * @description Returns what the agent demands before it is published, and what is known about its draft.
+         */
+        get: operations["get_publish_gate"];
+        /**
+         * Put Publish Gate
+         * @description Changes what the agent demands. A verdict from before counts no longer.
+         */
+        put: operations["put_publish_gate"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3989,6 +4103,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/runs/{run_id}/scenario": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Scenario
+         * @description Returns a scenario that is made of a run: what its caller said and pressed, what tools answered, and its edges,
+         *     variables and tool calls as what must hold. It holds the caller's words: look through it before you store it.
+         */
+        get: operations["get_run_scenario"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/runs/{run_id}/strip": {
         parameters: {
             query?: never;
@@ -4046,6 +4181,190 @@ export interface paths {
          */
         post: operations["replay_run_turn"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check Scenarios
+         * @description Says what is wrong with a file of scenarios, and stores nothing.
+         */
+        post: operations["check_scenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Scenarios
+         * @description Returns the scenarios as the YAML file that `offhook test --file` and `import_scenarios` read.
+         */
+        get: operations["export_scenarios"];
+        put?: never;
+        /**
+         * Import Scenarios
+         * @description Reads a file into the draft. A file with a mistake changes nothing: `detail.issues` names every wrong field.
+         */
+        post: operations["import_scenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-plays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Scenario Plays
+         * @description Lists plays, newest first; the newest 50 are kept. The `X-Total-Count` header holds the total count.
+         */
+        get: operations["list_scenario_plays"];
+        put?: never;
+        /**
+         * Play Scenarios
+         * @description Plays scenarios as a job, offline and without a cost. Poll `get_scenario_play`, or take the event `scenarios.played`.
+         *
+         *     A play of all scenarios gets a verdict of the publish gate. Returns 409 without scenarios (`no_scenarios`), 429 while 10
+         *     plays of the organization are not over.
+         */
+        post: operations["play_scenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-plays/{play_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Scenario Play
+         * @description Returns one play with its progress.
+         */
+        get: operations["get_scenario_play"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-plays/{play_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Scenario Play
+         * @description Cancels a play. One that is over stays as it is.
+         */
+        post: operations["cancel_scenario_play"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-plays/{play_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Scenario Results
+         * @description Lists what came of each scenario so far, with its transcript.
+         */
+        get: operations["list_scenario_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenarios": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Scenarios
+         * @description Lists the scenarios of the draft, or of the published version if there is no draft.
+         */
+        get: operations["list_scenarios"];
+        /**
+         * Replace Scenarios
+         * @description Replaces the scenarios of the draft, which is created if there is none. With `expected_revision` or `If-Match`,
+         *     returns 409 if the workflow was changed since it was read.
+         */
+        put: operations["replace_scenarios"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenarios/{scenario_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Scenario
+         * @description Returns one scenario of the draft, or of the published version if there is no draft.
+         */
+        get: operations["get_scenario"];
+        /**
+         * Put Scenario
+         * @description Writes one scenario of the draft, or adds it. A body with another `name` renames the scenario.
+         */
+        put: operations["put_scenario"];
+        post?: never;
+        /**
+         * Delete Scenario
+         * @description Takes one scenario out of the draft. Published versions keep theirs.
+         */
+        delete: operations["delete_scenario"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4268,6 +4587,10 @@ export interface components {
             omitted?: string[];
             /** Recordings */
             recordings?: string[];
+            /** Scenarios */
+            scenarios?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            }[];
             /** Template Context Variables */
             template_context_variables?: {
                 [key: string]: unknown;
@@ -4691,6 +5014,21 @@ export interface components {
             /** Reason */
             reason: string | null;
         };
+        /** Body_import_scenarios */
+        Body_import_scenarios: {
+            /**
+             * File
+             * @description YAML or JSON, up to 1 MB and 200 scenarios
+             */
+            file: string;
+            /**
+             * Mode
+             * @description `add` keeps the scenarios of other names, `replace` only those of the file
+             * @default add
+             * @enum {string}
+             */
+            mode: "add" | "replace";
+        };
         /** Body_transcribe_recording */
         Body_transcribe_recording: {
             /** File */
@@ -4963,6 +5301,93 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "duplicate" | "ignored";
+        };
+        /**
+         * CallerRule
+         * @description What the caller does whenever the agent is ``at`` a node, or says these words; ``times`` at most.
+         *
+         *     ``one_of`` are sentences of which the seed chooses one.
+         */
+        CallerRule: {
+            /** At */
+            at?: string | null;
+            /**
+             * Hang Up
+             * @default false
+             */
+            hang_up: boolean;
+            /**
+             * One Of
+             * @default []
+             */
+            one_of: string[];
+            /** Press */
+            press?: string | null;
+            /** Say */
+            say?: string | null;
+            /** Silence S */
+            silence_s?: number | null;
+            /**
+             * Times
+             * @default 100
+             */
+            times: number;
+            /** When Agent Says */
+            when_agent_says?: string | null;
+        };
+        /**
+         * CallerScript
+         * @description ``turns`` are done first, then ``rules`` while one fits. ``facts`` fill ``{{ name }}`` in what is said.
+         */
+        CallerScript: {
+            /** Facts */
+            facts?: {
+                [key: string]: string;
+            };
+            /**
+             * @default {
+             *       "hesitates": 0,
+             *       "wrong_answers": 0,
+             *       "wrong_sentences": [
+             *         "The weather is nice today."
+             *       ]
+             *     }
+             */
+            manner: components["schemas"]["Manner"];
+            /**
+             * Max Turns
+             * @default 40
+             */
+            max_turns: number;
+            /**
+             * Rules
+             * @default []
+             */
+            rules: components["schemas"]["CallerRule"][];
+            /**
+             * Turns
+             * @default []
+             */
+            turns: components["schemas"]["CallerTurn"][];
+        };
+        /**
+         * CallerTurn
+         * @description One turn. ``agent_says`` are words that the agent's reply to it must hold, whatever their case.
+         */
+        CallerTurn: {
+            /** Agent Says */
+            agent_says?: string | null;
+            /**
+             * Hang Up
+             * @default false
+             */
+            hang_up: boolean;
+            /** Press */
+            press?: string | null;
+            /** Say */
+            say?: string | null;
+            /** Silence S */
+            silence_s?: number | null;
         };
         /**
          * CallingHours
@@ -5314,6 +5739,28 @@ export interface components {
             ok: boolean;
             /** Provider */
             provider: string;
+        };
+        /**
+         * CheckScenariosRequest
+         * @description Scenarios as a file: YAML, or JSON.
+         */
+        CheckScenariosRequest: {
+            /** Yaml */
+            yaml: string;
+        };
+        /**
+         * CheckScenariosResponse
+         * @description ``scenarios`` are those of a file without issues.
+         */
+        CheckScenariosResponse: {
+            /** Is Valid */
+            is_valid: boolean;
+            /** Issues */
+            issues: components["schemas"]["ScenarioIssueResponse"][];
+            /** Scenarios */
+            scenarios: {
+                [key: string]: unknown;
+            }[];
         };
         /**
          * CircuitBreaker
@@ -6484,6 +6931,18 @@ export interface components {
             workflow_id: number;
         };
         /**
+         * ExpectedToolCall
+         * @description A call of a tool, by its function name; ``arguments`` are some of those that it got.
+         */
+        ExpectedToolCall: {
+            /** Arguments */
+            arguments?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Name */
+            name: string;
+        };
+        /**
          * ExportedEntry
          * @description ``actor_email``, ``actor_key_name`` and ``impersonator_email`` are names of today, which the seal does not cover.
          *
@@ -6740,6 +7199,62 @@ export interface components {
              * @enum {string}
              */
             type: "http_api";
+        };
+        /**
+         * IdentityProviderBody
+         * @description `client_secret`: null keeps the stored one, an empty text is for a client without a secret. `joins_as`: the role of
+         *     people who have no account yet; null lets in members and invited people only. `is_required`: members other than owners
+         *     get in this way only.
+         */
+        IdentityProviderBody: {
+            /** Client Id */
+            client_id: string;
+            /** Client Secret */
+            client_secret?: string | null;
+            /** Email Domains */
+            email_domains: string[];
+            /**
+             * Is Required
+             * @default false
+             */
+            is_required: boolean;
+            /** Issuer */
+            issuer: string;
+            /** Joins As */
+            joins_as?: ("member" | "viewer") | null;
+            /** Sign In Name */
+            sign_in_name: string;
+        };
+        /** IdentityProviderResponse */
+        IdentityProviderResponse: {
+            /** Client Id */
+            client_id: string;
+            /** Email Domains */
+            email_domains: string[];
+            /** Has Client Secret */
+            has_client_secret: boolean;
+            /** Is Required */
+            is_required: boolean;
+            /** Issuer */
+            issuer: string;
+            /** Joins As */
+            joins_as: ("member" | "viewer") | null;
+            /** Sign In Name */
+            sign_in_name: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * IdentityProviderState
+         * @description `redirect_uri` is what the provider has to accept as the redirect URI of this application.
+         */
+        IdentityProviderState: {
+            provider: components["schemas"]["IdentityProviderResponse"] | null;
+            /** Redirect Uri */
+            redirect_uri: string;
         };
         /**
          * ImpersonateRequest
@@ -7235,6 +7750,30 @@ export interface components {
             success: boolean;
         };
         /**
+         * Manner
+         * @description How the caller talks. ``hesitates`` is the share of sentences that begin with a filler; ``wrong_answers`` is how
+         *     often one of ``wrong_sentences`` comes before the right one. The seed chooses where.
+         */
+        Manner: {
+            /**
+             * Hesitates
+             * @default 0
+             */
+            hesitates: number;
+            /**
+             * Wrong Answers
+             * @default 0
+             */
+            wrong_answers: number;
+            /**
+             * Wrong Sentences
+             * @default [
+             *       "The weather is nice today."
+             *     ]
+             */
+            wrong_sentences: string[];
+        };
+        /**
          * McpConfig
          * @description ``discovered_tools`` is the server's catalog as it was last read; it is written by the platform alone:
          *     what a client sends in it is ignored.
@@ -7301,7 +7840,9 @@ export interface components {
          * @description The caller: a person, or an API key, which has no ``user``.
          *
          *     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
-         *     on everything but their own account answers 403 ``second_factor_required``.
+         *     on everything but their own account answers 403 ``second_factor_required``. ``is_provider_session``: the organization's
+         *     identity provider opened this session. ``provider_sign_in_name`` is set while the organization demands that and the session is
+         *     another one.
          */
         MeResponse: {
             /** Email */
@@ -7310,12 +7851,16 @@ export interface components {
             id: number | null;
             /** Impersonated */
             impersonated: boolean;
+            /** Is Provider Session */
+            is_provider_session: boolean;
             /** Is Superuser */
             is_superuser: boolean;
             /** Name */
             name: string | null;
             /** Organization Id */
             organization_id: number;
+            /** Provider Sign In Name */
+            provider_sign_in_name: string | null;
             /**
              * Role
              * @enum {string}
@@ -7341,6 +7886,8 @@ export interface components {
             email: string;
             /** Ended Keys */
             ended_keys: string[];
+            /** Has Identity */
+            has_identity: boolean;
             /** Has Second Factor */
             has_second_factor: boolean;
             /** Name */
@@ -7361,7 +7908,7 @@ export interface components {
         /**
          * MemberResponse
          * @description ``api_keys``: names of the active keys that the person created. They end when the person is removed or is no longer
-         *     an admin.
+         *     an admin. ``has_identity``: linked to the organization's identity provider.
          */
         MemberResponse: {
             /** Api Keys */
@@ -7373,6 +7920,8 @@ export interface components {
             created_at: string;
             /** Email */
             email: string;
+            /** Has Identity */
+            has_identity: boolean;
             /** Has Second Factor */
             has_second_factor: boolean;
             /** Name */
@@ -7691,6 +8240,26 @@ export interface components {
             listed: components["schemas"]["ListedNumber"][];
             /** Requests */
             requests: components["schemas"]["HeardSentence"][];
+        };
+        /**
+         * OrderPlayRequest
+         * @description Plays the draft's scenarios, or those of a version by its number, with each of the seeds.
+         */
+        OrderPlayRequest: {
+            /**
+             * Cpu Budget S
+             * @default 60
+             */
+            cpu_budget_s: number;
+            /**
+             * Scenarios
+             * @description Names; empty: all of them
+             */
+            scenarios?: string[];
+            /** Seeds */
+            seeds?: number[];
+            /** Version */
+            version?: number | null;
         };
         /**
          * OrganizationAIModelConfigurationV2
@@ -8319,6 +8888,38 @@ export interface components {
             /** Voices */
             voices: components["schemas"]["VoiceResponse"][];
         };
+        /**
+         * ProviderSignInFinish
+         * @description `code`, `state` and `iss` as the provider added them to the address, and the `secret` of the start.
+         */
+        ProviderSignInFinish: {
+            /** Code */
+            code: string;
+            /** Iss */
+            iss?: string | null;
+            /** Secret */
+            secret: string;
+            /** State */
+            state: string;
+        };
+        /**
+         * ProviderSignInStart
+         * @description `sign_in_name`: the name that the organization gave itself for this.
+         */
+        ProviderSignInStart: {
+            /** Sign In Name */
+            sign_in_name: string;
+        };
+        /**
+         * ProviderSignInStarted
+         * @description Keep `secret` in the browser and open `authorization_url`. The provider sends the browser to `/sign-in/callback`.
+         */
+        ProviderSignInStarted: {
+            /** Authorization Url */
+            authorization_url: string;
+            /** Secret */
+            secret: string;
+        };
         /** ProviderSyncResponse */
         ProviderSyncResponse: {
             /** Message */
@@ -8351,8 +8952,91 @@ export interface components {
             /** Workflow Run Name */
             workflow_run_name: string;
         };
+        /**
+         * PublishGateResponse
+         * @description ``draft_hash`` names the draft with everything that a verdict rests on; ``play`` is the newest verdict about exactly
+         *     this. Both are null without a draft.
+         */
+        PublishGateResponse: {
+            /**
+             * Answer Time Stays
+             * @default true
+             */
+            answer_time_stays: boolean;
+            /**
+             * Coverage Stays
+             * @default true
+             */
+            coverage_stays: boolean;
+            /** Draft Hash */
+            draft_hash: string | null;
+            /**
+             * Is Required
+             * @default false
+             */
+            is_required: boolean;
+            /** May Publish */
+            may_publish: boolean;
+            /**
+             * Min Edge Coverage
+             * @default 0
+             */
+            min_edge_coverage: number;
+            /**
+             * No New Findings
+             * @default true
+             */
+            no_new_findings: boolean;
+            play: components["schemas"]["ScenarioPlayResponse"] | null;
+            /**
+             * Scenarios Pass
+             * @default true
+             */
+            scenarios_pass: boolean;
+        };
+        /**
+         * PublishGateSettings
+         * @description What must hold before a draft is published. ``min_edge_coverage`` is a percentage of the edges.
+         */
+        PublishGateSettings: {
+            /**
+             * Answer Time Stays
+             * @default true
+             */
+            answer_time_stays: boolean;
+            /**
+             * Coverage Stays
+             * @default true
+             */
+            coverage_stays: boolean;
+            /**
+             * Is Required
+             * @default false
+             */
+            is_required: boolean;
+            /**
+             * Min Edge Coverage
+             * @default 0
+             */
+            min_edge_coverage: number;
+            /**
+             * No New Findings
+             * @default true
+             */
+            no_new_findings: boolean;
+            /**
+             * Scenarios Pass
+             * @default true
+             */
+            scenarios_pass: boolean;
+        };
         /** PublishWorkflowRequest */
         PublishWorkflowRequest: {
+            /**
+             * Gate Override
+             * @description Why it is published although its publish gate is not passed; role admin
+             */
+            gate_override?: string | null;
             /**
              * Note
              * @description What changed, for the list of versions
@@ -8718,6 +9402,16 @@ export interface components {
             telephony_configuration_id: number | null;
             /** Workflow Id */
             workflow_id: number | null;
+        };
+        /** ReplaceScenariosRequest */
+        ReplaceScenariosRequest: {
+            /**
+             * Expected Revision
+             * @description Fail with 409 if the workflow is no longer at this `revision`
+             */
+            expected_revision?: number | null;
+            /** Scenarios */
+            scenarios: components["schemas"]["Scenario"][];
         };
         /** ReplayedEdge */
         ReplayedEdge: {
@@ -9203,6 +9897,246 @@ export interface components {
             workflow_run_id: number;
         };
         /**
+         * Scenario
+         * @description ``context`` are the variables that the conversation starts with; ``pre_call_fetch`` is the answer to the request
+         *     before the call. ``tools``: answers by the tool's id or function name, the first that fits. ``documents``: texts by
+         *     the id that nodes refer to them with. ``now`` is what clocks in texts show.
+         */
+        Scenario: {
+            caller: components["schemas"]["CallerScript"];
+            /** Context */
+            context?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Documents */
+            documents?: {
+                [key: string]: string;
+            };
+            expect: components["schemas"]["ScenarioExpectation"];
+            /** Name */
+            name: string;
+            /**
+             * Now
+             * Format: date-time
+             * @default 2026-01-07T10:15:00Z
+             */
+            now: string;
+            /** Pre Call Fetch */
+            pre_call_fetch?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Seed
+             * @default 0
+             */
+            seed: number;
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            /** Title */
+            title?: string | null;
+            /** Tools */
+            tools?: {
+                [key: string]: components["schemas"]["ToolMock"][];
+            };
+        };
+        /**
+         * ScenarioExpectation
+         * @description What must hold; what is not named is not looked at.
+         *
+         *     ``edges`` are the ids of all edges taken, in order; ``edges_include``, ``edges_never`` some of them. ``nodes`` are
+         *     visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
+         *     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
+         *     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
+         */
+        ScenarioExpectation: {
+            /** Edges */
+            edges?: string[] | null;
+            /**
+             * Edges Include
+             * @default []
+             */
+            edges_include: string[];
+            /**
+             * Edges Never
+             * @default []
+             */
+            edges_never: string[];
+            /** End */
+            end?: string | null;
+            /** End Reason */
+            end_reason?: string | null;
+            /** Is Over */
+            is_over?: boolean | null;
+            /** Max Seconds */
+            max_seconds?: number | null;
+            /** Max Turns */
+            max_turns?: number | null;
+            /**
+             * Never Says
+             * @default []
+             */
+            never_says: string[];
+            /**
+             * Nodes
+             * @default []
+             */
+            nodes: string[];
+            /**
+             * Nodes Never
+             * @default []
+             */
+            nodes_never: string[];
+            /** Outcome */
+            outcome?: string | null;
+            /**
+             * Says
+             * @default []
+             */
+            says: string[];
+            /** Tools */
+            tools?: components["schemas"]["ExpectedToolCall"][] | null;
+            /** Variables */
+            variables?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
+         * ScenarioFaultResponse
+         * @description One thing that did not hold; ``turn`` counts the caller's turns from 0.
+         */
+        ScenarioFaultResponse: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Turn */
+            turn: number | null;
+        };
+        /**
+         * ScenarioIssueResponse
+         * @description ``path`` names the field: ``scenarios[2].expect.edges``. ``code`` is stable.
+         */
+        ScenarioIssueResponse: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+            /** Path */
+            path: string;
+        };
+        /**
+         * ScenarioListResponse
+         * @description The scenarios of one version. ``revision`` is the workflow's: they change with its draft.
+         */
+        ScenarioListResponse: {
+            /** Revision */
+            revision: number;
+            /** Scenarios */
+            scenarios: {
+                [key: string]: unknown;
+            }[];
+            /** Version Number */
+            version_number: number;
+            /** Version Status */
+            version_status: string;
+            /** Workflow Id */
+            workflow_id: number;
+        };
+        /**
+         * ScenarioPlayResponse
+         * @description ``content_hash`` names what was played, ``result_hash`` what came of it: the same seed gives the same.
+         *     ``verdict`` is the publish gate's, for plays of all scenarios of an agent.
+         */
+        ScenarioPlayResponse: {
+            /** Content Hash */
+            content_hash: string | null;
+            /** Cpu Budget S */
+            cpu_budget_s: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Done */
+            done: number;
+            /** Error */
+            error: string | null;
+            /** Failed */
+            failed: number;
+            /** Finished At */
+            finished_at: string | null;
+            /** Id */
+            id: number;
+            /** Passed */
+            passed: number;
+            /** Result Hash */
+            result_hash: string | null;
+            /** Scenarios */
+            scenarios: string[];
+            /** Seeds */
+            seeds: number[];
+            /** Started At */
+            started_at: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "passed" | "failed" | "canceled" | "out_of_budget" | "broken";
+            /** Total */
+            total: number;
+            /** Verdict */
+            verdict: {
+                [key: string]: unknown;
+            } | null;
+            /** Version Number */
+            version_number: number;
+        };
+        /**
+         * ScenarioResultResponse
+         * @description What came of one scenario with one seed. ``hash`` is over its events.
+         */
+        ScenarioResultResponse: {
+            /** Duration S */
+            duration_s: number;
+            /** Edges */
+            edges: string[];
+            /** End */
+            end: string | null;
+            /** Faults */
+            faults: components["schemas"]["ScenarioFaultResponse"][];
+            /** Hash */
+            hash: string;
+            /** Name */
+            name: string;
+            /** Nodes */
+            nodes: string[];
+            /** Outcome */
+            outcome: string | null;
+            /** Passed */
+            passed: boolean;
+            /** Seed */
+            seed: number;
+            /** Title */
+            title: string;
+            /** Transcript */
+            transcript: components["schemas"]["ScenarioTurnResponse"][];
+        };
+        /**
+         * ScenarioTurnResponse
+         * @description What the caller did, None for the agent's greeting, and what the agent said. ``turn`` is its place in the scenario.
+         */
+        ScenarioTurnResponse: {
+            /** Agent */
+            agent: string;
+            /** Caller */
+            caller: string | null;
+            /** Turn */
+            turn: number | null;
+        };
+        /**
          * SearchHit
          * @description ``score`` is 1 for the best result of both rankings. ``page`` counts from 1 if the document has pages.
          */
@@ -9534,7 +10468,7 @@ export interface components {
         };
         /**
          * StripMark
-         * @description Something worth looking at. ``label``: the tool's name or what failed.
+         * @description Something worth looking at. ``label``: the tool's name, what failed, or why the agent talked on.
          */
         StripMark: {
             /** End S */
@@ -9548,7 +10482,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "barge_in" | "not_understood" | "tool_call" | "slow_answer" | "failure";
+            kind: "barge_in" | "talked_through" | "not_understood" | "tool_call" | "slow_answer" | "failure";
             /** Label */
             label: string;
             /** Start S */
@@ -10140,6 +11074,28 @@ export interface components {
             status: "archived";
             /** Tool Uuid */
             tool_uuid: string;
+        };
+        /**
+         * ToolMock
+         * @description What a tool answers when its arguments hold ``arguments``: a result, an error, or nothing in time.
+         *
+         *     ``transfer`` is for transfers of calls: the destination answers or not.
+         */
+        ToolMock: {
+            /** Arguments */
+            arguments?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Fails */
+            fails?: string | null;
+            result?: components["schemas"]["JsonValue"];
+            /**
+             * Takes S
+             * @default 0.3
+             */
+            takes_s: number;
+            /** Transfer */
+            transfer?: string | null;
         };
         /**
          * ToolParameter
@@ -10929,7 +11885,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played")[];
             /** Url */
             url: string;
         };
@@ -11055,7 +12011,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played")[];
             /**
              * Is Enabled
              * @default true
@@ -11095,6 +12051,8 @@ export interface components {
             do_not_keep?: boolean | null;
             external_pbx_field_mappings?: components["schemas"]["JsonValue"];
             external_pbx_lead_headers?: components["schemas"]["JsonValue"];
+            /** Interruption Words */
+            interruption_words?: string | null;
             /** Max Call Duration */
             max_call_duration?: number | null;
             /** Max User Idle Timeout */
@@ -11123,6 +12081,8 @@ export interface components {
             turn_stop_silence_secs?: number | null;
             /** Turn Stop Strategy */
             turn_stop_strategy?: ("default" | "transcription" | "turn_analyzer" | "silence") | null;
+            /** Turn Taking */
+            turn_taking?: ("eager" | "balanced" | "patient") | null;
             vad_configuration?: components["schemas"]["VadConfiguration"] | null;
             voicemail_detection?: components["schemas"]["VoicemailDetection"] | null;
         } & {
@@ -11984,6 +12944,198 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    finish_provider_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProviderSignInFinish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedInResponse"] | components["schemas"]["SecondStepResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    start_provider_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProviderSignInStart"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderSignInStarted"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -18802,6 +19954,283 @@ export interface operations {
             };
         };
     };
+    get_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProviderState"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdentityProviderBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProviderState"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_identity_provider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     list_invitations: {
         parameters: {
             query?: never;
@@ -19326,6 +20755,96 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    unlink_identity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -33318,6 +34837,199 @@ export interface operations {
             };
         };
     };
+    get_publish_gate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishGateResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_publish_gate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishGateSettings"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishGateResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     download_workflow_report: {
         parameters: {
             query?: {
@@ -34199,6 +35911,99 @@ export interface operations {
             };
         };
     };
+    get_run_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     get_workflow_run_strip: {
         parameters: {
             query?: never;
@@ -34488,6 +36293,1269 @@ export interface operations {
             };
             /** @description A vendor took too long */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    check_scenarios: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckScenariosRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckScenariosResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    export_scenarios: {
+        parameters: {
+            query?: {
+                /** @description A version by its number, instead of the draft */
+                version?: number | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": unknown;
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    import_scenarios: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the version that you read */
+                "if-match"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Body_import_scenarios"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioListResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_scenario_plays: {
+        parameters: {
+            query?: {
+                limit?: number | null;
+                offset?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioPlayResponse"][];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    play_scenarios: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["OrderPlayRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioPlayResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_scenario_play: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                play_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioPlayResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    cancel_scenario_play: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                play_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioPlayResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_scenario_results: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                play_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioResultResponse"][];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_scenarios: {
+        parameters: {
+            query?: {
+                /** @description A version by its number, instead of the draft */
+                version?: number | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioListResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    replace_scenarios: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the version that you read */
+                "if-match"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceScenariosRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioListResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                /** @description `name` of the scenario */
+                scenario_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the version that you read */
+                "if-match"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                /** @description `name` of the scenario */
+                scenario_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Scenario"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioListResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the version that you read */
+                "if-match"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                /** @description `name` of the scenario */
+                scenario_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioListResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
