@@ -238,3 +238,31 @@ async def test_chats_take_no_call_slot_and_know_their_context(
     ]
     assert [answer.status_code for answer in made] == [200] * 12
     assert made[3].json()["workflow_run_name"] == "Chat 3"
+
+
+class TestFromAStep:
+    async def test_begins_there_with_the_given_variables(
+        self, client: AsyncClient, path: str, root: Root, workflow_id: int, org: OrgFixture
+    ) -> None:
+        nodes = [{**node, "data": {**node["data"]}} for node in DEFINITION["nodes"]]
+        nodes[1]["data"]["say"] = "Goodbye, {{ first_name }}."
+        async with root.db.transaction() as session:
+            await session.execute(
+                update(WorkflowVersion)
+                .where(WorkflowVersion.workflow_id == workflow_id)
+                .values(definition={**DEFINITION, "nodes": nodes})
+            )
+        body = {"start_node_id": "bye", "initial_context": {"first_name": "Ann"}}
+        answer = await client.post(path, json=body, headers=org.owner_headers)
+        assert answer.status_code == 200, answer.text
+        assert texts(answer.json()) == [("agent", "Goodbye, Ann.")]
+        assert answer.json()["is_over"]
+
+    @pytest.mark.parametrize("step", ["nowhere", "", "a\0", 3])
+    async def test_no_such_step(self, client: AsyncClient, path: str, org: OrgFixture, step: object) -> None:
+        answer = await client.post(path, json={"start_node_id": step}, headers=org.owner_headers)
+        assert answer.status_code == 422
+        if step == "nowhere":
+            assert (answer.json()["code"], answer.json()["field"]) == ("start_step_unknown", "start_node_id")
+        listed = await client.get(path.replace("/text-chat/sessions", "/runs"), headers=org.owner_headers)
+        assert listed.json()["total_count"] == 0

@@ -54,9 +54,14 @@ async def start_text_chat(
 ) -> TextChat:
     """Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages."""
     body = body or StartChatRequest()
-    return present_chat(
-        await chats.conversations.start(org, workflow_id, name=body.name, context=dict(body.initial_context))
+    run = await chats.conversations.start(
+        org,
+        workflow_id,
+        name=body.name,
+        context=dict(body.initial_context),
+        start_node_id=body.start_node_id,
     )
+    return present_chat(run)
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")

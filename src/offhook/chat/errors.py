@@ -1,6 +1,6 @@
 """Errors of text chats beyond their state."""
 
-from offhook.errors import Conflict, DomainError, NotFound
+from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
 
 
 class WorkflowChanged(Conflict):
@@ -32,3 +32,9 @@ class StepNotInDraft(Conflict):
     """The draft does not have the step in which this was said."""
 
     code = "step_not_in_draft"
+
+
+class StartStepUnknown(UnprocessableRequest):
+    """The agent has no step of this id in which it talks."""
+
+    code = "start_step_unknown"

@@ -13,8 +13,11 @@ ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 
 
 class StartChatRequest(BaseModel):
+    """``start_node_id``: a test begins at this step instead of the first one, with the variables of ``initial_context``."""
+
     name: RunName | None = None
     initial_context: InitialContext = Field(default_factory=dict)
+    start_node_id: str | None = Field(default=None, min_length=1, max_length=200, pattern=r"^[^\x00]*$")
 
 
 class ChatMessageRequest(BaseModel):

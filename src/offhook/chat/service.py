@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from offhook.chat.errors import ChatTimedOut, WorkflowChanged
+from offhook.chat.errors import ChatTimedOut, StartStepUnknown, WorkflowChanged
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
@@ -29,6 +29,7 @@ from offhook.voice.events import VoiceEvent
 from offhook.voice.text_session import TextSession
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
+from offhook.workflows.nodes import KINDS
 
 ANSWER_TIMEOUT_S: Final = chat_store.CLAIM_TTL_S - 20
 log = structlog.get_logger(__name__)
@@ -66,8 +67,19 @@ class TextChatService:
         self._agents = agents
         self._max_turns = max_turns
 
-    async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: JsonObject) -> Run:
-        """Starts a new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
+    async def start(
+        self,
+        caller: Caller,
+        workflow_id: int,
+        *,
+        name: str | None,
+        context: JsonObject,
+        start_node_id: str | None = None,
+    ) -> Run:
+        """Starts a new chat with the agent's first messages, at another step than the first if one is named.
+
+        Raises StartStepUnknown (422), and what ``runs.service.create_run`` raises.
+        """
         async with self._db.transaction() as session:
             run = await runs.create_run(
                 session,
@@ -81,6 +93,12 @@ class TextChatService:
                 created_by=caller.user_id,
                 name_prefix="WR-TEST",
             )
+            if start_node_id is not None:
+                version = await workflows.version_to_run(session, run.organization_id, run.version_id)
+                node = parse_graph(version.definition).nodes.get(start_node_id)
+                if node is None or node.kind not in KINDS or not KINDS[node.kind].is_conversational:
+                    raise StartStepUnknown(field="start_node_id")
+                run.chat_state = {"start_node_id": start_node_id}
         await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
 
@@ -119,11 +137,13 @@ class TextChatService:
     async def _answer_message(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
         held = await self._claim_chat(ids, expected_revision, max_turns=self._max_turns)
 
+        at = held.state.get("start_node_id")
+
         async def run_turns(engine: TextSession) -> list[SpokenTurn]:
             spoken_turns: list[SpokenTurn] = []
             # A chat whose first answer was lost, or that was created as a bare run, begins with its first message.
             if not held.state["turns"]:
-                spoken_turns.append(SpokenTurn(None, await engine.start(), engine.snapshot()))
+                spoken_turns.append(SpokenTurn(None, await engine.start(at), engine.snapshot()))
             if text is not None and not engine.is_over:
                 spoken_turns.append(SpokenTurn(text, await engine.say(text), engine.snapshot()))
             return spoken_turns

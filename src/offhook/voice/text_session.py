@@ -60,10 +60,10 @@ class TextSession:
         """Returns plain JSON from which another session can start."""
         return cast(JsonObject, {**self._conversation.snapshot(), "usage": self._usage.as_dict()})
 
-    async def start(self) -> list[str]:
-        """Starts the chat and returns the agent's first messages."""
+    async def start(self, node_id: str | None = None) -> list[str]:
+        """Starts the chat, at another node than the first if one is named, and returns the agent's first messages."""
         self._emit_event(events.CALL_STARTED, {"channel": "text"})
-        self._conversation.enter_start_node()
+        self._conversation.enter_start_node(node_id)
         return await self._run_turn(None)
 
     async def say(self, text: str) -> list[str]:

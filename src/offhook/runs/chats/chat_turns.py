@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, NotRequired, TypedDict, cast
 
 
 class StoredMessage(TypedDict):
@@ -46,6 +46,8 @@ class ChatState(TypedDict):
     made: int
     usage: object
     claim: StoredClaim | None
+    # Where a test begins, if not at the start.
+    start_node_id: NotRequired[str]
 
 
 class TurnWords(TypedDict):
