@@ -245,6 +245,7 @@ IDS: dict[str, dict[str, str]] = {
     "export_run_evidence": {"run_id": "ended_run_id"},
     "delete_workflow_run": {"run_id": "ended_run_id"},
     "delete_workflow": {"workflow_id": "spare_workflow_id"},
+    "delete_campaign": {"campaign_id": "spare_campaign_id"},
     "release_managed_number": {"phone_number_id": "bought_id"},
 }
 # Who may ask them, where it is not the owner.
@@ -272,6 +273,7 @@ NEED_MORE = {
     "remove_voice_pack": "an installed pack: tests/models/voice_packs",
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",
+    "delete_campaign_contacts": "a campaign that is over: tests/campaigns",
     "refresh_mcp_tool": "an MCP server: tests/tools",
     "transcribe_recording": "as much time as the recording takes: tests/recordings",
 }

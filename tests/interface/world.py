@@ -86,6 +86,7 @@ class World:
         desk = Desk(self.client, self.org.owner_headers, self.ids["workflow_id"])
         lines = f"phone_number,name\n{numbers(1)[0]},{self.mark}\n"
         campaign_id = (await desk.made(lines.encode(), name=f"{NAME} {self.mark}"))["id"]
+        self.ids["spare_campaign_id"] = (await desk.made(lines.encode(), name=f"{NAME} {self.mark}"))["id"]
         self.uploaded["contacts_file_key"] = (await desk.place()).json()["file_key"]
         contacts = await desk.get(f"/{campaign_id}/contacts")
         self.ids |= {"campaign_id": campaign_id, "contact_id": contacts["contacts"][0]["id"]}

@@ -36,6 +36,8 @@ WRITES_ITS_OWN = {
     "test_tool": "tool.tested",
     "delete_recording": "recording.deleted",
     "delete_workflow_run": "run.deleted",
+    "delete_campaign": "campaign.deleted",
+    "delete_campaign_contacts": "campaign.contacts_deleted",
     "create_campaign": "campaign.created",
     "start_campaign": "campaign.started",
     "refresh_mcp_tool": "tool.refreshed",

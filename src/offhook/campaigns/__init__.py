@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from offhook.campaigns import endpoints
+from offhook.campaigns.deletion import CampaignEraser
 from offhook.campaigns.engine.engine import CampaignEngine
 from offhook.campaigns.engine.late_voicemail import LateVoicemailCorrection
 from offhook.campaigns.engine.store import PostgresCampaignStore
@@ -25,7 +26,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.database.group_commit import GroupCommit
 from offhook.orgs import StorageQuota
 from offhook.root import Root
-from offhook.runs import RunFinished
+from offhook.runs import RunFinished, RunServices
 from offhook.telephony import CallEnded, CallReports, OutboundCalls, OutcomeCorrected, TelephonyServices
 from offhook.workflows import WorkflowHooks
 
@@ -83,6 +84,7 @@ def _build_services(root: Root, outbound: OutboundCalls, store: PostgresCampaign
     return CampaignServices(
         engine=engine,
         campaigns=CampaignService(db, root.events, clock, outbound, engine, presenter),
+        eraser=CampaignEraser(db, root.storage, clock, root.get(RunServices).eraser),
         files=files,
         creation=CampaignCreation(db, files, outbound, presenter, clock),
         preflight=CampaignPreflight(db, files, presenter, clock),

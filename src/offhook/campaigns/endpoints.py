@@ -1,10 +1,14 @@
-"""Campaigns over HTTP: create, list, change, start, pause, resume and redial them."""
+"""Campaigns over HTTP: create, list, change, start, pause, resume, redial and delete them."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
 
 from offhook.campaigns import repository, service
+from offhook.campaigns.deletion import CampaignDeletion
 from offhook.campaigns.intake.creation import select_rules
 from offhook.campaigns.schemas import (
+    CampaignDeletionResponse,
     CampaignResponse,
     CampaignTestCallRequest,
     CampaignTestCallResponse,
@@ -20,7 +24,7 @@ from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.json_values import JsonObject, as_json_object
-from offhook.orgs import CurrentOrg, IdempotencyHeader, RequireMember, write_audit_entry
+from offhook.orgs import CurrentOrg, IdempotencyHeader, RequireAdmin, RequireMember, write_audit_entry
 
 router = APIRouter(prefix="/campaign", tags=["campaigns"])
 
@@ -81,6 +85,27 @@ def _changed_columns(body: UpdateCampaignRequest, campaign: Campaign) -> JsonObj
         retry_config = as_json_object(given["retry_config"])
         values["retry_config"] = {**campaign.retry_config, **retry_config} if retry_config else {}
     return values
+
+
+@router.delete("/{campaign_id}", response_model=CampaignDeletionResponse, operation_id="delete_campaign")
+async def delete_campaign(
+    campaign_id: Id, org: RequireAdmin, services: Services, delete_runs: Annotated[bool, Query()] = False
+) -> CampaignDeletion:
+    """Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs` its calls go too, with
+    recordings, transcripts and events; else they stay in the list of runs. Usage, charges, the do-not-call list and the
+    audit log stay.
+
+    409 `campaign_running` for a running campaign (pause it first), `campaign_has_live_calls` while calls are in progress."""
+    return await services.eraser.delete_campaign(org, campaign_id, deletes_runs=delete_runs)
+
+
+@router.delete(
+    "/{campaign_id}/contacts", response_model=CampaignDeletionResponse, operation_id="delete_campaign_contacts"
+)
+async def delete_campaign_contacts(campaign_id: Id, org: RequireAdmin, services: Services) -> CampaignDeletion:
+    """Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. Its calls stay, and the
+    campaign without progress and report. Others get 409 `campaign_not_over`."""
+    return await services.eraser.delete_contacts(org, campaign_id)
 
 
 @router.post("/{campaign_id}/start", response_model=CampaignResponse, operation_id="start_campaign")

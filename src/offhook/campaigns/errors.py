@@ -48,6 +48,24 @@ class CampaignNotRedialable(Conflict):
     code = "campaign_not_redialable"
 
 
+class CampaignRunning(Conflict):
+    """Running campaigns cannot be deleted. Pause it first."""
+
+    code = "campaign_running"
+
+
+class CampaignHasLiveCalls(Conflict):
+    """Calls of this campaign are in progress. Wait until they have ended."""
+
+    code = "campaign_has_live_calls"
+
+
+class CampaignNotOver(Conflict):
+    """Only contact lists of completed and failed campaigns can be deleted alone. Delete the campaign instead."""
+
+    code = "campaign_not_over"
+
+
 class NothingToRedial(UnprocessableRequest):
     """No unreached contacts have these outcomes."""
 

@@ -386,3 +386,15 @@ class PresignedUploadResponse(BaseModel):
 class UploadedFileResponse(BaseModel):
     file_key: str
     file_size: int
+
+
+class CampaignDeletionResponse(BaseModel):
+    """What was deleted, as the audit log has it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    campaign_id: int
+    contacts: int
+    runs: int
+    has_contact_file: bool
+    deleted_at: datetime

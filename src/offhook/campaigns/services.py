@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from offhook.campaigns.deletion import CampaignEraser
 from offhook.campaigns.engine.engine import CampaignEngine
 from offhook.campaigns.intake.call_me_first import CampaignTestCalls
 from offhook.campaigns.intake.contact_files import ContactFiles
@@ -23,6 +24,7 @@ class CampaignServices:
 
     engine: CampaignEngine
     campaigns: CampaignService
+    eraser: CampaignEraser
     files: ContactFiles
     creation: CampaignCreation
     preflight: CampaignPreflight

@@ -42,6 +42,29 @@ async def list_runs_between(
     return (await session.execute(rows)).all()
 
 
+async def list_runs_of_campaign(
+    session: AsyncSession, organization_id: int, campaign_id: int, *, limit: int
+) -> Sequence[int]:
+    """Returns runs of a campaign that are over, newest first."""
+    rows = (
+        select(Run.id)
+        .where(Run.organization_id == organization_id, Run.campaign_id == campaign_id)
+        .where(Run.status.not_in(sorted(LIVE_STATES)), Run.is_leased.is_(False))
+        .order_by(Run.id.desc())
+        .limit(limit)
+    )
+    return (await session.scalars(rows)).all()
+
+
+async def has_live_run_of_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> bool:
+    """Returns whether a call of the campaign is not over."""
+    is_open = or_(Run.status.in_(sorted(LIVE_STATES)), Run.is_leased)
+    found = await session.scalar(
+        select(Run.id).where(Run.organization_id == organization_id, Run.campaign_id == campaign_id, is_open).limit(1)
+    )
+    return found is not None
+
+
 async def forget_recordings(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> None:
     """Makes the runs ones that were not recorded."""
     await session.execute(
