@@ -86,6 +86,31 @@ export function useRedial(id: number) {
   });
 }
 
+/** Deletes the campaign, and its calls if asked. */
+export function useDeleteCampaign(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (delete_runs: boolean) =>
+      unwrap(
+        api.DELETE("/api/v1/campaign/{campaign_id}", {
+          params: { path: { campaign_id: id }, query: { delete_runs } },
+        }),
+      ),
+    onSuccess: () => {
+      queries.removeQueries({ queryKey: ["campaigns", id] });
+      return queries.invalidateQueries({ queryKey: ["campaigns", "all"] });
+    },
+  });
+}
+
+export function useDeleteContacts(id: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => unwrap(api.DELETE("/api/v1/campaign/{campaign_id}/contacts", at(id))),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["campaigns"] }),
+  });
+}
+
 export type ContactState = "pending" | "calling" | "done";
 
 export type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];

@@ -16,12 +16,13 @@ import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { type Campaign, type Outcome, sourceAddress, useMove, useRedial, useUpdateCampaign } from "../api";
 import { changedOf, problemOf, RULE_FIELDS, RULE_LABELS, rulesOf } from "../rules/draft";
 import { RulesForm } from "../rules/rules-form";
+import { DeleteCampaign, DeleteContacts } from "./deletion";
 
 export function Actions({ campaign }: { campaign: Campaign }) {
   const permissions = usePermissions();
   const move = useMove(campaign.id);
   const guardClick = useClickGuard();
-  const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
+  const [dialog, setDialog] = useState<"redial" | "rules" | "delete" | "contacts" | null>(null);
   const { status } = campaign;
   const isOver = status === "completed" || status === "failed";
   const report = () =>
@@ -67,9 +68,17 @@ export function Actions({ campaign }: { campaign: Campaign }) {
         <Menu.Dropdown>
           {permissions.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Edit rules</Menu.Item>}
           <Menu.Item onClick={() => void source().catch(notifyError)}>Download contacts</Menu.Item>
+          {permissions.admin && isOver && <Menu.Item onClick={() => setDialog("contacts")}>Delete contacts</Menu.Item>}
+          {permissions.admin && (
+            <Menu.Item color="red" disabled={status === "running"} onClick={() => setDialog("delete")}>
+              Delete campaign
+            </Menu.Item>
+          )}
         </Menu.Dropdown>
       </Menu>
       {dialog === "redial" && <Redial campaign={campaign} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && <DeleteCampaign campaign={campaign} onClose={() => setDialog(null)} />}
+      {dialog === "contacts" && <DeleteContacts campaign={campaign} onClose={() => setDialog(null)} />}
       {dialog === "rules" && <ChangeRules campaign={campaign} onClose={() => setDialog(null)} />}
     </>
   );
