@@ -6,7 +6,7 @@ from alembic import op
 revision = "0022"
 down_revision = "0021"
 # Older code neither reads nor writes the column.
-oldest_code = "0020"
+oldest_code = "0021"
 
 
 def upgrade() -> None:

@@ -7,7 +7,7 @@ from sqlalchemy.dialects import postgresql
 revision = "0023"
 down_revision = "0022"
 # Older code leaves the columns alone: what it copies has no scenarios, and it publishes without asking.
-oldest_code = "0020"
+oldest_code = "0021"
 
 
 def upgrade() -> None:

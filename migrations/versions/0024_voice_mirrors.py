@@ -6,7 +6,7 @@ from sqlalchemy.dialects import postgresql
 
 revision = "0024"
 down_revision = "0023"
-oldest_code = "0020"
+oldest_code = "0021"
 
 
 def upgrade() -> None:
