@@ -457,7 +457,15 @@ export interface paths {
         get: operations["get_campaign"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Campaign
+         * @description Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs` its calls go too, with
+         *     recordings, transcripts and events; else they stay in the list of runs. Usage, charges, the do-not-call list and the
+         *     audit log stay.
+         *
+         *     409 `campaign_running` for a running campaign (pause it first), `campaign_has_live_calls` while calls are in progress.
+         */
+        delete: operations["delete_campaign"];
         options?: never;
         head?: never;
         /**
@@ -481,7 +489,12 @@ export interface paths {
         get: operations["list_campaign_contacts"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Campaign Contacts
+         * @description Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. Its calls stay, and the
+         *     campaign without progress and report. Others get 409 `campaign_not_over`.
+         */
+        delete: operations["delete_campaign_contacts"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5425,6 +5438,25 @@ export interface components {
             is_open: boolean;
             /** Schedule Zone */
             schedule_zone: string;
+        };
+        /**
+         * CampaignDeletionResponse
+         * @description What was deleted, as the audit log has it.
+         */
+        CampaignDeletionResponse: {
+            /** Campaign Id */
+            campaign_id: number;
+            /** Contacts */
+            contacts: number;
+            /**
+             * Deleted At
+             * Format: date-time
+             */
+            deleted_at: string;
+            /** Has Contact File */
+            has_contact_file: boolean;
+            /** Runs */
+            runs: number;
         };
         /**
          * CampaignFacts
@@ -10424,7 +10456,10 @@ export interface components {
             /** Own Limit Cents */
             own_limit_cents: number | null;
         };
-        /** StartChatRequest */
+        /**
+         * StartChatRequest
+         * @description ``start_node_id``: a test begins at this step instead of the first one, with the variables of ``initial_context``.
+         */
         StartChatRequest: {
             /** Initial Context */
             initial_context?: {
@@ -10432,6 +10467,8 @@ export interface components {
             };
             /** Name */
             name?: string | null;
+            /** Start Node Id */
+            start_node_id?: string | null;
         };
         /**
          * StatusReport
@@ -14459,6 +14496,98 @@ export interface operations {
             };
         };
     };
+    delete_campaign: {
+        parameters: {
+            query?: {
+                delete_runs?: boolean;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDeletionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     update_campaign: {
         parameters: {
             query?: never;
@@ -14594,6 +14723,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ContactList"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_campaign_contacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignDeletionResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
