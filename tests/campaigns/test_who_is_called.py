@@ -317,6 +317,8 @@ def test_two_thousand_cases_against_a_second_implementation() -> None:
     assert asyncio.run(find_wrong(1, 2000))[:2] == []
 
 
+# Two minutes of work, and other tests run beside.
+@pytest.mark.timeout(900)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_a_million_cases(seed: int) -> None:

@@ -145,6 +145,10 @@ async def test_a_malformed_body(client: AsyncClient, described: list[Operation],
     assert not wrong
 
 
+# Numbers that name what may not be there.
+NAMES = {"version"}
+
+
 async def test_numbers_in_the_query_at_and_past_their_edges(
     client: AsyncClient, described: list[Operation], ours: World
 ) -> None:
@@ -156,7 +160,7 @@ async def test_numbers_in_the_query_at_and_past_their_edges(
             if schema.get("type") not in ("integer", "number"):
                 continue
             low, high = schema.get("minimum"), schema.get("maximum")
-            tries = [(low, 200), (high, 200), ("x", 422), ("", 422), (10**30, 422)]
+            tries = [(low, 200), (high, 404 if name in NAMES else 200), ("x", 422), ("", 422), (10**30, 422)]
             tries += [(low - 1, 422)] if low is not None else []
             tries += [(high + 1, 422)] if high is not None else []
             for value, expected in tries:

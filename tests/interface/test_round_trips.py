@@ -46,6 +46,9 @@ ELSEWHERE = {
     "update_workflow": Reading("/workflow/fetch/{workflow_id}"),
     "update_workflow_status": Reading("/workflow/fetch/{workflow_id}"),
     "move_workflow_to_folder": Reading("/workflow/fetch/{workflow_id}"),
+    "put_voice_mirrors": Reading(
+        "/superuser/voice-packs", lambda answer, _: {"addresses": answer["mirrors"]["addresses"]}
+    ),
     "set_own_price": Reading(
         "/organizations/usage/prices", lambda answer, _: next(price for price in answer["prices"] if price["is_own"])
     ),

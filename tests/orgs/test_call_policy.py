@@ -102,6 +102,8 @@ def test_ten_thousand_cases_against_a_second_implementation() -> None:
     check_cases(1, 10_000)
 
 
+# Two minutes of work, and other tests run beside.
+@pytest.mark.timeout(900)
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_a_million_cases(seed: int) -> None:

@@ -1,8 +1,6 @@
 """One turn of a conversation played again with the draft, over HTTP."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
 from offhook.chat.recorded_turns import TurnOutcome
 from offhook.chat.schemas import ReplayedOutcome, TurnReplayResponse
@@ -23,11 +21,12 @@ router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}/turns", tags=["
 async def replay_run_turn(
     workflow_id: Id,
     run_id: LongId,
-    turn: Annotated[int, Path(ge=1, le=100_000, description="Counted by what the caller said, from 1")],
+    turn: Id,
     org: RequireMember,
     chats: Chats,
 ) -> TurnReplayResponse:
-    """Plays one turn again with the agent's draft, from the history and the variables that the conversation had before it.
+    """Plays one turn, counted from 1 by what the caller said, again with the agent's draft, from the history and the
+    variables that the conversation had before it.
 
     By text, without the caller. Nothing is stored. Tools are not called: they answer what they answered then."""
     found = await chats.replayer.replay_turn(org, workflow_id, run_id, turn)

@@ -14,11 +14,13 @@ from pydantic import (
     model_validator,
 )
 
+from offhook.kit.json_numbers import Number, WholeNumber
+
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)]
-Seconds = Annotated[float, Field(gt=0, le=600)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Seconds = Annotated[Number, Field(gt=0, le=600)]
+Share = Annotated[Number, Field(ge=0, le=1)]
 # A Wednesday morning: callers say "tomorrow" too.
 DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
 MAX_SCENARIOS: Final = 200
@@ -72,7 +74,7 @@ class CallerRule(_CallerAct):
     at: Id | None = None
     when_agent_says: Text | None = None
     one_of: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
-    times: Annotated[int, Field(ge=1, le=MAX_TURNS)] = MAX_TURNS
+    times: Annotated[WholeNumber, Field(ge=1, le=MAX_TURNS)] = MAX_TURNS
 
     @model_validator(mode="before")
     @classmethod
@@ -94,7 +96,7 @@ class Manner(_StrictModel):
     often one of ``wrong_sentences`` comes before the right one. The seed chooses where."""
 
     hesitates: Share = 0.0
-    wrong_answers: Annotated[int, Field(ge=0, le=20)] = 0
+    wrong_answers: Annotated[WholeNumber, Field(ge=0, le=20)] = 0
     wrong_sentences: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)] = ("The weather is nice today.",)
 
 
@@ -107,7 +109,7 @@ class CallerScript(_StrictModel):
     ] = ()
     rules: Annotated[tuple[CallerRule, ...], Field(max_length=50)] = ()
     manner: Manner = Manner()
-    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] = 40
+    max_turns: Annotated[WholeNumber, Field(ge=1, le=MAX_TURNS)] = 40
 
     @model_validator(mode="after")
     def _does_something(self) -> Self:
@@ -126,7 +128,7 @@ class ToolMock(_StrictModel):
     result: JsonValue = None
     fails: Text | None = None
     transfer: Annotated[str, StringConstraints(pattern=r"^(answered|busy|no_answer)$")] | None = None
-    takes_s: Annotated[float, Field(ge=0, le=600)] = 0.3
+    takes_s: Annotated[Number, Field(ge=0, le=600)] = 0.3
 
 
 class ExpectedToolCall(_StrictModel):
@@ -158,8 +160,8 @@ class ScenarioExpectation(_StrictModel):
     is_over: bool | None = None
     outcome: Id | None = None
     end_reason: Id | None = None
-    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] | None = None
-    max_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
+    max_turns: Annotated[WholeNumber, Field(ge=1, le=MAX_TURNS)] | None = None
+    max_seconds: Annotated[Number, Field(gt=0, le=3600)] | None = None
 
     @model_validator(mode="after")
     def _expects_something(self) -> Self:
@@ -178,7 +180,7 @@ class Scenario(_StrictModel):
     name: Name
     title: Text | None = None
     tags: Annotated[tuple[Name, ...], Field(max_length=20)] = ()
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    seed: Annotated[WholeNumber, Field(ge=0, lt=2**31)] = 0
     now: AwareDatetime = DEFAULT_NOW
     context: dict[str, JsonValue] = Field(default_factory=dict)
     pre_call_fetch: dict[str, JsonValue] = Field(default_factory=dict)

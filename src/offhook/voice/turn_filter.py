@@ -54,7 +54,7 @@ class TurnFilter:
         if not is_busy and len(lexicon.split(text)) == 1 and self._listener.sound.was_breath():
             return "no_voice"
         is_idle_talk = signal is SpeechSignal.FILLER or (signal is SpeechSignal.ASIDE and lexicon.is_short_aside(text))
-        return signal.value if is_idle_talk else ""
+        return str(signal.value) if is_idle_talk else ""
 
     def _answer_aside(self, text: str) -> None:
         if not self._turns.is_agent_busy:

@@ -117,8 +117,7 @@ class Conversation:
 
     def enter_start_node(self, node_id: str | None = None) -> None:
         """Enters the graph where it starts, or at the node of a test."""
-        if node_id is not None:
-            self.node = self.graph.nodes[node_id]
+        self.node = self.graph.nodes[node_id] if node_id is not None else self.node
         edges = self.outgoing_edges()
         self._llm.prepare([text for edge in edges for text in (edge.label, edge.condition, *edge.examples)])
         self._enter_node(self.node)

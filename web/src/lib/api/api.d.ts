@@ -4188,7 +4188,8 @@ export interface paths {
         put?: never;
         /**
          * Replay Run Turn
-         * @description Plays one turn again with the agent's draft, from the history and the variables that the conversation had before it.
+         * @description Plays one turn, counted from 1 by what the caller said, again with the agent's draft, from the history and the
+         *     variables that the conversation had before it.
          *
          *     By text, without the caller. Nothing is stored. Tools are not called: they answer what they answered then.
          */
@@ -36422,7 +36423,6 @@ export interface operations {
             path: {
                 workflow_id: number;
                 run_id: number;
-                /** @description Counted by what the caller said, from 1 */
                 turn: number;
             };
             cookie?: never;
