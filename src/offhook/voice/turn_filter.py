@@ -50,7 +50,7 @@ class TurnFilter:
         signal = lexicon.classify(text, stop_words=self._config.interruption_words)
         is_asked = self._playback.current_text.rstrip().endswith("?")
         if signal is SpeechSignal.BACKCHANNEL and is_busy and not is_asked:
-            return signal.value
+            return str(signal.value)
         if not is_busy and len(lexicon.split(text)) == 1 and self._listener.sound.was_breath():
             return "no_voice"
         is_idle_talk = signal is SpeechSignal.FILLER or (signal is SpeechSignal.ASIDE and lexicon.is_short_aside(text))

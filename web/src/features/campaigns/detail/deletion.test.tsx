@@ -9,10 +9,12 @@ const DELETE = "DELETE /api/v1/campaign/3";
 
 it("deletes the campaign, and says why it does not", async () => {
   const server = new FakeServer();
-  server.on(DELETE, { status: 409, body: { detail: "Pause it first.", code: "campaign_running" } });
+  const refuse = server.hold(DELETE, { status: 409, body: { detail: "Pause it first.", code: "campaign_running" } });
   const { user } = await renderPart(<DeleteCampaign campaign={CAMPAIGN} onClose={() => {}} />, { server });
   await user.click(await screen.findByRole("checkbox", { name: /Delete its calls too/ }));
   await user.click(screen.getByRole("button", { name: "Delete" }));
+  await waitFor(() => expect(server.sent).toHaveLength(1));
+  refuse();
   expect((await screen.findByRole("alert")).textContent).toContain("Pause it first.");
   server.on(DELETE, { body: { campaign_id: 3, contacts: 2, runs: 1, has_contact_file: true } });
   await user.click(screen.getByRole("button", { name: "Delete" }));
