@@ -94,7 +94,7 @@ def promised(guide: Path) -> list[str]:
     always = {
         "api.md": ["one call", "revision_conflict Guest survey (demo)", '"code":"workflow_not_found"}'],
         "tutorial.md": [
-            '{"is_valid":true,"errors":[],"warnings":[],"findings":[]}',
+            '{"is_valid":true,"errors":[],"warnings":[],"findings":[],"can_run_offline":true,',
             "completed answered True",
             "0 violations.",
         ],

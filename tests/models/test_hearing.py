@@ -119,7 +119,8 @@ async def speech() -> AsyncIterator[SynthesizerProcess]:
 
 @pytest.fixture
 async def stt(speech: SynthesizerProcess) -> AsyncIterator[BuiltinStt]:
-    recognizer = BuiltinStt(speech)
+    # What it understands is measured, not how soon: beside other tests its low priority may keep it waiting for long.
+    recognizer = BuiltinStt(speech, silence_timeout_s=60)
     yield recognizer
     await recognizer.close()
 

@@ -342,9 +342,9 @@ def test_a_session_that_ends_leads_to_the_door_and_back(page: Page) -> None:
     expect(page.get_by_text("Your session has ended")).to_be_visible()
     page.get_by_label("Email").fill(OWNER)
     page.locator("input[type=password]").fill("wrong password")
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("alert")).to_be_visible()
     page.locator("input[type=password]").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
     assert "sort=duration" in page.url

@@ -288,7 +288,8 @@ class TestValidate:
         workflow_id = (await editor.create())["id"]
         answer = await editor.post(f"/workflow/{workflow_id}/validate")
         clean = {"is_valid": True, "errors": [], "warnings": [], "findings": []}
-        assert (answer.status_code, answer.json()) == (200, clean)
+        assert answer.status_code == 200
+        assert answer.json() | clean == answer.json()
 
     async def test_findings_of_the_graph_stand_beside_and_do_not_prevent_publishing(self, editor: Editor) -> None:
         edges = [edge("s", "a", "Begin"), edge("a", "e", "Finish", condition="never")]

@@ -17,6 +17,7 @@ from offhook.models.providers.builtin.hearing.grammar import SpeechGrammar, comp
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
 from offhook.models.providers.builtin.hearing.program_wire import AUDIO, BEGIN, FINISH, FORGET
 from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
+from offhook.models.speech_programs.recognizer_process import SILENCE_TIMEOUT_S
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook.models.stt_events import SttEventQueue, read_stt_events
 
@@ -26,12 +27,15 @@ MAX_UTTERANCE_S: Final = 15.0
 
 
 class BuiltinStt:
-    """Implements Stt. ``processes`` recognizers serve all calls of this process; they start with the first call."""
+    """Implements Stt. ``processes`` recognizers serve all calls of this process; they start with the first call. One that
+    is silent for ``silence_timeout_s`` while it has work is stuck, and is started again."""
 
     has_endpointing = False
 
-    def __init__(self, speech: SynthesizerProcess, *, processes: int = 1) -> None:
-        self._listeners = [RecognizerSlot(speech) for _ in range(processes)]
+    def __init__(
+        self, speech: SynthesizerProcess, *, processes: int = 1, silence_timeout_s: float = SILENCE_TIMEOUT_S
+    ) -> None:
+        self._listeners = [RecognizerSlot(speech, silence_timeout_s) for _ in range(processes)]
         self._ids = itertools.count(1)
 
     @property

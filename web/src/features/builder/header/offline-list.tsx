@@ -19,7 +19,7 @@ export function OfflineList() {
     setIsOpen(false);
   };
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} shadow="md" radius="md">
+    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus shadow="md" radius="md">
       <Popover.Target>
         <Button
           size="xs"

@@ -90,7 +90,7 @@ function ProviderForm({ provider, redirectUri }: { provider: Provider | null; re
         description="What members enter on the sign-in page, such as acme"
         {...form.text("sign_in_name")}
       />
-      <TextInput label="Issuer" placeholder="https://id.example.com" {...form.text("issuer")} />
+      <TextInput label="Issuer" placeholder="https://example.com" {...form.text("issuer")} />
       <TextInput label="Client ID" {...form.text("client_id")} />
       <Password
         label="Client secret"

@@ -23,7 +23,7 @@ from offhook.models.providers.builtin.hearing.program_wire import (
     PRONOUNCE,
     WORDS,
 )
-from offhook.models.speech_programs.recognizer_process import RecognizerProcess
+from offhook.models.speech_programs.recognizer_process import SILENCE_TIMEOUT_S, RecognizerProcess
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 # More common words make the recognizer slower and no better: most are never said on the telephone.
@@ -42,8 +42,8 @@ class _PreparedGrammar:
 class RecognizerSlot:
     """A recognizer process. Everything that it learned is learned again after it was replaced."""
 
-    def __init__(self, speech: SynthesizerProcess) -> None:
-        self.program = RecognizerProcess(COMMAND)
+    def __init__(self, speech: SynthesizerProcess, silence_timeout_s: float = SILENCE_TIMEOUT_S) -> None:
+        self.program = RecognizerProcess(COMMAND, silence_timeout_s)
         self._speech = speech
         self._prepared: dict[str, _PreparedGrammar] = {}
         self._teaching = asyncio.Lock()

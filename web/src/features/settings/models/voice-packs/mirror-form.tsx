@@ -30,7 +30,7 @@ export function MirrorForm({ mirrors }: { mirrors: Packs["mirrors"] }) {
       <Textarea
         label="Mirror address"
         description={HINTS[mirrors.source]}
-        placeholder="https://mirror.example/english/"
+        placeholder="https://example.com/voices/english/"
         autosize
         minRows={1}
         maxRows={6}
