@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from offhook.campaigns.tables import Campaign
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder
 from offhook.kit.processes.child_process import die_with_parent
+from offhook.nodes.tables import NodeRow
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from offhook.settings import Settings
@@ -145,6 +147,13 @@ async def rig(
             TelephonyConfiguration(
                 organization_id=organization_id, name="Instant phones", provider="sandbox", is_default_outbound=True,
                 config={"instant": True, **phones},
+            )
+        )  # fmt: skip
+        # Workers dial as long as a server has room for calls. None is needed: these telephones want no media.
+        session.add(
+            NodeRow(
+                id="rig", kind="serve", version="0", call_limit=4 * live_calls,
+                beat_at=datetime.now(UTC) + timedelta(days=1),
             )
         )  # fmt: skip
     environment = {f"OFFHOOK_{name.upper()}": str(value) for name, value in values.items()}
