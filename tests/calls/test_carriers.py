@@ -18,6 +18,7 @@ from offhook.settings import Settings
 from offhook.telephony.tables import PhoneNumber
 from offhook.voice import events
 from offhook_lab.carriers import CarrierEmulator, EmulatedCall, RestFault, TelnyxEmulator, phones
+from offhook_lab.carriers.core.stream import MediaStream
 from tests.calls.carrier_desk import AGENT, OURS, PUBLIC, THEIRS, prepare
 from tests.calls.conftest import LiveServer
 from tests.calls.desks import Desk, account, each
@@ -154,12 +155,21 @@ async def _hangs_up_first(phone: phones.EmulatedPhone) -> None:
     phone.hang_up()
 
 
-async def _interrupts(phone: phones.EmulatedPhone) -> None:
+async def _talk_over_agent(phone: phones.EmulatedPhone) -> None:
+    """Says it again until the agent yields: on a busy machine its words may come too late the first time."""
     await phone.wait_for_speech()
     await phone.wait_seconds(0.4)
-    await phone.say_text(SAID)
-    # Until the agent has fallen silent.
-    await phone.wait_for_speech_end()
+    stream = phone.peer
+    assert isinstance(stream, MediaStream)
+    while not stream.clears:
+        await phone.say_text(SAID)
+        for _ in range(100):
+            if not stream.clears:
+                await phone.next_frame()
+
+
+async def _interrupts(phone: phones.EmulatedPhone) -> None:
+    await _talk_over_agent(phone)
     phone.hang_up()
 
 
@@ -170,10 +180,7 @@ async def _presses_one(phone: phones.EmulatedPhone) -> None:
 
 
 async def _interrupts_and_presses_one(phone: phones.EmulatedPhone) -> None:
-    await phone.wait_for_speech()
-    await phone.wait_seconds(0.4)
-    await phone.say_text(SAID)
-    await phone.wait_for_speech_end()
+    await _talk_over_agent(phone)
     await phone.press_keys("1")
 
 
