@@ -1,6 +1,7 @@
 """Installing a pack: what is resumed, what is shared between versions, and what a crash at any step leaves."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,24 @@ class TestManifestOfAMirror:
         async with mirror_server(files) as mirror:
             with pytest.raises(VoicesDownloadFailed, match=rf"{VOICE} was not delivered: .*answers 404"):
                 await install(store, mirror.url)
+
+
+def test_the_folder_may_be_published_while_it_is_looked_at(store: PackStore) -> None:
+    part, whole = store.folder / "tiny@0123456789abcdef.part", store.folder / "tiny@0123456789abcdef"
+    for number in range(40):
+        (part / f"tts/espeak-ng-data/{number}").mkdir(parents=True)
+    is_done = threading.Event()
+
+    def move_to_and_fro() -> None:
+        while not is_done.is_set():
+            part.rename(whole)
+            whole.rename(part)
+
+    mover = threading.Thread(target=move_to_and_fro)
+    mover.start()
+    try:
+        for _ in range(300):
+            assert {pack.fetched_bytes for pack in store.list_unfinished()} <= {0}
+    finally:
+        is_done.set()
+        mover.join()

@@ -278,10 +278,11 @@ class PackStore:
 def _count_bytes(folder: Path) -> int:
     """Returns the size of the files of packs in a folder, without our notes; files may come and go meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        if path.name not in _NOTES:
-            with suppress(OSError):
-                total += path.lstat().st_size if path.is_file() else 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            if name not in _NOTES:
+                with suppress(OSError):
+                    total += Path(parent, name).lstat().st_size
     return total
 
 
