@@ -100,9 +100,8 @@ def database_pool(pg_url: str) -> Iterator[DatabasePool]:
 @pytest.fixture
 def database_url(database_pool: DatabasePool) -> Iterator[str]:
     """A database with the schema and no rows, this test's own until it ends."""
-    url = database_pool.lend()
-    yield url
-    database_pool.give_back(url)
+    with database_pool.lent() as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,17 +1,23 @@
 """Databases of tests: made from the template, lent to one test at a time, emptied in between."""
 
 import asyncio
+import json
 import shutil
 import threading
 import uuid
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from offhook.kit.database.engine import create_engine
+
+Result = TypeVar("Result")
 
 IN_MEMORY = Path("/dev/shm")
 TEMPLATE = "offhook"
@@ -48,6 +54,15 @@ WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'al
 _SEQUENCES = """
 SELECT seqrelid::regclass::text, seqstart FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
 WHERE relnamespace = 'public'::regnamespace ORDER BY 1"""
+_WRITTEN_COLUMNS = """
+SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
+WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''"""
+_WRITE_ROWS = """
+DO $do$ BEGIN
+    SET LOCAL session_replication_role = replica;
+    IF {has_rows} THEN RAISE EXCEPTION 'it has rows'; END IF;
+    {inserts}
+END $do$"""
 
 
 @cache
@@ -96,6 +111,13 @@ class _LentDatabase:
         self.engine = create_engine(url)
 
 
+@dataclass(frozen=True)
+class DatabaseRows:
+    """All rows of a database, as a statement that writes them into one without rows."""
+
+    statement: str
+
+
 class DatabasePool:
     """Lends databases with the template's schema and no rows.
 
@@ -123,10 +145,28 @@ class DatabasePool:
     def give_back(self, url: str) -> None:
         self._run(self._empty(self._lent.pop(url)))
 
+    @contextmanager
+    def lent(self) -> Iterator[str]:
+        url = self.lend()
+        try:
+            yield url
+        finally:
+            self.give_back(url)
+
+    def is_lent(self, url: str) -> bool:
+        return url in self._lent
+
+    def read_rows(self, url: str) -> DatabaseRows:
+        return self._run(self._read_rows(self._lent[url].connection))
+
+    def write_rows(self, url: str, rows: DatabaseRows) -> bool:
+        """Writes rows that were read from another database; does nothing and returns False where rows are already."""
+        return self._run(self._write_rows(self._lent[url].connection, rows))
+
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
-    def _run(self, work: Any) -> Any:
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(_TIMEOUT_S)
 
     async def _create(self) -> _LentDatabase:
@@ -158,3 +198,28 @@ class DatabasePool:
         else:
             database.connection.terminate()
             await drop_database(self._pg_url, database.name)
+
+    async def _read_rows(self, connection: "asyncpg.Connection[Any]") -> DatabaseRows:
+        has_rows, statements = [], []
+        for (table,) in await connection.fetch(_TABLES):
+            rows = await connection.fetchval(f"SELECT json_agg(r) FROM {table} r")
+            if rows is None:
+                continue
+            columns = await connection.fetchval(_WRITTEN_COLUMNS, table)
+            has_rows.append(f"EXISTS (SELECT FROM {table})")
+            statements.append(
+                f"INSERT INTO {table} ({columns}) SELECT {columns} FROM "
+                f"json_populate_recordset(NULL::{table}, $rows${json.dumps(json.loads(rows))}$rows$);"
+            )
+        for name, _ in await connection.fetch(_SEQUENCES):
+            last = await connection.fetchval(f"SELECT CASE WHEN is_called THEN last_value END FROM {name}")
+            if last is not None:
+                statements.append(f"PERFORM setval('{name}', {last});")
+        return DatabaseRows(_WRITE_ROWS.format(has_rows=" OR ".join(has_rows), inserts="\n    ".join(statements)))
+
+    async def _write_rows(self, connection: "asyncpg.Connection[Any]", rows: DatabaseRows) -> bool:
+        try:
+            await connection.execute(rows.statement)
+        except asyncpg.RaiseError:
+            return False
+        return True
