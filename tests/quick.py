@@ -13,5 +13,6 @@ def first_quick(cases: Iterable[Any], *, count: int = 1) -> list[Any]:
 
 
 def _slow(case: Any) -> Any:
-    values = case if isinstance(case, tuple) else (case,)
+    # A named tuple is one value.
+    values = case if type(case) is tuple else (case,)
     return pytest.param(*values, marks=pytest.mark.slow)

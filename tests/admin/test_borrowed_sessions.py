@@ -54,6 +54,7 @@ async def codes(client: AsyncClient, app: FastAPI, headers: Headers) -> dict[tup
     return found
 
 
+@pytest.mark.slow
 async def test_it_only_reads(client: AsyncClient, app: FastAPI, borrowed: Headers) -> None:
     for path in ("/auth/me", "/workflow/summary", "/organizations/api-keys", "/organizations/audit-log"):
         assert (await client.get(path, headers=borrowed)).status_code == 200

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # Each of these costs 5 to 60 MB or half a second.
 HEAVY = (
     *("onnxruntime", "tokenizers", "onnx", "obstore", "pypdfium2", "docx", "selectolax", "semchunk", "pocketsphinx"),
@@ -21,6 +23,7 @@ print(json.dumps([name for name in sys.argv[2:] if name in sys.modules]))
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_has_nothing_to_do_has_loaded_no_model_and_no_vendor(tmp_path: object) -> None:
     done = subprocess.run(
         [sys.executable, "-c", BUILD, str(tmp_path), *HEAVY], capture_output=True, text=True, check=True, timeout=120

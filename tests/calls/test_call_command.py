@@ -66,6 +66,7 @@ async def test_ctrl_c_hangs_up(served: Served) -> None:
     assert (run["status"], run["end_reason"]) == ("completed", "caller_hung_up")
 
 
+@pytest.mark.slow
 async def test_starts_a_server_of_its_own_when_none_runs(tmp_path: Path) -> None:
     environment = {**os.environ, "OFFHOOK_DATA_DIR": str(tmp_path / "fresh")}
     code, out, err = await Command(tmp_path, environment, "call", "--workflow", "1", "--to", "+12015550102").ended()

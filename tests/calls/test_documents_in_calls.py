@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.calls.conftest import LiveServer
 from tests.knowledge.conftest import Librarian
@@ -11,6 +13,7 @@ from tests.voice.phone import simple_agent
 QUESTION = "How long is lost property kept?"
 
 
+@pytest.mark.slow
 async def test_the_agent_says_what_the_document_says(server: LiveServer) -> None:
     librarian = Librarian(server.http, server.org.key_headers, server.root)
     guide = await librarian.add(LONG_GUIDE)

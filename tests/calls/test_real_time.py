@@ -92,6 +92,7 @@ class TestTheSampleCall:
 
 
 class TestACallerFromAFile:
+    @pytest.mark.slow
     @pytest.mark.skipif(not GO_FORWARD.exists(), reason="needs Debian's pocketsphinx-testdata")
     async def test_is_understood(self, served: Served, tmp_path: Path) -> None:
         caller, saved = tmp_path / "go.wav", tmp_path / "saved.wav"

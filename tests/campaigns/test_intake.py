@@ -36,6 +36,7 @@ GOOD = {
 }
 
 
+@pytest.mark.slow
 async def test_ways_to_write_the_same(desk: Desk) -> None:
     for kind, content in GOOD.items():
         assert await contacts(desk, content) == [(2, ONE, {"name": "Ann"}), (3, TWO, {"name": "Bo"})], kind
@@ -79,6 +80,7 @@ BAD: dict[str, tuple[bytes, list[tuple[int, str | None, str]]]] = {
 }
 
 
+@pytest.mark.slow
 async def test_bad_files_and_their_answers(desk: Desk) -> None:
     for kind, (content, expected) in BAD.items():
         answer = await desk.create(content)

@@ -53,6 +53,7 @@ def test_idle_it_needs_less_than_300_mb_in_all(first: Server) -> None:
     assert sum(map(proportional_mb, first.family())) < 300
 
 
+@pytest.mark.slow
 def test_an_orderly_stop_ends_everything(installed: Offhook) -> None:
     server = installed.serve()
     family = server.family()
@@ -71,6 +72,7 @@ def test_ctrl_c_in_a_terminal_is_an_orderly_stop_too(installed: Offhook) -> None
     assert "Traceback" not in server.output()
 
 
+@pytest.mark.slow
 def test_killed_it_takes_worker_and_database_along_and_loses_nothing(installed: Offhook) -> None:
     server = installed.serve()
     token = server.post("/api/v1/auth/link", {"token": server.sign_in_token()}).json()["token"]

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from httpx2 import AsyncClient
 
 from offhook.orgs import service as orgs
@@ -78,6 +79,7 @@ async def test_another_organization_s_ids_are_unknown_ids(
     assert await everything(client, described, theirs) == before
 
 
+@pytest.mark.slow
 async def test_an_own_id_does_not_open_what_hangs_under_another_organization_s(
     client: AsyncClient, described: list[Operation], ours: World, theirs: World
 ) -> None:
@@ -95,6 +97,7 @@ async def test_an_own_id_does_not_open_what_hangs_under_another_organization_s(
     assert not wrong
 
 
+@pytest.mark.slow
 async def test_lists_and_counts_hold_what_is_one_s_own(
     client: AsyncClient, described: list[Operation], ours: World, make_org: Any
 ) -> None:
@@ -118,6 +121,7 @@ def in_an_order_that_works(described: list[Operation]) -> list[Operation]:
     return sorted((one for one in described if one.name not in PUBLIC | STREAMS | NEED_MORE.keys()), key=place)
 
 
+@pytest.mark.slow
 async def test_a_valid_request_to_every_operation_succeeds_and_a_twin_stays_as_it_was(
     client: AsyncClient, root: Root, described: list[Operation], make_org: Any
 ) -> None:

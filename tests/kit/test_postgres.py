@@ -141,6 +141,7 @@ def test_a_path_too_long_for_a_socket_is_fine(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.slow
 def test_the_socket_is_private_and_its_address_is_the_same_after_a_restart(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
     first = server.start()
@@ -172,6 +173,7 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
 
 
 @needs_root
+@pytest.mark.slow
 def test_as_root_the_server_runs_as_another_user_and_parents_stay_closed(tmp_path: Path) -> None:
     private = tmp_path / "home"
     private.mkdir(mode=0o700)

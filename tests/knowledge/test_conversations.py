@@ -66,6 +66,7 @@ class TestAnAgent:
         assert "thirty days" not in said
         assert sources == []
 
+    @pytest.mark.slow
     async def test_is_given_a_short_document_whole(self, organization: Organization, librarian: Librarian) -> None:
         document = await librarian.add()
         number = (await librarian.request("GET", "/documents")).json()["documents"][0]["id"]
@@ -74,6 +75,7 @@ class TestAnAgent:
         assert "courtyard" in said
         assert [(source["document_id"], source["whole"]) for source in sources] == [(document["id"], True)]
 
+    @pytest.mark.slow
     async def test_s_author_is_told_of_documents_that_cannot_be_used(
         self, organization: Organization, librarian: Librarian, other_librarian: Librarian
     ) -> None:

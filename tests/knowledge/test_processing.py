@@ -94,6 +94,7 @@ async def test_work_that_was_done_before_a_crash_is_not_done_again(
     assert await scalar(librarian.root, "SELECT count(*) FROM knowledge_vectors") == done["chunk_count"]
 
 
+@pytest.mark.slow
 async def test_two_workers_at_one_document_make_it_ready_once(
     librarian: Librarian, waiting: tuple[str, dict[str, Any]]
 ) -> None:
@@ -124,6 +125,7 @@ async def test_a_file_at_which_workers_die_is_given_up(
     assert (await librarian.get(again["id"]))["status"] == "ready"
 
 
+@pytest.mark.slow
 async def test_a_lost_job_is_put_back(librarian: Librarian, waiting: tuple[str, dict[str, Any]]) -> None:
     document_id, _ = waiting
     sweep = librarian.root.jobs.handlers[SWEEP]

@@ -155,7 +155,7 @@ async def final_event(stream: BuiltinSttStream) -> SttEvent:
 
 @pytest.mark.real_time
 class TestTheProgram:
-    @pytest.mark.parametrize("rate", [8000, 16000])
+    @pytest.mark.parametrize("rate", [8000, pytest.param(16000, marks=pytest.mark.slow)])
     async def test_understands_what_the_node_expects(self, stt: BuiltinStt, rate: int) -> None:
         stream = await stt.open_stream(sample_rate=rate, language="en-US")
         stream.set_expectation(MENU)
@@ -164,6 +164,7 @@ class TestTheProgram:
         assert event.kind == "final"
         await stream.close()
 
+    @pytest.mark.slow
     async def test_other_speech_is_none_of_it(self, stt: BuiltinStt) -> None:
         stream = await stt.open_stream(sample_rate=8000, language="en-US")
         stream.set_expectation(MENU)
@@ -171,6 +172,7 @@ class TestTheProgram:
         assert event.text not in {" ".join(words_of(phrase)) for phrase in MENU.phrases}
         await stream.close()
 
+    @pytest.mark.slow
     async def test_a_word_that_is_in_no_dictionary_is_learned(self, stt: BuiltinStt) -> None:
         stream = await stt.open_stream(sample_rate=8000, language="en-US")
         stream.set_expectation(Expectation(("I am calling about Offhook", "something else entirely")))
@@ -206,6 +208,7 @@ class TestTheProgram:
         assert (await heard(stt, again, "What are your opening hours")).text == "what are your opening hours"
         await again.close()
 
+    @pytest.mark.slow
     async def test_two_callers_share_the_program(self, stt: BuiltinStt) -> None:
         first = await stt.open_stream(sample_rate=8000, language="en-US")
         second = await stt.open_stream(sample_rate=8000, language="en-US")
@@ -275,14 +278,16 @@ class TestPeople:
         [
             ("goforward.raw", ROBOT, "go forward ten meters"),
             ("cards/003.wav", CARDS, "seven of clubs"),
-            ("cards/005.wav", CARDS, "eight of spades four of clubs seven of hearts"),
             ("cards/005.wav", ROBOT, ""),
-            ("librivox/sense_and_sensibility_01_austen_64kb-0870.wav", MENU, ""),
             *(
-                pytest.param(
-                    f"librivox/sense_and_sensibility_01_austen_64kb-{number}.wav", grammar, "", marks=pytest.mark.slow
+                pytest.param(*case, marks=pytest.mark.slow)
+                for case in (
+                    ("cards/005.wav", CARDS, "eight of spades four of clubs seven of hearts"),
+                    *(
+                        (f"librivox/sense_and_sensibility_01_austen_64kb-{number}.wav", grammar, "")
+                        for number, grammar in (("0870", MENU), ("0890", ROBOT), ("0920", CARDS), ("0930", MENU))
+                    ),
                 )
-                for number, grammar in (("0890", ROBOT), ("0920", CARDS), ("0930", MENU))
             ),
         ],
     )

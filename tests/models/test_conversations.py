@@ -13,6 +13,7 @@ from tests.models.conversations import (
     load_conversations,
     offline_agent,
 )
+from tests.quick import first_quick
 
 # Shares of the conversations that are understood, less a point.
 UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
@@ -47,6 +48,6 @@ async def test_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug), UNDERSTOOD[slug])
 
 
-@pytest.mark.parametrize("slug", UNDERSTOOD)
+@pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))
 async def test_a_sample_of_callers_is_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug)[::SAMPLE_STEP], UNDERSTOOD[slug] - SAMPLE_TOLERANCE)

@@ -182,6 +182,7 @@ async def test_a_callback_in_another_process_gets_a_number_of_its_own(root: Root
         st.none() | st.booleans() | st.floats() | st.text(), lambda c: st.lists(c) | st.dictionaries(st.text(), c)
     )
 )
+@pytest.mark.slow
 def test_whatever_a_model_says_becomes_json_that_postgresql_takes(value: object) -> None:
     encoded = encode_event_data({"value": value})
     encoded.encode()

@@ -203,6 +203,7 @@ class TestPublishGate:
         gate = (await editor.get(f"/workflow/{workflow_id}/publish-gate")).json()
         assert (gate["may_publish"], gate["draft_hash"]) == (False, None)
 
+    @pytest.mark.slow
     async def test_only_a_passing_verdict_about_exactly_this_draft_opens_it(
         self, root: Root, client: AsyncClient, org: OrgFixture, editor: Editor, workflow_id: int
     ) -> None:

@@ -17,6 +17,7 @@ from offhook_lab.sse import ScriptedAnswer, StreamFault
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents, ScriptedTool, Tools
 from tests.models.llm_vendors import VENDORS, LlmVendor
+from tests.quick import first_quick
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
 
 CALM = LlmTimeouts()
@@ -33,7 +34,7 @@ def booking() -> dict[str, Any]:
     )
 
 
-@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.provider)
+@pytest.mark.parametrize("vendor", first_quick(VENDORS), ids=lambda vendor: vendor.provider)
 async def test_a_chat_with_tools_and_moves(vendor: LlmVendor) -> None:
     graph = parse_graph(booking())
     moves = {e.target: e.tool_name for at in graph.nodes for e in graph.edges_from(at)}
