@@ -1,6 +1,6 @@
 # What people type. Everything else is in scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all lint ci setup web openapi migration locks bench clean
+.PHONY: help run test test-all lint ci setup web openapi migration locks sbom bench clean
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,10 +39,13 @@ migration: ## write the next database migration: make migration MESSAGE="what it
 locks: ## resolve the dependencies anew
 	@scripts/make_locks.sh $(ARGS)
 
+sbom: ## write what the product is made of to dist/sbom, as CycloneDX
+	@scripts/sbom.sh
+
 bench: ## how to measure the voice loop
 	@echo "Load on the voice loop, with fake vendors (see docs/performance.md for the figures and what they mean):"
 	@echo "  .venv/bin/python -m bench.voice                       # 1, 10, 20, 40, 80, 100 calls"
 	@echo "  .venv/bin/python -m bench.voice --calls 40 --seconds 60 --json"
 
 clean: ## remove what was built and installed
-	rm -rf .venv web/node_modules web/dist src/offhook/_ui .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv web/node_modules web/dist dist/sbom src/offhook/_ui .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

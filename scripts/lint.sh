@@ -22,3 +22,9 @@ if [ -x web/node_modules/.bin/eslint ]; then
   heading "Style and types of the web UI"
   (cd web && npm run --silent format:check && npm run --silent lint)
 fi
+
+if command -v npm >/dev/null 2>&1; then
+  scripts/sbom.sh
+else
+  note "npm is not there: the list of parts is not checked"
+fi
