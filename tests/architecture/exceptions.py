@@ -254,6 +254,14 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-22",
         "the sweeper looks at all organizations",
     ),
+    "src/offhook/runs/resuming/resume_queries.py::write_states": (
+        "2026-11-25",
+        "a worker writes the states of all of its own runs at once",
+    ),
+    "src/offhook/runs/resuming/resume_queries.py::find_runs_of_others": (
+        "2026-11-25",
+        "a worker asks about all of its own runs at once",
+    ),
     "src/offhook/runs/live/repository.py::insert_media_tokens": ("2026-11-22", "each token names a run of the caller"),
     "src/offhook/runs/live/repository.py::spend_media_token": ("2026-11-22", "a media token is all its caller knows"),
     "src/offhook/runs/live/repository.py::find_run_of_ringing_call": (

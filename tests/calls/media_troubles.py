@@ -16,6 +16,7 @@ from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierRegistry
+from offhook.telephony.webhooks.resumed_calls import MAX_ATTEMPTS
 from offhook_lab.carriers import EmulatedCall, SocketFault, phones
 from tests.calls.desks import Desk
 from tests.calls.test_media_socket import refused_with
@@ -75,7 +76,8 @@ async def media_never_comes(desks: list[Desk]) -> None:
     root, number = desks[0].server.root, "+12125550108"
     dialled = {}
     for desk in desks:
-        desk.carrier.chaos.sockets.append(SocketFault(after_s=-1))
+        # as often as a carrier that asks again opens one
+        desk.carrier.chaos.sockets.append(SocketFault(after_s=-1, times=MAX_ATTEMPTS + 1))
         desk.carrier.phones[number] = phones.silent()
         dialled[desk.carrier.name] = await desk.dial(number)
     for desk in desks:

@@ -213,6 +213,9 @@ class FakeCarrier:
     def unavailable_document(self, message: str) -> CarrierDocument:
         return document(say=message)
 
+    def hang_up_document(self) -> CarrierDocument | None:
+        return None
+
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         return document(dial=to_number, caller=from_number)
 

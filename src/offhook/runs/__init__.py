@@ -36,6 +36,7 @@ from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_admin_for_history
+from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
 from offhook.runs.strips.call_strips import CallStrips
@@ -110,7 +111,7 @@ def register(root: Root) -> None:
 def _build_services(root: Root) -> RunServices:
     db, clock, runner = root.db, root.clock, root.get(ToolServices).runner
     streams = RunStreams(db)
-    writer = EventWriter(db, streams.on_live)
+    writer = EventWriter(db, streams.on_live, states=CallStates(root.get(Keyring)))
     agents = AgentFactory(
         tools=ToolRegistry(db, runner),
         recordings=root.get(RecordingLibrary),

@@ -241,6 +241,20 @@ class RunEvent(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class LiveCallState(Base):
+    """What another process needs to go on with a live call, encrypted; deleted at its end. ``sealed`` is None where the
+    words of calls are not kept. ``is_over``: our side has ended the call, which nobody may take up again."""
+
+    __tablename__ = "call_states"
+    __table_args__ = ({"postgresql_with": {"fillfactor": 50}},)
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    organization_id: Mapped[int]
+    sealed: Mapped[bytes | None] = mapped_column(LargeBinary)
+    is_over: Mapped[bool] = mapped_column(server_default=text("false"))
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class RunText(Base):
     """The words of a finished run's transcript, for searching. ``words`` also holds one lexeme for the organization, so
     that the index finds only its own runs."""

@@ -38,6 +38,7 @@ from offhook.telephony.webhooks import rejection_endpoints
 from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
 from offhook.telephony.webhooks.rejections import JOB as REFUSED_JOB
 from offhook.telephony.webhooks.rejections import CallRefusals
+from offhook.telephony.webhooks.resumed_calls import ResumedCalls
 from offhook.telephony.webhooks.status_callbacks import CarrierCallbacks
 from offhook.telephony.webhooks.verification import ReplayGuard
 
@@ -76,6 +77,7 @@ def register(root: Root) -> None:
     accounts.require_platform_catalog()
     runs.modes.add(carriers.names)
     runs.live.slots.add_free_modes(spec.name for spec in carriers.specs if spec.is_in_process)
+    runs.live.handovers.modes.update(spec.name for spec in carriers.specs if spec.media.asks_again)
     warm = WarmTransfers(root.db, address, signals)
     runs.agents.tools.transfers = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(CallReports, reports)
@@ -126,6 +128,7 @@ def _build_services(
         callbacks=callbacks,
         inbound=InboundCalls(db, carriers, accounts, address, proofs, callbacks, reports, refusals),
         documents=AnswerDocuments(db, root.events, carriers, address, proofs, callbacks, refusals),
+        resumed=ResumedCalls(db, carriers, address, proofs, callbacks, root.get(RunServices).live.handovers),
         refusals=refusals,
         transfer_results=TransferResults(db, carriers, accounts, proofs, address, clock),
         account_hooks=hooks,

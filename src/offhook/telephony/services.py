@@ -18,6 +18,7 @@ from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.transfers.callbacks import TransferResults
 from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
 from offhook.telephony.webhooks.rejections import CallRefusals
+from offhook.telephony.webhooks.resumed_calls import ResumedCalls
 from offhook.telephony.webhooks.status_callbacks import CarrierCallbacks
 from offhook.telephony.webhooks.verification import ReplayGuard
 
@@ -35,6 +36,7 @@ class TelephonyServices:
     callbacks: CarrierCallbacks
     inbound: InboundCalls
     documents: AnswerDocuments
+    resumed: ResumedCalls
     refusals: CallRefusals
     transfer_results: TransferResults
     account_hooks: AccountHooks

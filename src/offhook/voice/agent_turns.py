@@ -50,7 +50,7 @@ class AgentTurns:
         self._on_move = on_move
         self._on_end = on_end
         self._turn: asyncio.Task[None] | None = None
-        self._utterance: Utterance | None = None
+        self.utterance: Utterance | None = None
         # the caller's words that wait until the agent, which may not be interrupted now, has finished
         self.queued_texts: list[str] = []
         self._queued_edge: Edge | None = None
@@ -70,7 +70,7 @@ class AgentTurns:
     @property
     def is_agent_busy(self) -> bool:
         """Returns whether the agent is thinking or speaking."""
-        return self._utterance is not None
+        return self.utterance is not None
 
     @property
     def is_uninterruptible(self) -> bool:
@@ -84,7 +84,7 @@ class AgentTurns:
     # -- turns ----------------------------------------------------------------------------------------------------
 
     def start_greeting(self, delay_s: float) -> None:
-        self._start_turn(partial(self._run_answer, None, TurnTiming(), None, delay_s))
+        self.start_turn(partial(self.run_answer, None, TurnTiming(), None, delay_s))
 
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answers what was heard; cancels anything the agent was still saying or thinking."""
@@ -93,25 +93,25 @@ class AgentTurns:
             self._queued_edge = edge or self._queued_edge
         elif not self.is_closing and not self.is_mute:
             self.interrupt()
-            self._start_turn(partial(self._run_answer, heard, timing, edge))
+            self.start_turn(partial(self.run_answer, heard, timing, edge))
             self.is_answer = heard is not None
 
     def say_phrase(self, phrase: str) -> None:
         """Says a fixed sentence (a reprompt, an idle prompt) unless the agent is busy."""
         if not self.is_closing and not self.is_mute and not self.is_agent_busy:
-            self._start_turn(partial(self._run_phrase, phrase))
+            self.start_turn(partial(self.run_phrase, phrase))
 
     def say_sentence(self, sentence: str) -> None:
         """Says a sentence of the session's own that is made in this moment, unless the agent is busy."""
         if not self.is_closing and not self.is_mute and not self.is_agent_busy:
-            self._start_turn(partial(self._run_phrase, sentence, is_canned=False))
+            self.start_turn(partial(self.run_phrase, sentence, is_canned=False))
 
     def say_filler(self) -> None:
         """Says that an answer will take a moment; the turn continues."""
-        if self._utterance is not None:
-            self._utterance.say_canned(self._phrases.filler, is_answer=False)
+        if self.utterance is not None:
+            self.utterance.say_canned(self._phrases.filler, is_answer=False)
 
-    def _start_turn(self, work: TurnBody) -> None:
+    def start_turn(self, work: TurnBody) -> None:
         previous, self.reply_due_since = self._turn, self._line.now()
         self.is_answer = False
         self._turn = asyncio.create_task(self._run_turn(work, previous))
@@ -138,7 +138,7 @@ class AgentTurns:
 
     # -- one answer -----------------------------------------------------------------------------------------------
 
-    async def _run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None, delay_s: float = 0.0) -> None:
+    async def run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None, delay_s: float = 0.0) -> None:
         if delay_s:
             self.reply_due_since = None
             await asyncio.sleep(delay_s)
@@ -204,14 +204,15 @@ class AgentTurns:
         self._empty_turns = 0
         return end_reason
 
-    async def _run_phrase(self, phrase: str, *, is_canned: bool = True) -> None:
+    async def run_phrase(self, phrase: str, *, is_canned: bool = True, is_kept: bool = True) -> None:
         utterance = self._begin_utterance(TurnTiming())
         try:
             if is_canned:
                 utterance.say_canned(phrase)
             else:
                 utterance.add_scripted(phrase)
-            self._conversation.history.add_canned_text(phrase)
+            if is_kept:
+                self._conversation.history.add_canned_text(phrase)
             await utterance.finish()
         except asyncio.CancelledError:
             self._commit_utterance(utterance, interrupted=True)
@@ -219,19 +220,19 @@ class AgentTurns:
         self._commit_utterance(utterance, interrupted=False)
 
     def _begin_utterance(self, timing: TurnTiming) -> Utterance:
-        self._utterance = Utterance(
+        self.utterance = Utterance(
             speaker=self._speaker,
             playback=self._playback,
             emit=self._line.emit,
             since_start=self._line.since_start,
             timing=timing,
         )
-        return self._utterance
+        return self.utterance
 
     def _commit_utterance(self, utterance: Utterance, *, interrupted: bool, answers_queued: bool = True) -> None:
         """Writes the heard part of a finished utterance to the transcript and history."""
-        if self._utterance is utterance:
-            self._utterance = None
+        if self.utterance is utterance:
+            self.utterance = None
             self.reply_due_since = None
         now = self._line.now()
         heard = utterance.freeze_heard(now) if interrupted else utterance.heard_text(float("inf"))
@@ -263,7 +264,7 @@ class AgentTurns:
 
     def interrupt(self) -> None:
         """Stops speaking and thinking immediately; the history keeps what was heard."""
-        utterance, self._utterance = self._utterance, None
+        utterance, self.utterance = self.utterance, None
         if utterance is None:
             return
         was_audible = self._playback.is_audible or self._playback.is_paused
@@ -302,10 +303,10 @@ class AgentTurns:
         if self.is_closing:
             return
         self.is_closing = True
-        if self._utterance is not None:
-            self._utterance.freeze_heard(self._line.now())
+        if self.utterance is not None:
+            self.utterance.freeze_heard(self._line.now())
         self._playback.drop_unheard()
-        self._start_turn(partial(self._run_closing_phrase, phrase, reason, sound))
+        self.start_turn(partial(self._run_closing_phrase, phrase, reason, sound))
 
     async def _run_closing_phrase(self, phrase: str, reason: str, sound: RecordedSound | None) -> None:
         utterance = self._begin_utterance(TurnTiming())

@@ -35,9 +35,10 @@ class CallAgent:
 class CallContext:
     """One call's leg, clock and events. ``now`` is loop time, ``since_start`` seconds on the call's audio clock."""
 
-    def __init__(self, leg: CallLeg, sink: RunSink, recorder: CallRecorder | None) -> None:
+    def __init__(self, leg: CallLeg, sink: RunSink, recorder: CallRecorder | None, *, elapsed_s: float = 0.0) -> None:
+        """``elapsed_s``: how long ago the call began, if it began in another process."""
         self._loop = asyncio.get_running_loop()
-        self.started_at = self._loop.time()
+        self.started_at = self._loop.time() - elapsed_s
         self.leg = leg
         self.recorder = recorder
         self._sink = sink

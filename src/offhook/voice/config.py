@@ -28,6 +28,7 @@ class CannedPhrases:
     apology: str = "I'm sorry, I am having technical trouble. Please call again later. Goodbye."
     idle: str = "Are you still there?"
     idle_goodbye: str = "I can't hear you, so I will end the call now. Goodbye."
+    resumed: str = "Sorry, we were cut off for a moment."
     time_warning: str = "Just so you know, we are almost out of time."
     time_over: str = "I'm sorry, our time is up. Goodbye."
 

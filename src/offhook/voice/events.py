@@ -22,6 +22,9 @@ Emit = Callable[[str, ReadableJsonObject], None]
 
 # type                    data
 CALL_STARTED: Final = "call_started"  # {codec, sample_rate} or {channel: "text"}
+CALL_RESUMED: Final = (
+    "call_resumed"  # {node_id, gap_s} another media connection, in this process or another one, goes on
+)
 NODE_ENTERED: Final = "node_entered"  # {node_id, name, kind}
 EDGE_TAKEN: Final = "edge_taken"  # {edge_id, label, from, to, by: "model"|"dtmf"|"auto"}
 CALLER_STARTED: Final = "caller_started"  # {} speech began

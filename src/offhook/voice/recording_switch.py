@@ -50,6 +50,13 @@ class RecordingSwitch:
         if self.recorder is not None and not self._is_discarded:
             self._report(events.RECORDING_STARTED, because=because)
 
+    def go_on(self, state: str) -> None:
+        """Goes on with the recording of a call that was cut off in this state."""
+        if state in ("on", "paused"):
+            self._has_begun = self._has_sound = True
+            self._is_paused = state == "paused"
+            self._update()
+
     def record_caller(self, at_s: float, payload: bytes) -> None:
         if self._is_recording and self.recorder is not None:
             self._has_sound = True

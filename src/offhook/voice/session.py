@@ -1,31 +1,33 @@
 """One call: the caller's audio in, turns, the agent's audio out. Everything that happens is an event."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
-from offhook.kit.json_values import ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallAgent, CallContext
+from offhook.voice.call_state import CallState, ResumedCall
+from offhook.voice.caller_turns import CallerTurns
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.disclosure import Disclosure
 from offhook.voice.events import TurnTiming
+from offhook.voice.handover import MEDIA_LOST, MOVED, CallContinuation
 from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
-from offhook.voice.input.turn_rules import CallerTurnState
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
 from offhook.voice.overlap import OverlapController
 from offhook.voice.ports import CallLeg, CallResult, RunSink, VadEngine
 from offhook.voice.recording_switch import RecordingSwitch
-from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
+from offhook.voice.safety.call_termination import CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
 from offhook.voice.turn_filter import TurnFilter
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
@@ -35,7 +37,7 @@ from offhook.workflows.graph import Edge
 MAX_START_DELAY_S: Final = 10.0
 
 
-class CallSession:
+class CallSession(CallerTurns):
     """Feed it the caller's input; ``run`` it once."""
 
     def __init__(
@@ -47,14 +49,18 @@ class CallSession:
         sink: RunSink,
         vad: VadEngine,
         recording: RecordingSwitch | None = None,
+        resumed: ResumedCall | None = None,
     ) -> None:
+        """``resumed``: the call goes on where another session of it was cut off."""
         self._config: CallConfig = agent.config
         ambience = self._config.ambience
         self._ambient_leg = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
         self._leg = leg = self._ambient_leg or leg
         self._recorder = recording
-        self._usage = UsageCounter()
-        self._line = line = CallContext(leg, sink, recording)
+        self._resumed = resumed
+        self._usage = UsageCounter(resumed.state["usage"] if resumed is not None else None)
+        elapsed_s = resumed.elapsed_s if resumed is not None else 0.0
+        self._line = line = CallContext(leg, sink, recording, elapsed_s=elapsed_s)
         if recording is not None:
             recording.connect(line.emit, waits=self._config.disclosure is not None)
         self._playback = Playback(leg, recording, line.started_at)
@@ -76,9 +82,20 @@ class CallSession:
         )
         self._reprompts = Reprompts(self._config.phrases)
         self._ended = asyncio.Event()
+        # Told when our side ends the call.
+        self.on_over: Callable[[], None] | None = None
+        self._is_resumable = False
         self._duration_s = 0.0
         self._end_reason = ""
         self._connect_parts(agent, models, vad)
+        self.handover = CallContinuation(
+            line=line,
+            conversation=self._conversation,
+            turns=self._turns,
+            disclosure=self._disclosure,
+            recording=self._recorder,
+            on_end=self.end_call,
+        )
 
     def _connect_parts(self, agent: CallAgent, models: CallModels, vad: VadEngine) -> None:
         """Creates the parts that call back into this session or into each other."""
@@ -160,10 +177,13 @@ class CallSession:
         if not self._ended.is_set():
             self._end_reason = reason
             self._turns.tags += self._termination.tags
+            self._is_resumable = reason == MEDIA_LOST and not self._turns.is_closing
             self._turns.is_closing = True
             self._turns.reply_due_since = None
             self._duration_s = self._line.since_start()
             self._ended.set()
+            if self.on_over is not None and reason not in (MEDIA_LOST, MOVED):
+                self.on_over()
 
     def end_with_apology(self, reason: str) -> None:
         """Says the agent's apology and ends the call; what it is saying now is cut off."""
@@ -195,10 +215,6 @@ class CallSession:
 
     async def run(self) -> CallResult:
         """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
-        codec = self._leg.codec
-        self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
-        if self._recorder is not None and self._config.disclosure is None:
-            self._recorder.begin("call_connected")
         phrases = self._config.phrases
         canned = [
             phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
@@ -210,34 +226,24 @@ class CallSession:
         ]
         if self._ambient_leg is not None:
             beside.append(asyncio.create_task(self._ambient_leg.start_background(self._line.emit)))
-        self._listener.start()
-        self._conversation.enter_start_node()
-        self._listener.set_expectation(self._conversation.caller_expectation())
-        self._turns.start_greeting(self._start_delay_s())
+        self._begin()
         try:
             await self._ended.wait()
         finally:
             self.end_call("server_stopped")
-            for task in beside:
-                task.cancel()
-            self._voicemail.close()
-            self._overlap.close()
-            self._filter.close()
-            await self._turns.stop()
-            await self._disclosure.close()
-            self._digits.cancel()
-            termination = self._termination
-            self._turns.tags += await termination.execute(self._leg)
-            await self._listener.close()
-            await self._conversation.finish()
-            self._listener.count_usage(self._usage)
-            self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
-            outcome = termination.outcome(is_voicemail=self._voicemail.detector.is_detected)
-            self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": outcome})
-            if self._recorder is not None:
-                await self._recorder.close()
+            # as it was when the line broke
+            state = self.snapshot() if self._is_resumable else None
+            await self._stop_speaking(beside)
+            has_moved = self._end_reason == MOVED or (state is not None and await self.handover.give(state))
+            if has_moved:
+                await self.handover.leave()
+                await self._listener.close()
+            else:
+                outcome = await self._finish()
+        if has_moved:
+            return CallResult("answered", MOVED, round(self._duration_s, 3))
         has_caller_acted = self._listener.detector.stopped_at or self._digits.pressed_at
-        is_silent = not has_caller_acted and outcome == "answered"
+        is_silent = not has_caller_acted and outcome == "answered" and self._resumed is None
         return CallResult(
             outcome=outcome,
             end_reason=self._end_reason,
@@ -246,82 +252,62 @@ class CallSession:
             tags=(*self._turns.tags, *(["silent_caller"] if is_silent else [])),
         )
 
+    def _begin(self) -> None:
+        """Begins to listen, and greets the caller or goes on with a call that was cut off."""
+        codec = self._leg.codec
+        if self._resumed is not None:
+            self._listener.start()
+            self.handover.go_on(self._resumed, self._config.phrases.resumed)
+            self._listener.set_expectation(self._conversation.caller_expectation())
+            return
+        self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
+        if self._recorder is not None and self._config.disclosure is None:
+            self._recorder.begin("call_connected")
+        self._listener.start()
+        self._conversation.enter_start_node()
+        self._listener.set_expectation(self._conversation.caller_expectation())
+        self._turns.start_greeting(self._start_delay_s())
+
+    async def _stop_speaking(self, beside: list[asyncio.Task[None]]) -> None:
+        for task in beside:
+            task.cancel()
+        self._voicemail.close()
+        self._overlap.close()
+        self._filter.close()
+        await self._turns.stop()
+        await self._disclosure.close()
+        self._digits.cancel()
+
+    async def _finish(self) -> str:
+        """Hangs up, brings everything to its end and returns the outcome."""
+        termination = self._termination
+        self._turns.tags += await termination.execute(self._leg)
+        await self._listener.close()
+        await self._conversation.finish()
+        self._listener.count_usage(self._usage)
+        self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
+        outcome = termination.outcome(is_voicemail=self._voicemail.detector.is_detected)
+        self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": outcome})
+        if self._recorder is not None:
+            await self._recorder.close()
+        return outcome
+
+    # -- a line that broke ----------------------------------------------------------------------------------------
+
+    def snapshot(self) -> CallState:
+        """Returns what another process needs to go on with this call."""
+        return self.handover.take_state(self.usage_so_far())
+
+    def leave_call(self) -> None:
+        """Ends this session silently, because the call goes on elsewhere."""
+        self.end_call(MOVED)
+
     def _start_delay_s(self) -> float:
         data = self._conversation.node.data
         delay = data.get("delayed_start_duration", 2.0)
         if data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
             return 0.0
         return min(max(float(delay), 0.0), MAX_START_DELAY_S)
-
-    # -- CallerTurnHandler: what the caller does -------------------------------------------------------------------
-
-    def on_caller_speech(self, state: CallerTurnState) -> None:
-        if state.is_speaking:
-            self._voicemail.detector.on_caller_speaking()
-            self._filter.caller_speaks()
-        floor, playback = self._turns, self._playback
-        self._conversation.retriever.prefetch(self._conversation.node, f"{state.text} {state.partial}")
-        is_due = floor.is_answer and floor.reply_due_since is not None and self._config.turn_start == "default"
-        has_floor = floor.is_agent_busy and (playback.is_audible or playback.is_paused or is_due)
-        if floor.is_closing or not has_floor:
-            self._overlap.finish()
-            return
-        if floor.is_uninterruptible:
-            return
-        if self._config.turn_start == "default":
-            self._overlap.consider(state)
-            return
-        rules = self._listener.rules
-        if rules.interrupt_rule.should_interrupt(state):
-            floor.interrupt()
-        elif rules.pause_rule.should_interrupt(state):
-            floor.pause(self._config.provisional_pause_s)
-
-    def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
-        if self._turns.is_closing:
-            return
-        now = self._line.since_start()
-        started, stopped = self._spoken_span(started_at, stopped_at)
-        ignored = self._filter.reason_to_ignore(text)
-        said: ReadableJsonObject = {"text": text, "start_s": started, "end_s": stopped}
-        self._line.emit(events.CALLER_SAID, {**said, "ignored": ignored} if ignored else said)
-        self._voicemail.detector.on_turn_ended(text, self._llm)
-        if ignored or self._ended.is_set() or self._turns.is_mute:
-            return
-        self._filter.turn_accepted()
-        self._listener.sound.learn_voice()
-        may_cut_off = self._listener.rules.interrupt_rule.should_cut_off(text)
-        if self._turns.is_uninterruptible or (self._playback.is_audible and not may_cut_off):
-            self._turns.queued_texts.append(text)
-        else:
-            self._overlap.release()
-            self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
-
-    def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None:
-        if self._turns.is_closing:
-            return
-        started, stopped = self._spoken_span(started_at, stopped_at)
-        self._line.emit(events.CALLER_NOT_UNDERSTOOD, {"start_s": started, "end_s": stopped})
-        self._overlap.finish()
-        if self._turns.is_agent_busy:
-            return
-        is_last = count >= self._config.max_unheard_turns
-        step = "end" if is_last else "retry"
-        self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": NOT_UNDERSTOOD, "silent_ms": 0})
-        if is_last:
-            self._turns.end_with_phrase(self._config.phrases.not_understood, NOT_UNDERSTOOD)
-        else:
-            self._turns.say_sentence(self._reprompts.next_sentence(self._conversation))
-
-    def _spoken_span(self, started_at: float, stopped_at: float) -> tuple[float, float]:
-        """Returns two loop times as seconds since the call began."""
-        started, stopped = (round(max(0.0, at - self._line.started_at), 3) for at in (started_at, stopped_at))
-        return started, stopped
-
-    def on_recognition_lost(self) -> None:
-        self._turns.tags.append("stt_failed")
-        self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": "recognition_lost", "silent_ms": 0})
-        self._turns.end_with_phrase(self._config.phrases.apology, "error")
 
     # -- keys -----------------------------------------------------------------------------------------------------
 

@@ -131,6 +131,7 @@ class Phrases(_OpenModel):
     apology: Phrase | None = None
     idle: Phrase | None = None
     idle_goodbye: Phrase | None = None
+    resumed: Phrase | None = None
     time_warning: Phrase | None = None
     time_over: Phrase | None = None
 

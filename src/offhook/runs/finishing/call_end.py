@@ -37,9 +37,15 @@ class FinishedConversation:
 
 
 async def store_run_end(
-    session: AsyncSession, organization_id: int, run_id: int, ending: FinishedConversation
+    session: AsyncSession,
+    organization_id: int,
+    run_id: int,
+    ending: FinishedConversation,
+    *,
+    worker_id: str | None = None,
 ) -> Run | None:
-    """Stores the end of a run that this process carried; idempotent. Returns None when the run has been deleted.
+    """Stores the end of a run that this process carried; idempotent. Returns None when the run has been deleted, or is
+    carried by another process than ``worker_id``.
 
     A run that is already final (the carrier was faster) keeps its status and its known outcome.
     """
@@ -55,7 +61,7 @@ async def store_run_end(
         latency=ending.latency,
         tags=[tag[:64] for tag in result.tags],
     )
-    run = await repository.update_run_end(session, organization_id, run_id, end)
+    run = await repository.update_run_end(session, organization_id, run_id, end, worker_id=worker_id)
     if run is not None:
         if not ending.has_recording:
             run.recording_key = None

@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.finishing import analyses, call_results, costs, node_webhooks, reviews, webhook_events
 from offhook.runs.records import transcript_queries
+from offhook.runs.resuming import resume_queries
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
@@ -24,7 +25,9 @@ async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
         organization_runs = sorted(
             (run for run in runs if run.organization_id == organization_id), key=lambda run: run.id
         )
-        await transcript_queries.index_transcripts(session, organization_id, [run.id for run in organization_runs])
+        run_ids = [run.id for run in organization_runs]
+        await resume_queries.forget_states(session, organization_id, run_ids)
+        await transcript_queries.index_transcripts(session, organization_id, run_ids)
         by_version: dict[int, list[Run]] = defaultdict(list)
         for run in organization_runs:
             by_version[run.version_id].append(run)

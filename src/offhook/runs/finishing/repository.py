@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import case, delete, func, insert, literal, select, update
+from sqlalchemy import case, delete, func, insert, literal, or_, select, true, update
 from sqlalchemy.dialects.postgresql import insert as insert_or_skip
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -31,12 +31,17 @@ class RunEndValues:
     tags: list[str]
 
 
-async def update_run_end(session: AsyncSession, organization_id: int, run_id: int, end: RunEndValues) -> Run | None:
-    """Stores the end of a run and returns it; a run that is already final keeps its status and its known outcome."""
+async def update_run_end(
+    session: AsyncSession, organization_id: int, run_id: int, end: RunEndValues, *, worker_id: str | None = None
+) -> Run | None:
+    """Stores the end of a run and returns it; a run that is already final keeps its status and its known outcome.
+
+    With ``worker_id``, a run that another process carries now is left alone."""
     is_live = Run.status.in_(sorted(LIVE_STATES))
+    is_ours = or_(Run.worker_id.is_(None), Run.worker_id == worker_id) if worker_id is not None else true()
     stored = await session.execute(
         update(Run)
-        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .where(Run.id == run_id, Run.organization_id == organization_id, is_ours)
         .values(
             status=case((is_live, end.status), else_=Run.status),
             outcome=func.coalesce(Run.outcome, outcome_or_voicemail(literal(end.outcome))),

@@ -2,17 +2,16 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 import structlog
 
-from offhook.kit.audio import Codec
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
 from offhook.kit.event_bus import EventBus
-from offhook.kit.files.disk_space import has_free_space
 from offhook.orgs import service as orgs
 from offhook.orgs.privacy_settings import redaction
 from offhook.root import new_node_id
@@ -28,17 +27,22 @@ from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.live_call import LiveCall
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.live.sweeper import run_finished_event
-from offhook.runs.recording_files.call_recording import CallRecordings, WavRecorder
+from offhook.runs.recording_files.recorders import CallRecorders
 from offhook.runs.recording_files.recording_spool import FOLDER as RECORDINGS_FOLDER
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import event_queries
 from offhook.runs.records.context import call_configurations, call_context
+from offhook.runs.records.projections import RunTally, tally_events
 from offhook.runs.records.word_filter import WordFilter
+from offhook.runs.resuming import resume_queries
+from offhook.runs.resuming.handovers import CallHandovers
 from offhook.runs.tables import Run
 from offhook.settings import Settings
+from offhook.voice.call_state import ResumedCall
 from offhook.voice.config import is_recording_on
 from offhook.voice.events import CALL_ENDED, VoiceEvent
+from offhook.voice.handover import MOVED
 from offhook.voice.input.silero_vad_engine import SileroVad
 from offhook.voice.ports import CallLeg, CallResult, VadEngine
 from offhook.voice.recording_switch import RecordingSwitch
@@ -51,10 +55,21 @@ SHUTDOWN_TIMEOUT_S: Final = 12.0
 # Long enough for the sentence that ends a call.
 GOODBYE_TIMEOUT_S: Final = 10.0
 DRAIN_POLL_S: Final = 0.1
+MAX_EVENTS: Final = 100_000
 # Storing a call's end is retried for this long while the database is unavailable; then the sweeper ends the run.
 END_STORE_TIMEOUT_S: Final = 300.0
-RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _TakenRun:
+    """A run that this process carries from now on. ``resumed``: where its call goes on."""
+
+    run: Run
+    version: VersionToRun
+    words: WordFilter
+    tally: RunTally
+    resumed: ResumedCall | None = None
 
 
 class LiveCallRegistry:
@@ -72,9 +87,9 @@ class LiveCallRegistry:
         pre_call: PreCallFetch,
         vault: RecordingVault,
     ) -> None:
-        self.worker_id = new_node_id()
+        self.handovers = CallHandovers(db, clock, writer.states, lease_s=settings.run_lease_s)
+        self.worker_id = writer.states.worker_id = new_node_id()
         self._db = db
-        self._storage = vault.storage
         self._events = events
         self._clock = clock
         self._settings = settings
@@ -86,7 +101,7 @@ class LiveCallRegistry:
         self.slots, self.room = self.admission.slots, self.admission.room
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
-        self._recordings = CallRecordings()
+        self._recorders = CallRecorders(vault, settings)
         self.spool = RecordingSpool(db, vault)
         self.vad: VadEngine | None = None  # loaded by the first call
         self._calls: dict[int, LiveCall] = {}
@@ -98,7 +113,7 @@ class LiveCallRegistry:
 
     def set_node_id(self, node_id: str) -> None:
         """Gives the calls the name of their process."""
-        self.worker_id = self.room.node_id = node_id
+        self.worker_id = self.room.node_id = self.handovers.states.worker_id = node_id
 
     @property
     def active_calls(self) -> int:
@@ -125,24 +140,32 @@ class LiveCallRegistry:
         self._connecting += 1
         try:
             with self.admission.slot_of(run_id) as take_slot:
-                run, version, words = await self._take_run(run_id, leg.codec, take_slot)
-            sink = self._writer.create_sink(run.id, words)
+                taken = await self._take_run(run_id, take_slot)
+            run = taken.run
+            sink = self._writer.create_sink(run.id, taken.words)
+            sink.tally = taken.tally
             try:
-                call = await self._build_call(run, version, leg, sink)
+                call = await self._build_call(taken, leg, sink)
             except BaseException:
                 failed = CallResult("failed", "error", 0.0)
                 sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": failed.end_reason, "outcome": failed.outcome}))
                 self.slots.give_back(run.id)
                 await asyncio.shield(self.store_end(run.organization_id, run.id, sink, failed))
                 raise
+            if (before := self._calls.get(run.id)) is not None:
+                before.session.leave_call()
             self._calls[run.id] = call
+            if run.mode in self.handovers.modes:
+                take_state = call.take_state if taken.words.keeps_words else None
+                self.handovers.states.keep(run.organization_id, run.id, take_state)
         finally:
             self._connecting -= 1
         self._ensure_lease_task()
         log.info(
             "call_began", run_id=run.id, organization_id=run.organization_id, channel=run.mode, node=self.worker_id
         )
-        await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+        if taken.resumed is None:
+            await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return call
 
     async def lease_ringing_run(self, run_id: int) -> None:
@@ -167,7 +190,7 @@ class LiveCallRegistry:
         async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
-    async def _take_run(self, run_id: int, codec: Codec, take_slot: TakeSlot) -> tuple[Run, VersionToRun, WordFilter]:
+    async def _take_run(self, run_id: int, take_slot: TakeSlot) -> _TakenRun:
         now = self._clock.now()
         async with self._db.transaction() as session:
             run = await lease_queries.take_run(
@@ -180,51 +203,48 @@ class LiveCallRegistry:
             take_slot(run, limit)
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             keeps_words = version.configurations.get("do_not_keep") is not True
+            kinds = await redaction.list_redacted_kinds(session, run.organization_id)
+            words = WordFilter(kinds, keeps_words=keeps_words)
+            await event_queries.notify_listeners(session, [run.id])
+            resumed = await self.handovers.states.read(session, run.organization_id, run.id)
+            if resumed is not None:
+                words.restore(resumed.state["words"])
+                stored = await event_queries.read_events(session, run.organization_id, run.id, limit=MAX_EVENTS)
+                return _TakenRun(run, version, words, tally_events(stored), resumed)
             is_recorded = keeps_words and is_recording_on(version.configurations)
             run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if is_recorded else None
-            kinds = await redaction.list_redacted_kinds(session, run.organization_id)
-            await event_queries.notify_listeners(session, [run.id])
             await webhook_events.publish_run_started(session, run)
-        return run, version, WordFilter(kinds, keeps_words=keeps_words)
+        return _TakenRun(run, version, words, RunTally())
 
-    async def _build_call(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
+    async def _build_call(self, taken: _TakenRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
+        run, version, resumed = taken.run, taken.version, taken.resumed
         vad = await self._get_vad_engine()
         configurations = call_configurations(run, version)
         graph, context = parse_graph(version.definition), call_context(run, version)
         if any(node.document_refs for node in graph.nodes.values()):
             self._agents.passages.start_warm_up()
-        fetched = await self._pre_call.take_result(run, graph.nodes.get(graph.start_id or ""))
-        context.update(fetched.variables)
-        if fetched.event is not None:
-            sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
+        if resumed is None:
+            fetched = await self._pre_call.take_result(run, graph.nodes.get(graph.start_id or ""))
+            context.update(fetched.variables)
+            if fetched.event is not None:
+                sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
         recording = RecordingSwitch()
         agent = await self._agents.build_agent(run, graph, configurations, context, recording)
         models = await self._agents.models.for_organization(run.organization_id, version.configurations)
-        recording.recorder = recorder = await self._open_recorder(run, leg.codec, sink)
+        if resumed is None or resumed.state["recording"] not in ("off", "discarded"):
+            recording.recorder = await self._recorders.open_recorder(
+                run, leg.codec, sink, continues=resumed is not None
+            )
         try:
-            session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recording=recording)
+            session = CallSession(
+                agent=agent, leg=leg, models=models, sink=sink, vad=vad, recording=recording, resumed=resumed
+            )
         except BaseException:
-            if recorder is not None:
-                await recorder.close()
+            if recording.recorder is not None:
+                await recording.recorder.close()
             raise
-        return LiveCall(run=run, session=session, sink=sink, recording=recording, calls=self)
-
-    async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
-        if run.recording_key is None:
-            return None
-        # Uploads are refused first. A call without its recording is better than a database without room.
-        if not await asyncio.to_thread(has_free_space, self._storage.root, self._settings.min_free_disk_mb * 500_000):
-            log.error("recording_skipped", run_id=run.id, reason="disk_almost_full")
-            sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": "The server's disk is almost full."}))
-            return None
-        try:
-            path = await asyncio.to_thread(self._storage.path_for, run.recording_key)
-            key = await self.spool.vault.find_new_key(run.organization_id)
-            return await self._recordings.open_recorder(path, codec, key)
-        except (OSError, *DATABASE_ERRORS) as error:
-            log.warning("recording_failed", run_id=run.id, error=str(error))
-            sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": str(error)}))
-            return None
+        is_resumable = run.mode in self.handovers.modes
+        return LiveCall(run=run, session=session, sink=sink, recording=recording, calls=self, is_resumable=is_resumable)
 
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True
@@ -243,7 +263,7 @@ class LiveCallRegistry:
 
         async def store_in_transaction() -> Run | None:
             async with self._db.transaction() as session:
-                return await call_end.store_run_end(session, organization_id, run_id, ending)
+                return await call_end.store_run_end(session, organization_id, run_id, ending, worker_id=self.worker_id)
 
         await self._writer.flush(END_STORE_TIMEOUT_S)
         try:
@@ -259,8 +279,14 @@ class LiveCallRegistry:
         await self._events.publish(event)
         return event
 
+    def carries(self, call: LiveCall) -> bool:
+        """Returns whether this is the process's call of its run: a newer connection replaces an older one."""
+        return self._calls.get(call.run_id) is call
+
     def forget(self, call: LiveCall) -> None:
-        self._calls.pop(call.run_id, None)
+        if self.carries(call):
+            del self._calls[call.run_id]
+            self.handovers.states.forget(call.run_id)
         self.slots.give_back(call.run_id)
 
     async def drain(self) -> None:
@@ -301,6 +327,7 @@ class LiveCallRegistry:
                 for call in calls:
                     await call.ended.wait()
         await self._writer.flush(SHUTDOWN_TIMEOUT_S)
+        await self.handovers.close()
         await self.spool.close()
         self._credit.stop()
         if self._lease_task is not None:
@@ -335,7 +362,11 @@ class LiveCallRegistry:
             renewed = await lease_queries.renew_run_leases(
                 session, sorted(own_calls), worker_id=self.worker_id, until=until
             )
-        for run_id in own_calls.keys() - renewed:
+            lost = own_calls.keys() - renewed
+            moved = set[int]()
+            if lost:
+                moved = await resume_queries.find_runs_of_others(session, sorted(lost), worker_id=self.worker_id)
+        for run_id in lost:
             if run_id in self._calls and not own_calls[run_id].is_ending:
-                log.warning("lease_lost", run_id=run_id)
-                own_calls[run_id].session.end_call("server_stopped")
+                log.warning("lease_lost", run_id=run_id, is_elsewhere=run_id in moved)
+                own_calls[run_id].session.end_call(MOVED if run_id in moved else "server_stopped")

@@ -18,6 +18,7 @@ from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
 from offhook.runs.records.word_filter import WordFilter
+from offhook.runs.resuming.call_states import CallStates
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was unavailable for so long that the buffer filled up
@@ -56,11 +57,16 @@ class RunEventSink:
         # Strictly increasing, so that a retried batch can be told apart from a new one.
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
+        self._writer.note_change(self._run_id, event.type)
         self._writer.add_event(
             NewEvent(self._run_id, event.type, at_ms, event_queries.encode_event_data(event.data), self._last)
         )
         if event.type == CALLER_SAID and not self.tally.has_opted_out and asks_not_to_be_called(heard):
             self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": heard}))
+
+    async def flush(self, timeout_s: float) -> bool:
+        """Writes what was emitted before this call; returns False if the database did not accept it in time."""
+        return await self._writer.flush(timeout_s)
 
 
 class EventWriter:
@@ -71,11 +77,13 @@ class EventWriter:
         db: Database,
         on_live: OnLive | None = None,
         *,
+        states: CallStates | None = None,
         interval_s: float = 0.5,
         max_events: int = 100_000,
         write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         self._db = db
+        self.states = states or CallStates()
         self._on_live = on_live
         self._interval_s = interval_s
         self._max_events = max_events
@@ -101,6 +109,10 @@ class EventWriter:
 
     def create_sink(self, run_id: int, words: WordFilter | None = None) -> RunEventSink:
         return RunEventSink(run_id, self, self._on_live, words or WordFilter())
+
+    def note_change(self, run_id: int, event_type: str) -> None:
+        """Lets the state of a call be written with its events if this one changes it."""
+        self.states.note_event(run_id, event_type)
 
     def add_event(self, event: NewEvent) -> None:
         if len(self._waiting) >= self._max_events:
@@ -153,11 +165,14 @@ class EventWriter:
             return True
 
     async def _write_batch(self, batch: list[NewEvent]) -> None:
+        states = self.states.take_changed()
         try:
             async with self._db.transaction() as session:
                 await event_queries.append_events(session, batch, is_retry=self._is_uncertain)
-        except DATABASE_ERRORS as error:
-            if not is_permanent_error(error):
+                await self.states.write(session, states)
+        except (*DATABASE_ERRORS, asyncio.CancelledError) as error:
+            self.states.put_back(states)
+            if isinstance(error, asyncio.CancelledError) or not is_permanent_error(error):
                 raise
             # One bad event must not block the others forever: halve the batch until it is alone, then skip it.
             if len(batch) == 1:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import structlog
 
@@ -15,12 +15,17 @@ from offhook.runs.live.event_writer import RunEventSink
 from offhook.runs.recording_files.call_recording import WavRecorder
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.recording_files.silences import SilentPart, silence_parts
+from offhook.runs.resuming.handovers import CallHandovers
 from offhook.runs.tables import Run
+from offhook.voice.call_state import CallState
 from offhook.voice.events import CALL_ENDED, VoiceEvent
+from offhook.voice.handover import MOVED
 from offhook.voice.ports import CallResult
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
 
+# The events of a call whose line broke are written before another process goes on with it, if the database lets them.
+HANDOVER_FLUSH_S: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
@@ -29,10 +34,13 @@ class CallOwner(Protocol):
 
     worker_id: str
     spool: RecordingSpool
+    handovers: CallHandovers
 
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True
     ) -> RunFinished | None: ...
+
+    def carries(self, call: "LiveCall") -> bool: ...
 
     def forget(self, call: "LiveCall") -> None: ...
 
@@ -48,7 +56,9 @@ class LiveCall:
         sink: RunEventSink,
         recording: RecordingSwitch,
         calls: CallOwner,
+        is_resumable: bool = False,
     ) -> None:
+        """``is_resumable``: its carrier connects the call again when the media is lost."""
         self.run_id = run.id
         self.organization_id = run.organization_id
         self.tariff = tariff_of(run)
@@ -62,6 +72,9 @@ class LiveCall:
         self._recording = recording
         self._recording_key = run.recording_key
         self._calls = calls
+        if is_resumable:
+            session.on_over = self._note_over
+            session.handover.ask = self._hand_over
 
     async def run(self) -> CallResult:
         """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation.
@@ -80,6 +93,11 @@ class LiveCall:
         except Exception:  # the media-socket edge: this run ends as failed and other calls continue
             log.exception("call_crashed", run_id=self.run_id)
             result = self._aborted_result("error", "failed")
+        if result.end_reason == MOVED:
+            self._calls.forget(self)
+            self.ended.set()
+            log.info("call_moved", seconds=round(result.duration_s, 1))
+            return result
         await asyncio.shield(self._finish_call(result))
         return result
 
@@ -88,6 +106,34 @@ class LiveCall:
         if not self._sink.has_ended:
             self._sink.emit(VoiceEvent(CALL_ENDED, at_s, {"end_reason": reason, "outcome": outcome}))
         return CallResult(outcome, reason, at_s)
+
+    def take_state(self) -> CallState:
+        """Returns what another process needs to go on with this call."""
+        return self._with_words(self.session.snapshot())
+
+    def _with_words(self, state: CallState) -> CallState:
+        state["words"] = self._sink.words.snapshot()
+        return state
+
+    @property
+    def keeps_words(self) -> bool:
+        """Returns whether what is said may be stored."""
+        return self._sink.words.keeps_words
+
+    def _note_over(self) -> None:
+        if self._calls.carries(self):
+            self._calls.handovers.note_over(self.organization_id, self.run_id)
+
+    async def _hand_over(self, state: CallState) -> bool:
+        self.is_ending = True
+        await self._sink.flush(HANDOVER_FLUSH_S)
+        return await self._calls.handovers.give_call(
+            self.organization_id,
+            self.run_id,
+            self._with_words(state),
+            is_kept=self.keeps_words,
+            is_taken=lambda: not self._calls.carries(self),
+        )
 
     async def _finish_call(self, result: CallResult) -> None:
         self.is_ending = True

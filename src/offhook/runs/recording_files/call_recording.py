@@ -123,8 +123,16 @@ class WavRecorder:
     """Records one call to a file. Adding audio costs well under a microsecond; ``close`` writes the rest."""
 
     def __init__(
-        self, path: Path, codec: Codec, recordings: "CallRecordings", group: int, key: DataKey | None = None
+        self,
+        path: Path,
+        codec: Codec,
+        recordings: "CallRecordings",
+        group: int,
+        key: DataKey | None = None,
+        *,
+        continues: bool = False,
     ) -> None:
+        """``continues``: the file has the beginning of this call; what comes is written behind it."""
         self.path = path
         self.key = key
         self.group = group
@@ -134,8 +142,12 @@ class WavRecorder:
         self._agent = _ChannelBuffer(codec)
         self._written = 0
         self._is_discarded = False
-        self._file: RandomAccessFile | None = open_random_access(path, key, creates=True)
-        self._file.write_at(0, wav_header(codec.sample_rate, 2, 0))
+        self._file: RandomAccessFile | None = open_random_access(path, key, creates=not continues)
+        if continues:
+            self._written = (self._file.size - HEADER_BYTES) // 4
+            self._caller.end = self._agent.end = self._written
+        else:
+            self._file.write_at(0, wav_header(codec.sample_rate, 2, 0))
 
     def record_caller(self, at_s: float, payload: bytes) -> None:
         """Records the caller's audio received ``at_s`` seconds after the media connected."""
@@ -213,9 +225,13 @@ class CallRecordings:
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    async def open_recorder(self, path: Path, codec: Codec, key: DataKey | None = None) -> WavRecorder:
-        """Creates a file with its header, encrypted with ``key``. Raises OSError when the disk refuses it."""
-        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups), key)
+    async def open_recorder(
+        self, path: Path, codec: Codec, key: DataKey | None = None, *, continues: bool = False
+    ) -> WavRecorder:
+        """Creates a file with its header, encrypted with ``key``, or ``continues`` that of a call which was cut off.
+        Raises OSError when the disk refuses it."""
+        group = next(self._groups)
+        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, group, key, continues=continues)
         self._open.add(recorder)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush_forever(), name="recordings")

@@ -43,7 +43,8 @@ class PublicAddress:
     def inbound_url(self) -> str:
         return self.url_for("/inbound/run")
 
-    def call_links(self, provider: str, run_id: int, media_token: str) -> CallLinks:
+    def call_links(self, provider: str, run_id: int, media_token: str, *, attempt: int = 0) -> CallLinks:
+        """Returns the URLs of a call; ``attempt`` counts how often its media was connected again."""
         secret = self.run_secret(run_id)
         path = f"/media/{provider}/{run_id}/{media_token}"
         node = self._find_media_url()
@@ -55,6 +56,7 @@ class PublicAddress:
             media_token=media_token,
             callbacks=self.url_for(f"/{provider}"),
             secret=secret,
+            resume_url=self.url_for(f"/resume/{provider}/{run_id}/{attempt + 1}?token={secret}"),
         )
 
     def run_secret(self, run_id: int) -> str:
@@ -73,9 +75,12 @@ class PublicAddress:
         to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
         return str(to_number), str(from_number), float(timeout_s)
 
-    def media_token(self, run_id: int) -> str:
-        """Returns the token of the stream that a run's answer document names; it is the same at every fetch."""
-        return self._keyring.derive_token(f"media of run {run_id}")
+    def media_token(self, run_id: int, attempt: int = 0) -> str:
+        """Returns the token of the stream that a run's answer document names; it is the same at every fetch.
+
+        ``attempt`` counts how often the media was connected again: each time has a token of its own.
+        """
+        return self._keyring.derive_token(f"media of run {run_id}" + (f", attempt {attempt}" if attempt else ""))
 
 
 def read_webhook(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> CarrierWebhook:

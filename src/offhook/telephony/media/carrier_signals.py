@@ -20,6 +20,7 @@ from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.media.leg import MediaLeg
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, MachineAnswered, MediaStopped
+from offhook.voice.handover import MOVED
 from offhook.voice.ports import CallResult
 
 # Wait after a machine was detected before its beep: without a report of the beep, the agent speaks after this.
@@ -27,7 +28,7 @@ BEEP_TIMEOUT_S: Final = 20.0
 # Delay between the carrier's end report and the end of its socket, so that audio in flight is still heard.
 _LINGER_S: Final = 1.0
 # End reasons that the far end caused, or with which the carrier keeps carrying the caller.
-_NOT_OURS: Final = frozenset({"caller_hung_up", "transferred"})
+_NOT_OURS: Final = frozenset({"caller_hung_up", "transferred", MOVED})
 log = structlog.get_logger(__name__)
 
 

@@ -63,7 +63,8 @@ class CallLinks:
     """Our public URLs that a carrier gets for one call or one transfer.
 
     ``callbacks`` is ``https://…/api/v1/telephony/<provider>``. ``secret`` is unguessable and belongs to the run: it
-    stands in every URL of the run, because a signature says which account sends it and not which call.
+    stands in every URL of the run, because a signature says which account sends it and not which call. At ``resume_url``
+    a carrier asks what to do with a call whose media has ended.
     """
 
     run_id: int
@@ -72,6 +73,7 @@ class CallLinks:
     media_token: str
     callbacks: str
     secret: str
+    resume_url: str = ""
 
     def callback_url(self, kind: str) -> str:
         """Returns the URL of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""

@@ -70,12 +70,14 @@ class MediaCapabilities:
 
     ``has_early_media``: the media socket opens while the phone still rings, and closes without a start when the call is
     not answered. Such a stream's silence says nothing about the call; the carrier's callbacks do. ``outlives_media``:
-    closing the media socket does not end the call, which has to be hung up by request.
+    closing the media socket does not end the call, which has to be hung up by request. ``asks_again``: when the media
+    has ended, for whatever reason, the carrier asks us at ``CallLinks.resume_url`` what to do with the call.
     """
 
     wire: Callable[[], MediaWire] | None = None
     has_early_media: bool = False
     outlives_media: bool = False
+    asks_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,10 @@ class CallAnswerer(Protocol):
         """Returns the refusal that needs no account and cannot fail: the last fallback."""
         ...
 
+    def hang_up_document(self) -> CarrierDocument | None:
+        """Returns the document that ends a call without a word; None where the carrier never asks for it."""
+        return None
+
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         """Returns the document for the destination's leg of a warm transfer; None where no document is fetched."""
         return None

@@ -14,11 +14,13 @@ from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.ports import CarrierDocument, CarrierRegistry
 from offhook.telephony.services import Services
+from offhook.telephony.webhooks.resumed_calls import MAX_ATTEMPTS
 from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CallbackResult
 
 # Carriers send a few kilobytes; a larger body is not theirs.
 MAX_BODY_BYTES: Final = 256 * 1024
 
+Attempt = Annotated[int, Path(ge=1, le=MAX_ATTEMPTS + 1)]
 TransferId = Annotated[str, Path(max_length=64)]
 CallbackEndpoint = Callable[..., Awaitable["CallbackResponse"]]
 
@@ -56,6 +58,20 @@ async def answer_document(
 ) -> Response:
     """Returns the document that connects an answered call, in the carrier's format. Repeating the request is harmless."""
     return _render_document(await services.documents.build_document(provider, workflow_run_id, request))
+
+
+@router.api_route(
+    "/resume/{provider}/{workflow_run_id}/{attempt}",
+    methods=["GET", "POST"],
+    response_class=Response,
+    include_in_schema=False,
+    max_body_size=MAX_BODY_BYTES,
+)
+async def resume_document(
+    provider: str, workflow_run_id: LongId, attempt: Attempt, request: CallbackRequestDep, services: Services
+) -> Response:
+    """Returns what a carrier does with a call whose media has ended: it connects it again, or hangs up."""
+    return _render_document(await services.resumed.build_document(provider, workflow_run_id, attempt, request))
 
 
 @router.api_route(

@@ -358,7 +358,7 @@ class Conversation:
             "node_id": self.node.id,
             "entered": self._entered,
             "is_over": self.is_over,
-            "history": self.history.snapshot(),
+            "history": self.history.snapshot(self._tools.answers_so_far()),
             "nodes_visited": list(self.nodes_visited),
             "values": dict(self._extractor.values),
             "summary": self._compactor.summary,

@@ -56,8 +56,9 @@ class ConversationHistory:
         ]
         self._spoken_entries = []
 
-    def snapshot(self) -> list[JsonObject]:
-        return [asdict(message) for message in self.messages]
+    def snapshot(self, answers: Sequence[LlmMessage] = ()) -> list[JsonObject]:
+        """Returns the history with these answers to calls that have none yet."""
+        return [asdict(message) for message in (*self.messages, *answers)]
 
     def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
         self.messages = [

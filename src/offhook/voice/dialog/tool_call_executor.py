@@ -10,6 +10,9 @@ from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.ports import AgentTool, EndCallRequest, ToolError
 
+UNKNOWN_ANSWER = {
+    "error": "The line broke before this finished. Whether it was done is not known: ask the caller before doing it again."
+}
 CANCELED_ANSWER = {"error": "The caller interrupted before this finished."}
 
 
@@ -91,8 +94,15 @@ class ToolCallExecutor:
         for call_id in list(self._open):
             if call_id in self._running:
                 continue
-            answer = self._answers.pop(call_id, CANCELED_ANSWER)
-            content = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
-            messages.append(LlmMessage("tool", content, tool_call_id=call_id))
+            messages.append(_answer_message(call_id, self._answers.pop(call_id, CANCELED_ANSWER)))
             del self._open[call_id]
         return messages
+
+    def answers_so_far(self) -> list[LlmMessage]:
+        """Returns an answer to every open call as things stand: what a process that takes over can know of it."""
+        return [_answer_message(call_id, self._answers.get(call_id, UNKNOWN_ANSWER)) for call_id in self._open]
+
+
+def _answer_message(call_id: str, answer: Any) -> LlmMessage:
+    content = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
+    return LlmMessage("tool", content, tool_call_id=call_id)

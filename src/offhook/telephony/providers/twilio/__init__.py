@@ -34,7 +34,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
             calls_per_second=1.0,
         ),
         webhooks=WebhookCapabilities(
-            answerer=TwilioDialectAnswers(),
+            answerer=TwilioDialectAnswers(asks_again=True),
             verifier=TwilioVerifier(),
             statuses=webhooks,
             callbacks=("status-callback",),
@@ -42,6 +42,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         ),
         media=MediaCapabilities(
             wire=TwilioWire,
+            asks_again=True,
         ),
         numbers=NumberCapabilities(
             catalog=numbers,

@@ -46,6 +46,12 @@ export const PHRASES = [
     "I can't hear you, so I will end the call now. Goodbye.",
   ],
   [
+    "resumed",
+    "After a break",
+    "Said when the line to the caller broke and the call goes on.",
+    "Sorry, we were cut off for a moment.",
+  ],
+  [
     "time_warning",
     "Time warning",
     "Said 20 seconds before the maximum call duration.",

@@ -6,10 +6,18 @@ from offhook.telephony.ports import CallAnswerer, CallLinks, CarrierAccount, Car
 
 
 class TwilioDialectAnswers(CallAnswerer):
-    """Answers with documents. A blind transfer sends its document along with the request, and none is fetched."""
+    """Answers with documents. A blind transfer sends its document along with the request, and none is fetched.
+
+    ``asks_again``: the carrier is told to ask what follows the stream, instead of hanging up."""
+
+    def __init__(self, *, asks_again: bool = False) -> None:
+        self._asks_again = asks_again
 
     async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
-        return documents.connect_stream(links.media_url)
+        return documents.connect_stream(links.media_url, links.resume_url if self._asks_again else "")
+
+    def hang_up_document(self) -> CarrierDocument | None:
+        return documents.hang_up()
 
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         return documents.say_message(message)

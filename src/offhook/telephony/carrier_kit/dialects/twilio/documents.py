@@ -4,10 +4,19 @@ from offhook.telephony.carrier_kit.xml import build_document, build_element, bui
 from offhook.telephony.ports import CarrierDocument
 
 
-def connect_stream(media_url: str) -> CarrierDocument:
+def connect_stream(media_url: str, resume_url: str = "") -> CarrierDocument:
     """Returns ``<Connect>``, which holds the call until our socket closes; closing it is how we hang up. A query in
-    the socket's address would be dropped, so the token is in its path."""
-    return build_document(build_element("Connect", build_element("Stream", url=media_url)), build_element("Hangup"))
+    the socket's address would be dropped, so the token is in its path.
+
+    With ``resume_url`` the carrier asks there what follows, because a socket that closes may also be one that broke.
+    """
+    stream = build_element("Connect", build_element("Stream", url=media_url))
+    following = build_element("Redirect", escape_text(resume_url), method="POST") if resume_url else None
+    return build_document(stream, following or build_element("Hangup"))
+
+
+def hang_up() -> CarrierDocument:
+    return build_document(build_element("Hangup"))
 
 
 def say_message(message: str) -> CarrierDocument:

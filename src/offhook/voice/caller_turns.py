@@ -1,0 +1,105 @@
+"""What a call does when the caller speaks, has spoken, or was not understood."""
+
+import asyncio
+
+from offhook.kit.json_values import ReadableJsonObject
+from offhook.voice import events
+from offhook.voice.agent_turns import AgentTurns
+from offhook.voice.call_context import CallContext
+from offhook.voice.config import CallConfig
+from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.llm_chain import LlmChain
+from offhook.voice.dialog.reprompts import Reprompts
+from offhook.voice.events import TurnTiming
+from offhook.voice.input.listener import CallerListener
+from offhook.voice.input.turn_rules import CallerTurnState
+from offhook.voice.output.playback import Playback
+from offhook.voice.overlap import OverlapController
+from offhook.voice.safety.call_termination import NOT_UNDERSTOOD
+from offhook.voice.safety.voicemail_handler import VoicemailHandler
+from offhook.voice.turn_filter import TurnFilter
+
+
+class CallerTurns:
+    """The half of a call session that implements ``CallerTurnHandler``; the session creates the parts."""
+
+    _config: CallConfig
+    _conversation: Conversation
+    _ended: asyncio.Event
+    _filter: TurnFilter
+    _line: CallContext
+    _listener: CallerListener
+    _llm: LlmChain
+    _overlap: OverlapController
+    _playback: Playback
+    _reprompts: Reprompts
+    _turns: AgentTurns
+    _voicemail: VoicemailHandler
+
+    def on_caller_speech(self, state: CallerTurnState) -> None:
+        if state.is_speaking:
+            self._voicemail.detector.on_caller_speaking()
+            self._filter.caller_speaks()
+        floor, playback = self._turns, self._playback
+        self._conversation.retriever.prefetch(self._conversation.node, f"{state.text} {state.partial}")
+        is_due = floor.is_answer and floor.reply_due_since is not None and self._config.turn_start == "default"
+        has_floor = floor.is_agent_busy and (playback.is_audible or playback.is_paused or is_due)
+        if floor.is_closing or not has_floor:
+            self._overlap.finish()
+            return
+        if floor.is_uninterruptible:
+            return
+        if self._config.turn_start == "default":
+            self._overlap.consider(state)
+            return
+        rules = self._listener.rules
+        if rules.interrupt_rule.should_interrupt(state):
+            floor.interrupt()
+        elif rules.pause_rule.should_interrupt(state):
+            floor.pause(self._config.provisional_pause_s)
+
+    def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
+        if self._turns.is_closing:
+            return
+        now = self._line.since_start()
+        started, stopped = self._spoken_span(started_at, stopped_at)
+        ignored = self._filter.reason_to_ignore(text)
+        said: ReadableJsonObject = {"text": text, "start_s": started, "end_s": stopped}
+        self._line.emit(events.CALLER_SAID, {**said, "ignored": ignored} if ignored else said)
+        self._voicemail.detector.on_turn_ended(text, self._llm)
+        if ignored or self._ended.is_set() or self._turns.is_mute:
+            return
+        self._filter.turn_accepted()
+        self._listener.sound.learn_voice()
+        may_cut_off = self._listener.rules.interrupt_rule.should_cut_off(text)
+        if self._turns.is_uninterruptible or (self._playback.is_audible and not may_cut_off):
+            self._turns.queued_texts.append(text)
+        else:
+            self._overlap.release()
+            self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
+
+    def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None:
+        if self._turns.is_closing:
+            return
+        started, stopped = self._spoken_span(started_at, stopped_at)
+        self._line.emit(events.CALLER_NOT_UNDERSTOOD, {"start_s": started, "end_s": stopped})
+        self._overlap.finish()
+        if self._turns.is_agent_busy:
+            return
+        is_last = count >= self._config.max_unheard_turns
+        step = "end" if is_last else "retry"
+        self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": NOT_UNDERSTOOD, "silent_ms": 0})
+        if is_last:
+            self._turns.end_with_phrase(self._config.phrases.not_understood, NOT_UNDERSTOOD)
+        else:
+            self._turns.say_sentence(self._reprompts.next_sentence(self._conversation))
+
+    def _spoken_span(self, started_at: float, stopped_at: float) -> tuple[float, float]:
+        """Returns two loop times as seconds since the call began."""
+        started, stopped = (round(max(0.0, at - self._line.started_at), 3) for at in (started_at, stopped_at))
+        return started, stopped
+
+    def on_recognition_lost(self) -> None:
+        self._turns.tags.append("stt_failed")
+        self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": "recognition_lost", "silent_ms": 0})
+        self._turns.end_with_phrase(self._config.phrases.apology, "error")
