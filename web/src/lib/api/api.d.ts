@@ -8574,6 +8574,8 @@ export interface components {
             reprompt_choices?: string | null;
             /** Reprompt Keys */
             reprompt_keys?: string | null;
+            /** Resumed */
+            resumed?: string | null;
             /** Time Over */
             time_over?: string | null;
             /** Time Warning */
