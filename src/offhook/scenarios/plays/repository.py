@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Row, delete, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
@@ -91,7 +91,7 @@ async def list_latest_results(
             PlayedScenarioResult.organization_id == organization_id,
             ScenarioPlay.version_number.in_(newest),
         )
-        .distinct(ScenarioPlay.version_number, PlayedScenarioResult.name)
+        .ext(distinct_on(ScenarioPlay.version_number, PlayedScenarioResult.name))
         .order_by(*cell, ScenarioPlay.id.desc(), PlayedScenarioResult.has_passed, PlayedScenarioResult.seed)
     )
     return rows.all()
