@@ -33,7 +33,7 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
   const [override, setOverride] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const gate = usePublishGate(agent.id);
-  const isStopped = gate.data !== undefined && !gate.data.may_publish;
+  const isStopped = gate.data?.is_required === true && !gate.data.may_publish;
   const reason = isStopped ? (override ?? "").trim() : "";
   const submit = async () => {
     setIsBusy(true);

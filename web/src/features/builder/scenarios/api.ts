@@ -129,6 +129,8 @@ export function useCancelPlay(id: number) {
 export function usePublishGate(id: number) {
   return useQuery({
     queryKey: ["agent", id, "publish-gate"],
+    // Every save of the draft makes it another one.
+    staleTime: 0,
     queryFn: () => unwrap(api.GET("/api/v1/workflow/{workflow_id}/publish-gate", { params: agentPath(id) })),
   });
 }
