@@ -34,7 +34,7 @@ function Conversation({ played }: { played: PlayedResult }) {
   const failed = useRef<HTMLLIElement>(null);
   useEffect(() => {
     // Braces: some browsers return a promise, which React would call as the effect's end.
-    void failed.current?.scrollIntoView({ block: "center" });
+    failed.current?.scrollIntoView({ block: "center" });
   }, []);
   return (
     <Stack gap="sm">
