@@ -101,6 +101,28 @@ class TestPlays:
         await run(root, org, ordered["id"])
         assert await read(editor, workflow_id, ordered["id"]) == play
 
+    async def test_the_last_result_of_each_scenario_is_known(
+        self, root: Root, org: OrgFixture, client: AsyncClient, editor: Editor, other_editor: Editor, workflow_id: int
+    ) -> None:
+        path = f"/workflow/{workflow_id}/scenario-results"
+        assert (await editor.get(path)).json() == []
+        await keep(editor, workflow_id, GREETS, WRONG)
+        first = await order(editor, workflow_id)
+        await run(root, org, first["id"])
+        second = await order(editor, workflow_id, scenarios=["greets"], seeds=[1, 2])
+        await run(root, org, second["id"])
+        greets, wrong = (await editor.get(path)).json()
+        assert (greets["name"], greets["passed"], greets["play_id"], greets["fault"]) == (
+            "greets",
+            True,
+            second["id"],
+            None,
+        )
+        assert (wrong["version_number"], wrong["play_id"], wrong["fault"]["code"]) == (2, first["id"], "end_differs")
+        assert (await client.get(path)).status_code == 401
+        assert (await other_editor.get(path)).json()["code"] == "workflow_not_found"
+        assert (await editor.get(f"{path}?versions=21")).status_code == 422
+
     async def test_some_scenarios_give_no_verdict(self, editor: Editor, workflow_id: int) -> None:
         play = await order(editor, workflow_id, scenarios=["greets"], seeds=[2, 1, 2])
         assert (play["scenarios"], play["seeds"], play["total"]) == (["greets"], [1, 2], 2)

@@ -153,8 +153,18 @@ class TestFiles:
         checked = await editor.post(path(workflow_id, "scenario-check"), json={"yaml": text})
         answer = await upload(editor, workflow_id, text, "replace")
         assert (answer.status_code, answer.json()["code"]) == (422, "scenarios_invalid")
-        assert checked.json() == {"is_valid": False, "issues": answer.json()["detail"]["issues"], "scenarios": []}
+        assert checked.json() == {
+            "is_valid": False,
+            "issues": answer.json()["detail"]["issues"],
+            "scenarios": [],
+            "yaml": None,
+        }
         assert await names(editor, workflow_id) == ["presses"]
+
+    async def test_the_check_of_a_right_file_writes_it_again(self, editor: Editor, workflow_id: int) -> None:
+        checked = (await editor.post(path(workflow_id, "scenario-check"), json={"yaml": FILE})).json()
+        assert (checked["is_valid"], [each["name"] for each in checked["scenarios"]]) == (True, ["greets", "another"])
+        assert read_scenarios(checked["yaml"]) == read_scenarios(FILE)
 
 
 class TestVersions:

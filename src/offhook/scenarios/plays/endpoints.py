@@ -1,6 +1,8 @@
 """Plays of scenarios and the publish gate over HTTP."""
 
-from fastapi import APIRouter, Response
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
@@ -9,6 +11,7 @@ from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 from offhook.scenarios.plays import publish_gate, service
 from offhook.scenarios.plays.schemas import (
+    LatestScenarioResultResponse,
     OrderPlayRequest,
     PublishGateResponse,
     PublishGateSettings,
@@ -77,6 +80,22 @@ async def cancel_scenario_play(
 ) -> ScenarioPlayResponse:
     """Cancels a play. One that is over stays as it is."""
     return ScenarioPlayResponse.from_play(await service.cancel_play(session, org, workflow_id, play_id))
+
+
+@router.get(
+    "/scenario-results",
+    response_model=list[LatestScenarioResultResponse],
+    operation_id="list_latest_scenario_results",
+)
+async def list_latest_scenario_results(
+    workflow_id: Id,
+    org: CurrentOrg,
+    session: Session,
+    versions: Annotated[int, Query(ge=1, le=service.MAX_COMPARED_VERSIONS)] = 10,
+) -> list[LatestScenarioResultResponse]:
+    """Lists the last result of each scenario with each version, for the newest `versions` that were played and are kept."""
+    rows = await service.list_latest_results(session, org.organization_id, workflow_id, max_versions=versions)
+    return [LatestScenarioResultResponse.from_row(play, result) for play, result in rows]
 
 
 @router.get("/publish-gate", response_model=PublishGateResponse, operation_id="get_publish_gate")

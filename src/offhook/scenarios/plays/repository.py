@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import delete, func, select, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
@@ -70,6 +70,29 @@ async def list_results(session: AsyncSession, organization_id: int, play_id: int
         select(PlayedScenarioResult)
         .where(PlayedScenarioResult.organization_id == organization_id, PlayedScenarioResult.play_id == play_id)
         .order_by(PlayedScenarioResult.id)
+    )
+    return rows.all()
+
+
+async def list_latest_results(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, max_versions: int
+) -> Sequence[Row[tuple[ScenarioPlay, PlayedScenarioResult]]]:
+    """Returns, for the newest versions that were played, the last result of each scenario with its play: one that fails
+    before those of other seeds."""
+    of_workflow = (ScenarioPlay.organization_id == organization_id, ScenarioPlay.workflow_id == workflow_id)
+    played = select(ScenarioPlay.version_number).where(*of_workflow).distinct()
+    newest = played.order_by(ScenarioPlay.version_number.desc()).limit(max_versions)
+    cell = (ScenarioPlay.version_number.desc(), PlayedScenarioResult.name)
+    rows = await session.execute(
+        select(ScenarioPlay, PlayedScenarioResult)
+        .join(PlayedScenarioResult, PlayedScenarioResult.play_id == ScenarioPlay.id)
+        .where(
+            *of_workflow,
+            PlayedScenarioResult.organization_id == organization_id,
+            ScenarioPlay.version_number.in_(newest),
+        )
+        .ext(distinct_on(ScenarioPlay.version_number, PlayedScenarioResult.name))
+        .order_by(*cell, ScenarioPlay.id.desc(), PlayedScenarioResult.has_passed, PlayedScenarioResult.seed)
     )
     return rows.all()
 

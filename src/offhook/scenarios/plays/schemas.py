@@ -119,6 +119,33 @@ class ScenarioResultResponse(BaseModel):
         )
 
 
+class LatestScenarioResultResponse(BaseModel):
+    """The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the first
+    thing that did not hold. A draft may have changed since ``played_at``."""
+
+    version_number: int
+    name: str
+    title: str
+    passed: bool
+    seed: int
+    play_id: int
+    played_at: datetime
+    fault: ScenarioFaultResponse | None
+
+    @classmethod
+    def from_row(cls, play: ScenarioPlay, row: PlayedScenarioResult) -> "LatestScenarioResultResponse":
+        return cls(
+            version_number=play.version_number,
+            name=row.name,
+            title=row.title,
+            passed=row.has_passed,
+            seed=row.seed,
+            play_id=play.id,
+            played_at=play.finished_at or play.started_at or play.created_at,
+            fault=ScenarioFaultResponse.model_validate(row.faults[0]) if row.faults else None,
+        )
+
+
 class PublishGateSettings(BaseModel):
     """What must hold before a draft is published. ``min_edge_coverage`` is a percentage of the edges."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
@@ -20,6 +21,7 @@ MAX_OPEN_PLAYS: Final = 10
 MAX_SEEDS: Final = 20
 MAX_CPU_S: Final = 600
 DEFAULT_CPU_S: Final = 60
+MAX_COMPARED_VERSIONS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,14 @@ async def list_results(
     """Returns what came of each scenario so far. Raises ScenarioPlayNotFound (404)."""
     play = await get_play(session, organization_id, workflow_id, play_id)
     return await repository.list_results(session, organization_id, play.id)
+
+
+async def list_latest_results(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, max_versions: int
+) -> Sequence[Row[tuple[ScenarioPlay, PlayedScenarioResult]]]:
+    """Returns the last result of each scenario with each of the newest versions. Raises WorkflowNotFound (404)."""
+    await workflows.get_workflow(session, organization_id, workflow_id)
+    return await repository.list_latest_results(session, organization_id, workflow_id, max_versions=max_versions)
 
 
 async def cancel_play(session: AsyncSession, caller: Caller, workflow_id: int, play_id: int) -> ScenarioPlay:

@@ -169,8 +169,10 @@ async def check_scenarios(
         read = await asyncio.to_thread(read_scenarios, body.yaml)
     except ScenariosInvalid as refused:
         issues = [ScenarioIssueResponse.from_issue(issue) for issue in refused.issues[:MAX_ISSUES]]
-        return CheckScenariosResponse(is_valid=False, issues=issues, scenarios=[])
-    return CheckScenariosResponse(is_valid=True, issues=[], scenarios=[scenario_as_json(scenario) for scenario in read])
+        return CheckScenariosResponse(is_valid=False, issues=issues, scenarios=[], yaml=None)
+    text = await asyncio.to_thread(write_scenarios, read)
+    plain = [scenario_as_json(scenario) for scenario in read]
+    return CheckScenariosResponse(is_valid=True, issues=[], scenarios=plain, yaml=text)
 
 
 @router.get("/runs/{run_id}/scenario", response_model=PlainScenario, operation_id="get_run_scenario")

@@ -59,8 +59,9 @@ class ScenarioIssueResponse(BaseModel):
 
 
 class CheckScenariosResponse(BaseModel):
-    """``scenarios`` are those of a file without issues."""
+    """``scenarios`` are those of a file without issues, and ``yaml`` the same as `export_scenarios` writes them."""
 
     is_valid: bool
     issues: list[ScenarioIssueResponse]
     scenarios: list[PlainScenario]
+    yaml: str | None

@@ -1,8 +1,8 @@
-/** Side panel: the form of what is chosen, tries, settings, versions. */
+/** Side panel: the form of what is chosen, tries, scenarios, settings, versions. */
 
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { type Editor, Inspector, SettingsPanel, VersionsPanel } from "../../features/builder";
+import { type Editor, Inspector, ScenariosPanel, SettingsPanel, VersionsPanel } from "../../features/builder";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
 import { TestPanel } from "./test-panel";
@@ -28,6 +28,7 @@ export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentD
   const tabs = [
     { value: "node", label: "Step" },
     ...(canEdit ? [{ value: "test", label: "Test" }] : []),
+    { value: "scenarios", label: "Scenarios" },
     { value: "settings", label: "Settings" },
     { value: "versions", label: "Versions" },
   ];
@@ -44,6 +45,9 @@ export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentD
           <TestPanel agent={agent} testPanel={testPanel} />
         </div>
       )}
+      <div className={classes.pane} hidden={shown !== "scenarios"}>
+        {shown === "scenarios" && <ScenariosPanel />}
+      </div>
       <div className={classes.pane} hidden={shown !== "settings"}>
         {shown === "settings" && <SettingsPanel />}
       </div>

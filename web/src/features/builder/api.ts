@@ -106,11 +106,11 @@ export function useRefresh(id: number) {
 export function usePublish(id: number) {
   const refresh = useRefresh(id);
   return useMutation({
-    mutationFn: ({ revision, note }: { revision: number; note: string }) =>
+    mutationFn: ({ revision, note, override }: { revision: number; note: string; override: string }) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/publish", {
           params: { path: { workflow_id: id }, header: { "if-match": `"${revision}"` } },
-          body: note === "" ? {} : { note },
+          body: { ...(note === "" ? {} : { note }), ...(override === "" ? {} : { gate_override: override }) },
         }),
       ),
     onSettled: refresh,

@@ -1,19 +1,24 @@
 /** The last look before a draft answers calls: what changes, and a note for those who read the versions later. */
 
-import { Skeleton, Text, Textarea } from "@mantine/core";
+import { Checkbox, Skeleton, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { Problem } from "../../../components/feedback/problem";
 import { FormDialog } from "../../../components/forms/dialog";
+import { ApiError, messageOf } from "../../../lib/api/errors";
 import { diff } from "../../../graph/diff";
 import { pluralize } from "../../../lib/format/format";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { usePublish, useVersions } from "../api";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { usePublishGate } from "../scenarios/api";
+import { GateVerdict } from "../scenarios/gate-verdict";
 import { useEditorContext } from "../state/editor";
 import { ChangeList } from "./change-list";
 import { versionContent } from "./version-content";
 import classes from "./versions.module.css";
 
 const MAX_NOTE_CHARS = 500;
+const GATE_CODES = ["publish_not_tested", "publish_gate_failed", "gate_override_forbidden"];
 
 interface PublishDialogProps {
   onClose: () => void;
@@ -25,14 +30,25 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
   const publish = usePublish(agent.id);
   const [note, setNote] = useState("");
   const [isBusy, setIsBusy] = useState(false);
+  const [override, setOverride] = useState<string | null>(null);
+  const [failure, setFailure] = useState<string | null>(null);
+  const gate = usePublishGate(agent.id);
+  const isStopped = gate.data?.is_required === true && !gate.data.may_publish;
+  const reason = isStopped ? (override ?? "").trim() : "";
   const submit = async () => {
     setIsBusy(true);
+    setFailure(null);
     try {
-      const { version_number: number } = await publish.mutateAsync({ revision: await flush(), note: note.trim() });
+      const { version_number: number } = await publish.mutateAsync({
+        revision: await flush(),
+        note: note.trim(),
+        override: reason,
+      });
       notifySuccess(`Version ${number} is published. New calls use it.`);
       onClose();
     } catch (error) {
-      onRefused(error);
+      if (error instanceof ApiError && GATE_CODES.includes(error.code)) setFailure(messageOf(error));
+      else onRefused(error);
     } finally {
       setIsBusy(false);
     }
@@ -43,8 +59,10 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
       isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      submit="Publish"
+      submit={isStopped && override !== null ? "Publish anyway" : "Publish"}
       isBusy={isBusy}
+      isDisabled={isStopped && reason === ""}
+      problem={failure}
       size="lg"
     >
       <Textarea
@@ -59,8 +77,48 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
       />
+      <GateVerdict />
+      {isStopped && <Override reason={override} onChange={setOverride} />}
       <Changes />
     </FormDialog>
+  );
+}
+
+interface OverrideProps {
+  /** Null until somebody means to publish all the same. */
+  reason: string | null;
+  onChange: (reason: string | null) => void;
+}
+
+/** An admin publishes a draft that did not pass, and says why. */
+function Override({ reason, onChange }: OverrideProps) {
+  const { admin } = usePermissions();
+  if (!admin)
+    return (
+      <Text fz="sm" c="dimmed">
+        An admin can publish it anyway, with a reason.
+      </Text>
+    );
+  return (
+    <>
+      <Checkbox
+        label="Publish anyway"
+        checked={reason !== null}
+        onChange={(event) => onChange(event.currentTarget.checked ? "" : null)}
+      />
+      {reason !== null && (
+        <Textarea
+          label="Reason"
+          description="The audit log keeps it with your name."
+          required
+          autosize
+          minRows={1}
+          maxLength={MAX_NOTE_CHARS}
+          value={reason}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </>
   );
 }
 

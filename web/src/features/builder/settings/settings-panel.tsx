@@ -8,6 +8,7 @@ import { useEditorContext } from "../state/editor";
 import { Field } from "../forms/fields";
 import classes from "../forms/form.module.css";
 import { ResultSettings } from "../results/result-settings";
+import { GateSettings } from "../scenarios/gate-settings";
 import { ModelSettings } from "./model-settings";
 import { ResourceSettings } from "./resource-settings";
 import { SETTINGS, type SettingsGroup } from "./settings-spec";
@@ -44,6 +45,9 @@ export function SettingsPanel() {
         </Section>
         <Section title="Variables">
           <VariableSettings />
+        </Section>
+        <Section title="Before publishing">
+          <GateSettings />
         </Section>
         <Section title="This agent">
           <AgentActions />

@@ -1,0 +1,70 @@
+"""Scenarios beside the canvas, in a real browser against a real server: written, run, opened where they fail."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.browser import in_a_browser
+from tests.web.looks import DEMO, ask, font_faults, serious_faults
+
+SLOW_MS = 60_000
+FOLDER = os.environ.get("OFFHOOK_SCENARIO_PICTURES")
+
+pytestmark = [*in_a_browser(timeout_s=240), pytest.mark.slow]
+
+
+@pytest.fixture
+def agent(page: Page, patience: None) -> int:
+    """A copy of a demo agent, whose scenarios pass."""
+    [demo] = [agent for agent in ask(page, "GET", "/workflow/fetch") if agent["name"] == DEMO]
+    made: int = ask(page, "POST", f"/workflow/{demo['id']}/duplicate")["id"]
+    page.goto(f"/agents/{made}")
+    page.get_by_text("Scenarios", exact=True).click()
+    return made
+
+
+def looks_right(page: Page, name: str) -> None:
+    if FOLDER is not None:
+        page.wait_for_timeout(400)
+        page.screenshot(path=Path(FOLDER) / f"{name}.png")
+    assert serious_faults(page) == []
+    assert font_faults(page) == []
+
+
+def test_a_scenario_is_written_run_and_opened_where_it_fails(page: Page, agent: int) -> None:
+    page.get_by_role("button", name="Run all").click()
+    expect(page.get_by_role("status").filter(has_text=re.compile(r"Last run: (\d+) of \1 passed"))).to_be_visible(
+        timeout=SLOW_MS
+    )
+    looks_right(page, "passed")
+
+    page.get_by_role("button", name="New scenario").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Title").fill("Says something else")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_text(re.compile("A scenario must expect something"))).to_be_visible()
+    looks_right(page, "refused")
+    dialog.get_by_role("textbox", name="Turn 1: words").fill("Hello")
+    dialog.get_by_role("textbox", name="Turn 1: the reply must contain").fill("pineapple")
+    dialog.get_by_role("combobox", name="The agent never says").fill("refund")
+    dialog.get_by_text("YAML", exact=True).click()
+    expect(dialog.get_by_role("textbox", name="YAML")).to_have_value(re.compile("name: says-something-else"))
+    looks_right(page, "yaml")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+
+    page.get_by_role("button", name="Run Says something else").click()
+    expect(page.get_by_text(re.compile("^Turn 1: .*pineapple"))).to_be_visible(timeout=SLOW_MS)
+    looks_right(page, "failed")
+    page.get_by_role("button", name="Show conversation of Says something else").click()
+    expect(page.get_by_role("region", name="Conversation").locator("[aria-current=true]")).to_contain_text("Hello")
+    looks_right(page, "conversation")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Show conversation of Says something else")).to_be_focused()
+    page.get_by_role("button", name="Delete Says something else").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Says something else")).to_have_count(0)
+    assert "says-something-else" not in str(ask(page, "GET", f"/workflow/{agent}/scenarios"))

@@ -1,0 +1,177 @@
+/** What the caller does: one row for each turn. */
+
+import { ActionIcon, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import { ArrowUp, Plus, Trash2 } from "lucide-react";
+import { object } from "../../../graph/definition";
+import {
+  type Act,
+  type ActKind,
+  issueAt,
+  type PlainScenario,
+  type ScenarioIssue,
+  turnsOf,
+  valueAt,
+  withField,
+  withTurns,
+} from "./scenario";
+
+const MAX_TURNS = 100;
+const ACTS: { value: ActKind; label: string }[] = [
+  { value: "say", label: "Says" },
+  { value: "press", label: "Presses" },
+  { value: "silence_s", label: "Is silent for" },
+  { value: "hang_up", label: "Hangs up" },
+];
+const HINTS: Record<ActKind, string> = { say: "I'd like to book a table", press: "1", silence_s: "10", hang_up: "" };
+const VALUES: Record<ActKind, string> = { say: "Words", press: "Keys", silence_s: "Seconds", hang_up: "" };
+
+export interface ScenarioFieldsProps {
+  scenario: PlainScenario;
+  issues: readonly ScenarioIssue[];
+  onChange: (scenario: PlainScenario) => void;
+}
+
+export function CallerFields({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const turns = turnsOf(scenario);
+  const set = (next: Act[]) => onChange(withTurns(scenario, next));
+  const replace = (at: number, act: Act) => set(turns.map((one, index) => (index === at ? act : one)));
+  const without = (at: number) => turns.filter((_, index) => index !== at);
+  const moveUp = (at: number, act: Act) => set([...without(at).slice(0, at - 1), act, ...without(at).slice(at - 1)]);
+  const problem = issueAt(issues, "caller");
+  const rules = valueAt(scenario, "caller", "rules");
+  return (
+    <Stack gap={8} role="group" aria-label="Caller">
+      <Text fz="sm" fw={600}>
+        The caller
+      </Text>
+      {turns.map((act, index) => (
+        <TurnRow
+          key={index}
+          number={index + 1}
+          act={act}
+          problem={issueAt(issues, `caller.turns.${index}`)}
+          onChange={(next) => replace(index, next)}
+          onRemove={() => set(without(index))}
+          onMoveUp={index === 0 ? null : () => moveUp(index, act)}
+        />
+      ))}
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Plus size={14} />}
+        disabled={turns.length >= MAX_TURNS}
+        onClick={() => set([...turns, { kind: "say", value: "", reply: "" }])}
+        w="max-content"
+      >
+        Add turn
+      </Button>
+      {problem !== undefined && (
+        <Text fz="sm" c="red" role="alert">
+          {problem}
+        </Text>
+      )}
+      {Array.isArray(rules) && rules.length > 0 && (
+        <Text fz="sm" c="dimmed">
+          This caller also follows rules. They are kept; edit them as YAML.
+        </Text>
+      )}
+      <Manner scenario={scenario} issues={issues} onChange={onChange} />
+    </Stack>
+  );
+}
+
+interface TurnRowProps {
+  number: number;
+  act: Act;
+  problem: string | undefined;
+  onChange: (act: Act) => void;
+  onRemove: () => void;
+  onMoveUp: (() => void) | null;
+}
+
+function TurnRow({ number, act, problem, onChange, onRemove, onMoveUp }: TurnRowProps) {
+  return (
+    <Group gap={6} align="flex-start" role="group" aria-label={`Turn ${number}`}>
+      <NativeSelect
+        size="sm"
+        aria-label={`Turn ${number}: what the caller does`}
+        data={ACTS}
+        value={act.kind}
+        onChange={(event) => onChange({ ...act, kind: event.currentTarget.value as ActKind, value: "" })}
+        w={124}
+      />
+      {act.kind === "hang_up" ? (
+        <Text fz="sm" c="red" flex="1 1 150px">
+          {problem}
+        </Text>
+      ) : (
+        <TextInput
+          size="sm"
+          aria-label={`Turn ${number}: ${VALUES[act.kind].toLowerCase()}`}
+          placeholder={HINTS[act.kind]}
+          maxLength={1000}
+          value={act.value}
+          error={problem}
+          onChange={(event) => onChange({ ...act, value: event.currentTarget.value })}
+          flex="1 1 150px"
+        />
+      )}
+      <TextInput
+        size="sm"
+        aria-label={`Turn ${number}: the reply must contain`}
+        placeholder="Reply must contain (optional)"
+        maxLength={1000}
+        value={act.reply}
+        onChange={(event) => onChange({ ...act, reply: event.currentTarget.value })}
+        flex="1 1 150px"
+      />
+      <Group gap={0} wrap="nowrap">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size={36}
+          aria-label={`Move turn ${number} up`}
+          disabled={onMoveUp === null}
+          onClick={() => onMoveUp?.()}
+        >
+          <ArrowUp size={15} />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="gray" size={36} aria-label={`Remove turn ${number}`} onClick={onRemove}>
+          <Trash2 size={15} />
+        </ActionIcon>
+      </Group>
+    </Group>
+  );
+}
+
+function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const manner = object(valueAt(scenario, "caller", "manner"));
+  const set = (name: string, value: number) =>
+    onChange(withField(scenario, "caller", "manner", { ...manner, [name]: value }));
+  const hesitates = typeof manner["hesitates"] === "number" ? manner["hesitates"] : 0;
+  const wrong = typeof manner["wrong_answers"] === "number" ? manner["wrong_answers"] : 0;
+  return (
+    <Group grow gap="sm" align="flex-start">
+      <NumberInput
+        label="Hesitates"
+        description="Share of sentences that begin with a filler."
+        suffix="%"
+        min={0}
+        max={100}
+        value={Math.round(hesitates * 100)}
+        error={issueAt(issues, "caller.manner.hesitates")}
+        onChange={(value) => set("hesitates", Number(value) / 100)}
+      />
+      <NumberInput
+        label="Wrong answers"
+        description="How often something else comes first."
+        min={0}
+        max={20}
+        allowDecimal={false}
+        value={wrong}
+        error={issueAt(issues, "caller.manner.wrong_answers")}
+        onChange={(value) => set("wrong_answers", Number(value))}
+      />
+    </Group>
+  );
+}

@@ -1,0 +1,98 @@
+/** What must come of the conversation. */
+
+import { MultiSelect, NumberInput, Select, Stack, TagsInput, Text } from "@mantine/core";
+import { edgeLabel, nodeName, object } from "../../../graph/definition";
+import { useEditorContext } from "../state/editor";
+import type { ScenarioFieldsProps } from "./caller-fields";
+import { issueAt, listAt, valueAt, withField } from "./scenario";
+
+const OTHER_FIELDS = ["edges", "edges_never", "nodes_never", "variables", "tools", "is_over", "outcome", "end_reason"];
+
+export function ExpectationFields({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const { steps, transitions } = useGraphChoices();
+  const set = (field: string, value: unknown) => onChange(withField(scenario, "expect", field, value));
+  const list = (field: string) => ({
+    value: listAt(scenario, "expect", field),
+    error: issueAt(issues, `expect.${field}`),
+    onChange: (value: string[]) => set(field, value),
+  });
+  const end = valueAt(scenario, "expect", "end");
+  const turns = valueAt(scenario, "expect", "max_turns");
+  const problem = issueAt(issues, "expect");
+  const hasMore = OTHER_FIELDS.some((field) => field in object(scenario["expect"]));
+  return (
+    <Stack gap={10} role="group" aria-label="What must hold">
+      <Text fz="sm" fw={600}>
+        What must hold
+      </Text>
+      {problem !== undefined && (
+        <Text fz="sm" c="red" role="alert">
+          {problem}
+        </Text>
+      )}
+      <TagsInput
+        label="The agent says"
+        description="Words that must be said, whatever their case. Press Enter after each."
+        splitChars={[]}
+        acceptValueOnBlur
+        maxLength={1000}
+        {...list("says")}
+      />
+      <TagsInput
+        label="The agent never says"
+        splitChars={[]}
+        acceptValueOnBlur
+        maxLength={1000}
+        {...list("never_says")}
+      />
+      <MultiSelect label="Steps in this order" data={steps} searchable hidePickedOptions {...list("nodes")} />
+      <MultiSelect
+        label="Transitions taken"
+        data={transitions}
+        searchable
+        hidePickedOptions
+        {...list("edges_include")}
+      />
+      <Select
+        label="Ends at"
+        placeholder="Any step"
+        data={steps}
+        searchable
+        clearable
+        value={typeof end === "string" ? end : null}
+        error={issueAt(issues, "expect.end")}
+        onChange={(value) => set("end", value)}
+      />
+      <NumberInput
+        label="At most turns"
+        placeholder="Any number"
+        min={1}
+        max={100}
+        allowDecimal={false}
+        value={typeof turns === "number" ? turns : ""}
+        error={issueAt(issues, "expect.max_turns")}
+        onChange={(value) => set("max_turns", typeof value === "number" ? value : null)}
+      />
+      {hasMore && (
+        <Text fz="sm" c="dimmed">
+          More is expected of this conversation, such as tool calls or variables. It is kept; edit it as YAML.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** The steps and transitions of the draft, as lists offer them. */
+function useGraphChoices() {
+  const { document } = useEditorContext();
+  const { nodes, edges } = document.definition;
+  const names = new Map(nodes.map((node) => [node.id, nodeName(node)]));
+  const nameOf = (id: string) => names.get(id) ?? id;
+  return {
+    steps: [...names].map(([value, label]) => ({ value, label })),
+    transitions: edges.map((edge) => ({
+      value: edge.id,
+      label: `${nameOf(edge.source)} → ${edgeLabel(edge) || nameOf(edge.target)}`,
+    })),
+  };
+}

@@ -1,0 +1,63 @@
+/** What must hold before this agent is published. It belongs to the agent and applies at once, unlike other settings. */
+
+import { NumberInput, Stack, Switch, Text } from "@mantine/core";
+import { useState } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Loaded } from "../../../components/layout/page";
+import { messageOf } from "../../../lib/api/errors";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { useEditorContext } from "../state/editor";
+import { type Gate, type GateDemands, usePublishGate, useSetPublishGate } from "./api";
+
+export function GateSettings() {
+  const { agent } = useEditorContext();
+  const gate = usePublishGate(agent.id);
+  return (
+    <Loaded query={gate} what="The demands">
+      {(known) => <Demands gate={known} />}
+    </Loaded>
+  );
+}
+
+function Demands({ gate }: { gate: Gate }) {
+  const { agent } = useEditorContext();
+  const { admin } = usePermissions();
+  const store = useSetPublishGate(agent.id);
+  const [percent, setPercent] = useState<number | string>(gate.min_edge_coverage);
+  const set = (part: Partial<GateDemands>) => store.mutate({ ...demandsOf(gate), ...part });
+  return (
+    <Stack gap="md">
+      <Switch
+        label="This agent may be published only when its scenarios pass"
+        description="With exactly the draft that is published. Admins can publish anyway with a reason."
+        disabled={!admin || store.isPending}
+        checked={gate.is_required}
+        onChange={(event) => set({ is_required: event.currentTarget.checked })}
+      />
+      {gate.is_required && (
+        <NumberInput
+          label="Transitions that scenarios must take"
+          description="As a share of all transitions."
+          suffix="%"
+          min={0}
+          max={100}
+          disabled={!admin}
+          value={percent}
+          onChange={setPercent}
+          onBlur={() => {
+            if (Number(percent) !== gate.min_edge_coverage) set({ min_edge_coverage: Number(percent) });
+          }}
+        />
+      )}
+      <Text fz="sm" c="dimmed">
+        {admin ? "This belongs to the agent and applies at once." : "Only admins can change this."}
+      </Text>
+      <FormProblem words={store.isError ? messageOf(store.error) : null} />
+    </Stack>
+  );
+}
+
+function demandsOf(gate: Gate): GateDemands {
+  const { draft_hash: _hash, may_publish: _mayPublish, play: _play, ...demands } = gate;
+  return demands;
+}

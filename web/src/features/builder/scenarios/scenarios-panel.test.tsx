@@ -1,0 +1,130 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { expect, it } from "vitest";
+import { parse } from "../../../graph/definition";
+import type { Agent } from "../../../lib/api/types";
+import { renderPart } from "../../../testing/render";
+import { FakeServer } from "../../../testing/server";
+import { type Editor, EditorProvider } from "../state/editor";
+import { ScenariosPanel } from "./scenarios-panel";
+
+const AGENT = "/api/v1/workflow/4";
+const CHECK = `POST ${AGENT}/scenario-check`;
+const BOOKS = { name: "books", title: "Books a table", caller: { turns: ["a table"] }, expect: { end: "bye" } };
+const GRAPH = parse({ nodes: [{ id: "bye", type: "endNode", data: { name: "Goodbye" } }], edges: [] });
+const FAULT = { code: "end_differs", message: "the conversation goes on at bye", turn: 0 };
+const RESULT = {
+  version_number: 2,
+  name: "books",
+  title: "Books a table",
+  passed: false,
+  seed: 0,
+  play_id: 9,
+  played_at: new Date().toISOString(),
+  fault: FAULT,
+};
+const PLAY = {
+  id: 9,
+  state: "running",
+  total: 1,
+  done: 0,
+  passed: 0,
+  error: null,
+  created_at: new Date().toISOString(),
+  finished_at: null,
+};
+
+async function renderPanel(
+  scenarios: object[],
+  { results = [], canEdit = true }: { results?: object[]; canEdit?: boolean } = {},
+) {
+  const server = new FakeServer()
+    .on(`GET ${AGENT}/scenarios`, { body: { version_number: 2, revision: 7, scenarios } })
+    .on(`GET ${AGENT}/scenario-results`, { body: results })
+    .on(`GET ${AGENT}/scenario-plays`, { body: [] });
+  const editor = {
+    agent: { id: 4, name: "Front desk" } as Agent,
+    canEdit,
+    document: { definition: GRAPH, configurations: {}, variables: {} },
+    flush: () => Promise.resolve(7),
+  } as unknown as Editor;
+  const panel = (
+    <EditorProvider value={editor}>
+      <ScenariosPanel />
+    </EditorProvider>
+  );
+  return renderPart(panel, { server });
+}
+
+it("writes the first scenario, with what the server refuses at its field", async () => {
+  const { user, server } = await renderPanel([]);
+  await user.click(await screen.findByRole("button", { name: "Write one" }));
+  const issue = { path: "scenarios[0].caller.turns[0]", code: "string_too_short", message: "say something" };
+  server.on(CHECK, { body: { is_valid: false, issues: [issue], scenarios: [], yaml: null } });
+  await user.type(await screen.findByRole("textbox", { name: "Title" }), "Books a table");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText("Say something.")).toBeTruthy();
+  expect(screen.getByRole("textbox", { name: "Turn 1: words" }).getAttribute("aria-invalid")).toBe("true");
+
+  const written = { ...BOOKS, name: "books-a-table" };
+  server.on(CHECK, { body: { is_valid: true, issues: [], scenarios: [written], yaml: "" } });
+  server.on(`PUT ${AGENT}/scenarios/books-a-table`, { body: {} });
+  await user.type(screen.getByRole("textbox", { name: "Turn 1: words" }), "a table");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  const sent = server.sent.at(-2)?.body as { yaml: string };
+  expect(JSON.parse(sent.yaml)).toEqual({
+    scenarios: [{ name: "books-a-table", title: "Books a table", caller: { turns: ["a table"] }, expect: {} }],
+  });
+  expect(server.sent.at(-1)).toEqual({ route: `PUT ${AGENT}/scenarios/books-a-table`, body: written });
+});
+
+it("refuses to overwrite what someone else wrote meanwhile", async () => {
+  const { user, server } = await renderPanel([BOOKS]);
+  await user.click(await screen.findByRole("button", { name: "Edit Books a table" }));
+  server.on(CHECK, { body: { is_valid: true, issues: [], scenarios: [BOOKS], yaml: "" } });
+  server.on(`GET ${AGENT}/scenarios`, {
+    body: { version_number: 2, revision: 8, scenarios: [{ ...BOOKS, title: "Mine" }] },
+  });
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText(/Someone else changed this scenario/)).toBeTruthy();
+});
+
+it("turns the form into YAML and back, with the server's complaints about it", async () => {
+  const { user, server } = await renderPanel([BOOKS]);
+  await user.click(await screen.findByRole("button", { name: "Edit Books a table" }));
+  server.on(CHECK, { body: { is_valid: true, issues: [], scenarios: [BOOKS], yaml: "scenarios:\n- name: books\n" } });
+  await user.click(screen.getByRole("radio", { name: "YAML" }));
+  expect(await screen.findByRole("textbox", { name: "YAML" })).toHaveProperty("value", "scenarios:\n- name: books\n");
+  const issue = { path: "scenarios[0].surprise", code: "extra_forbidden", message: "extra inputs are not permitted" };
+  server.on(CHECK, { body: { is_valid: false, issues: [issue], scenarios: [], yaml: null } });
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText("surprise: extra inputs are not permitted.")).toBeTruthy();
+});
+
+it("runs all, can be canceled, and says in words what did not hold", async () => {
+  const { user, server } = await renderPanel([BOOKS], { results: [RESULT] });
+  expect(await screen.findByText("Turn 1: The conversation goes on at “Goodbye”.")).toBeTruthy();
+  server.on(`POST ${AGENT}/scenario-plays`, { body: PLAY });
+  server.on(`GET ${AGENT}/scenario-plays`, { body: [PLAY] });
+  await user.click(screen.getByRole("button", { name: "Run all" }));
+  expect(await screen.findByText("Running: 0 of 1")).toBeTruthy();
+  expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], cpu_budget_s: 60 });
+  const canceled = { ...PLAY, state: "canceled", finished_at: PLAY.created_at };
+  server.on(`POST ${AGENT}/scenario-plays/9/cancel`, { body: canceled });
+  server.on(`GET ${AGENT}/scenario-plays`, { body: [canceled] });
+  await user.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(await screen.findByText("Canceled.")).toBeTruthy();
+});
+
+it("opens the conversation at the turn that failed", async () => {
+  const { user, server } = await renderPanel([BOOKS], { results: [RESULT], canEdit: false });
+  const transcript = [
+    { caller: null, agent: "Hello.", turn: null },
+    { caller: "a table", agent: "Which day?", turn: 0 },
+  ];
+  server.on(`GET ${AGENT}/scenario-plays/9/results`, { body: [{ ...RESULT, faults: [FAULT], transcript }] });
+  expect(screen.queryByRole("button", { name: "Run all" })).toBeNull();
+  await user.click(await screen.findByRole("button", { name: "Show conversation of Books a table" }));
+  const turns = within(await screen.findByRole("region", { name: "Conversation" })).getAllByRole("listitem");
+  expect(turns.map((turn) => turn.getAttribute("aria-current"))).toEqual([null, "true"]);
+});

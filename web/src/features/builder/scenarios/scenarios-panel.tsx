@@ -1,0 +1,109 @@
+/** The agent's scenarios: what came of each one last, and a run of one or all of them with the draft. */
+
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { Play as PlayIcon, Plus } from "lucide-react";
+import { useState } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
+import { Empty, Loaded } from "../../../components/layout/page";
+import { messageOf } from "../../../lib/api/errors";
+import { useEditorContext } from "../state/editor";
+import { type LatestResult, isOpen, useLatestResults, useScenarios } from "./api";
+import { PlayProgress } from "./play-progress";
+import { ResultDialog } from "./result-dialog";
+import { nameFrom, NEW_SCENARIO, type PlainScenario, titleOf } from "./scenario";
+import { ScenarioDialog } from "./scenario-dialog";
+import { ScenarioRow } from "./scenario-row";
+import classes from "./scenarios.module.css";
+import { usePlays } from "./use-plays";
+
+interface Opened {
+  /** How it is stored; null for a new one. */
+  stored: PlainScenario | null;
+  draft: PlainScenario;
+}
+
+export function ScenariosPanel() {
+  const { agent, canEdit } = useEditorContext();
+  const scenarios = useScenarios(agent.id);
+  const latest = useLatestResults(agent.id);
+  const { play, error, run } = usePlays();
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const [shown, setShown] = useState<LatestResult | null>(null);
+  const writeOne = () => setOpened({ stored: null, draft: NEW_SCENARIO });
+  return (
+    <div className={classes.panel}>
+      <Loaded query={scenarios} what="The scenarios">
+        {({ scenarios: found, version_number: version }) => {
+          const all = found as PlainScenario[];
+          const names = all.map((scenario) => scenario.name);
+          const copy = (scenario: PlainScenario) => {
+            const title = `${titleOf(scenario)} (copy)`;
+            setOpened({ stored: null, draft: { ...scenario, name: nameFrom(title, names), title } });
+          };
+          return (
+            <>
+              {all.length === 0 ? (
+                <Nothing onWrite={canEdit ? writeOne : null} />
+              ) : (
+                <Stack gap={8} className={classes.head}>
+                  <Text fz="sm" c="dimmed">
+                    Conversations that this agent must be able to hold. They run as text, offline, and cost nothing.
+                  </Text>
+                  {canEdit && (
+                    <Group gap={8}>
+                      <Button
+                        size="xs"
+                        leftSection={<PlayIcon size={14} />}
+                        disabled={isOpen(play)}
+                        onClick={() => run([])}
+                      >
+                        Run all
+                      </Button>
+                      <Button size="xs" variant="default" leftSection={<Plus size={14} />} onClick={writeOne}>
+                        New scenario
+                      </Button>
+                    </Group>
+                  )}
+                </Stack>
+              )}
+              <FormProblem words={error === null ? null : messageOf(error)} />
+              {play !== undefined && all.length > 0 && <PlayProgress play={play} />}
+              <ul className={classes.list}>
+                {all.map((scenario) => (
+                  <ScenarioRow
+                    key={scenario.name}
+                    scenario={scenario}
+                    result={latest.data?.find((one) => one.version_number === version && one.name === scenario.name)}
+                    isBusy={isOpen(play)}
+                    onRun={() => run([scenario.name])}
+                    onEdit={() => setOpened({ stored: scenario, draft: scenario })}
+                    onCopy={() => copy(scenario)}
+                    onShow={setShown}
+                  />
+                ))}
+              </ul>
+              {opened !== null && (
+                <ScenarioDialog
+                  stored={opened.stored}
+                  draft={opened.draft}
+                  taken={names.filter((name) => name !== opened.stored?.name)}
+                  onClose={() => setOpened(null)}
+                />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+      {shown !== null && <ResultDialog result={shown} onClose={() => setShown(null)} />}
+    </div>
+  );
+}
+
+function Nothing({ onWrite }: { onWrite: (() => void) | null }) {
+  return (
+    <Empty title="No scenarios yet" isInside action={onWrite !== null && <Button onClick={onWrite}>Write one</Button>}>
+      A scenario is a conversation that this agent must be able to hold: what the caller says, and what must come of it.
+      Run them before you publish to see what a change breaks.
+    </Empty>
+  );
+}

@@ -1,0 +1,29 @@
+/** The newest play of the open agent, and how to order another one. */
+
+import { useEffect, useState } from "react";
+import { messageOf } from "../../../lib/api/errors";
+import { useRefresh } from "../api";
+import { useEditorContext } from "../state/editor";
+import { isOpen, useNewestPlay, useOrderPlay } from "./api";
+
+/** When a play is over, what came of it is fetched. */
+export function usePlays() {
+  const { agent, flush } = useEditorContext();
+  const refresh = useRefresh(agent.id);
+  const order = useOrderPlay(agent.id);
+  const play = useNewestPlay(agent.id).data?.[0];
+  const [problem, setProblem] = useState<Error | null>(null);
+  const followed = isOpen(play) ? play?.id : undefined;
+  useEffect(() => {
+    if (followed === undefined) return;
+    return () => void refresh();
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [followed]);
+  const run = (names: string[]) => {
+    setProblem(null);
+    flush()
+      .then(() => order.mutateAsync(names))
+      .catch((error: unknown) => setProblem(error instanceof Error ? error : new Error(messageOf(error))));
+  };
+  return { play, error: problem, run };
+}
