@@ -181,6 +181,8 @@ async def _presses_one(phone: phones.EmulatedPhone) -> None:
 
 async def _interrupts_and_presses_one(phone: phones.EmulatedPhone) -> None:
     await _talk_over_agent(phone)
+    # Its words are known by then: they would interrupt what the key leads to.
+    await phone.wait_for_speech_end()
     await phone.press_keys("1")
 
 
