@@ -4331,6 +4331,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/scenario-results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Latest Scenario Results
+         * @description Lists the last result of each scenario with each version, for the newest `versions` that were played and are kept.
+         */
+        get: operations["list_latest_scenario_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/scenarios": {
         parameters: {
             query?: never;
@@ -5783,7 +5803,7 @@ export interface components {
         };
         /**
          * CheckScenariosResponse
-         * @description ``scenarios`` are those of a file without issues.
+         * @description ``scenarios`` are those of a file without issues, and ``yaml`` the same as `export_scenarios` writes them.
          */
         CheckScenariosResponse: {
             /** Is Valid */
@@ -5794,6 +5814,8 @@ export interface components {
             scenarios: {
                 [key: string]: unknown;
             }[];
+            /** Yaml */
+            yaml: string | null;
         };
         /**
          * CircuitBreaker
@@ -7614,6 +7636,31 @@ export interface components {
              * @default 0
              */
             turns: number;
+        };
+        /**
+         * LatestScenarioResultResponse
+         * @description The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the first
+         *     thing that did not hold. A draft may have changed since ``played_at``.
+         */
+        LatestScenarioResultResponse: {
+            fault: components["schemas"]["ScenarioFaultResponse"] | null;
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /** Play Id */
+            play_id: number;
+            /**
+             * Played At
+             * Format: date-time
+             */
+            played_at: string;
+            /** Seed */
+            seed: number;
+            /** Title */
+            title: string;
+            /** Version Number */
+            version_number: number;
         };
         /** Ledger */
         Ledger: {
@@ -37226,6 +37273,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScenarioResultResponse"][];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_latest_scenario_results: {
+        parameters: {
+            query?: {
+                versions?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatestScenarioResultResponse"][];
                 };
             };
             /** @description The credential is missing or invalid */
