@@ -76,7 +76,7 @@ async def list_results(session: AsyncSession, organization_id: int, play_id: int
 
 async def list_latest_results(
     session: AsyncSession, organization_id: int, workflow_id: int, *, max_versions: int
-) -> Sequence[Row[tuple[ScenarioPlay, PlayedScenarioResult]]]:
+) -> Sequence[Row[ScenarioPlay, PlayedScenarioResult]]:
     """Returns, for the newest versions that were played, the last result of each scenario with its play: one that fails
     before those of other seeds."""
     of_workflow = (ScenarioPlay.organization_id == organization_id, ScenarioPlay.workflow_id == workflow_id)

@@ -96,7 +96,7 @@ async def list_results(
 
 async def list_latest_results(
     session: AsyncSession, organization_id: int, workflow_id: int, *, max_versions: int
-) -> Sequence[Row[tuple[ScenarioPlay, PlayedScenarioResult]]]:
+) -> Sequence[Row[ScenarioPlay, PlayedScenarioResult]]:
     """Returns the last result of each scenario with each of the newest versions. Raises WorkflowNotFound (404)."""
     await workflows.get_workflow(session, organization_id, workflow_id)
     return await repository.list_latest_results(session, organization_id, workflow_id, max_versions=max_versions)
