@@ -6,9 +6,10 @@ from functools import cache
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import BeforeValidator
 from pydantic import BaseModel
 
-from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.path_ids import Id, LongId, require_digits
 from offhook.kit.json_values import JsonObject
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
@@ -20,7 +21,7 @@ from offhook.telephony.webhooks.status_callbacks import CallbackRequest, Callbac
 # Carriers send a few kilobytes; a larger body is not theirs.
 MAX_BODY_BYTES: Final = 256 * 1024
 
-Attempt = Annotated[int, Path(ge=1, le=MAX_ATTEMPTS + 1)]
+Attempt = Annotated[int, Path(ge=1, le=MAX_ATTEMPTS + 1), BeforeValidator(require_digits)]
 TransferId = Annotated[str, Path(max_length=64)]
 CallbackEndpoint = Callable[..., Awaitable["CallbackResponse"]]
 
