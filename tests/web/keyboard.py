@@ -1,7 +1,7 @@
 """What a person without a mouse meets on a page: where Tab leads, whether it can be seen there, and what it is called."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -48,8 +48,10 @@ def walk_dialog(page: Page, opener: Locator | None) -> list[str]:
     return [f"{page.url}, dialog: {fault}" for fault in found]
 
 
-def open_each(page: Page, names: Sequence[str] = ()) -> list[str]:
-    """Opens by keyboard what says that it opens something, and dialogs by the names of their buttons; Escape leads back."""
+def open_each(page: Page, names: Sequence[str] = (), look: Callable[[Page], list[str]] = lambda page: []) -> list[str]:
+    """Opens by keyboard what says that it opens something, and dialogs by the names of their buttons; Escape leads back.
+
+    ``look`` finds faults in what is open."""
     faults = []
     for name in names:
         opener = page.get_by_role("button", name=re.compile(name)).first
@@ -65,6 +67,8 @@ def open_each(page: Page, names: Sequence[str] = ()) -> list[str]:
         if kind != "listbox":
             inside = page.locator(f"[role={kind}]")
             expect(inside.locator(":focus").or_(inside.and_(page.locator(":focus")))).to_have_count(1)
+            page.wait_for_timeout(200)  # it fades in
+            faults += look(page)
         page.keyboard.press("Escape")
         expect(opener).to_have_attribute("aria-expanded", "false")
         expect(opener).to_be_focused()

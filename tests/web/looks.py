@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ OWNER = "owner@localhost"
 DEMO = "Appointment booking (demo)"
 TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 SETTINGS = (
-    "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",
+    "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "calls", "keys", "webhooks",
+    "account",
 )  # fmt: skip
 FONT_SIZES = {12, 13, 15, 18, 24}
 FONT_WEIGHTS = {400, 600}
@@ -37,7 +39,9 @@ DIALOGS = {
     "/campaigns/1": ("^Redial",),
     "/superuser": ("^Add credit to",),
 }
-_VIOLATIONS = """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
+_VIOLATIONS = """(rules) => axe.run({
+        resultTypes: ["violations"], ...(rules === null ? {} : {runOnly: {type: "rule", values: rules}})
+    }).then(({violations}) => violations
     .filter(({impact}) => impact === "serious" || impact === "critical")
     .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)))"""
 
@@ -96,10 +100,33 @@ def settle(page: Page) -> None:
 
 def serious_faults(page: Page) -> list[str]:
     """What axe finds."""
+    return _ask_axe(page, None)
+
+
+def contrast_faults(page: Page) -> list[str]:
+    """What axe finds in the colors alone, which is all that another scheme changes."""
+    return _ask_axe(page, ["color-contrast"])
+
+
+def _ask_axe(page: Page, rules: list[str] | None) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
-    found: list[str] = page.evaluate(_VIOLATIONS)
-    return [f"{page.url}: {fault}" for fault in found]
+    found: list[str] = page.evaluate(_VIOLATIONS, rules)
+    size = page.viewport_size or {"width": 0}
+    return [f"{page.url} at {size['width']}: {fault}" for fault in found]
+
+
+def look_at_dialogs(page: Page, names: Sequence[str]) -> list[str]:
+    """What is wrong with the dialogs that these buttons open, in the window and the scheme as they are."""
+    faults = []
+    for name in names:
+        page.get_by_role("button", name=re.compile(name)).first.press("Enter")
+        expect(page.get_by_role("dialog")).to_have_count(1)
+        page.wait_for_timeout(300)  # it fades in: half seen, its colors have no contrast
+        faults += serious_faults(page) + font_faults(page)
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+    return faults
 
 
 def font_faults(page: Page) -> list[str]:

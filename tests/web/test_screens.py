@@ -3,7 +3,6 @@ sessions that end, and people who may only look."""
 
 import gzip
 import re
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
@@ -11,10 +10,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 from tests.quick import first_quick
 from tests.web.browser import in_a_browser
 from tests.web.hook import deliveries_are_shown, listening
-from tests.web.keyboard import open_each, walk, walk_dialog
+from tests.web.keyboard import walk_dialog
 from tests.web.looks import (
     DEMO,
-    DIALOGS,
     FORMS,
     OWNER,
     PAGES,
@@ -23,8 +21,6 @@ from tests.web.looks import (
     begin_campaign,
     complaints,
     field,
-    finish_a_campaign,
-    font_faults,
     people,
     picture,
     serious_faults,
@@ -38,7 +34,6 @@ PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"
 # Of first loads: what a browser fetches before the list of agents can be used.
 MOST_SCRIPT = 250_000
-WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (390, "dark"))
 
 
 def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: str) -> None:
@@ -98,36 +93,6 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     expect(page.get_by_role("region", name="Runs", exact=True).get_by_role("row")).to_have_count(2)
     expect(page.get_by_role("button", name="More filters (2)")).to_be_visible()
     assert said == []
-
-
-@pytest.mark.slow
-def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
-    """No error in the console; light and wide, dark and narrow: no serious fault that axe finds, nothing wider than the
-    window; and by keyboard, everything is reached, seen and named, and what opens is opened and closed."""
-    finish_a_campaign(page)
-    faults: list[str] = []
-    look = browser.new_context(storage_state=context.storage_state(), base_url=base)
-    seen = look.new_page()
-    said = complaints(seen)
-    run = ask(page, "GET", "/organizations/usage/runs?limit=1")["items"][0]
-    for path, name in [*PAGES.items(), (f"/agents/{run['workflow_id']}/runs/{run['run_id']}", None)]:
-        for width, scheme in WINDOWS:
-            seen.set_viewport_size({"width": width, "height": 800})
-            seen.emulate_media(color_scheme=scheme)
-            if width == 1280:
-                seen.goto(path)
-            settle(seen)
-            expect(seen.get_by_role("navigation", name="Main")).to_have_count(1)
-            if name:
-                picture(seen, f"{name}{'' if width == 1280 else '-phone'}")
-            faults += serious_faults(seen) + font_faults(seen)
-            if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                faults.append(f"{path}: wider than {width}")
-            if width == 1280:
-                faults += walk(seen, path) + open_each(seen, DIALOGS.get(path, ()))
-    look.close()
-    assert said == []
-    assert faults == []
 
 
 def test_the_first_load_is_small(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:

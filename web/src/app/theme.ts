@@ -1,6 +1,6 @@
 /** The look: one calm green, Figtree in five sizes and two weights, soft corners. */
 
-import { Badge, createTheme, type MantineColorsTuple, Menu, Modal, Stepper, Table } from "@mantine/core";
+import { Badge, Combobox, createTheme, type MantineColorsTuple, Menu, Modal, Stepper, Table } from "@mantine/core";
 
 const brand: MantineColorsTuple = [
   "#e8f8f5",
@@ -57,6 +57,7 @@ export const theme = createTheme({
   components: {
     // Its placeholder takes the focus inside the menu and is no item: screen readers are told of a menu that has none.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Combobox: Combobox.extend({ styles: { groupLabel: { fontSize: SIZES.xs } } }),
     Badge: Badge.extend({
       defaultProps: { variant: "light", tt: "none", fw: 600, fz: "xs", miw: "max-content" },
     }),

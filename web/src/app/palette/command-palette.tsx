@@ -26,7 +26,15 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
     commands.find((command) => command.id === id)?.run();
   };
   return (
-    <Modal opened onClose={onClose} withCloseButton={false} size="lg" padding={0} yOffset="12vh" aria-label="Commands">
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      size="lg"
+      padding={0}
+      yOffset="12vh"
+      attributes={{ content: { "aria-label": "Commands" } }}
+    >
       <Combobox store={combobox} onOptionSubmit={run}>
         <Combobox.EventsTarget>
           <TextInput
@@ -41,7 +49,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
             onChange={(event) => setQuery(event.currentTarget.value)}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options className={classes.options} aria-label="Commands">
+        <Combobox.Options className={classes.options} aria-label="Commands" tabIndex={0}>
           {groups.map((group) => (
             <Combobox.Group key={group} label={group}>
               {commands

@@ -5,9 +5,12 @@ import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "r
 import { ChatPanel, SpokenPanel } from "../../features/chat";
 import { SimulatePanel } from "../../features/simulate";
 import { TalkPanel, isBusy } from "../../features/talk";
+import { nodeName, parse } from "../../graph/definition";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
 import type { TestPanelState } from "./use-test-panel";
+
+const TALKING: ReadonlySet<string> = new Set(["startCall", "agentNode", "endCall"]);
 
 export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestPanelState }) {
   const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
@@ -55,13 +58,20 @@ export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestP
         )}
       </Pane>
       <Pane isShown={testPanel.mode === "type"}>
-        <ChatPanel chat={testPanel.chat} agentId={agent.id} agentName={agent.name} />
+        <ChatPanel chat={testPanel.chat} agentId={agent.id} agentName={agent.name} steps={talkingSteps(agent)} />
       </Pane>
       <Pane isShown={testPanel.mode === "simulate"}>
         <SimulatePanel simulation={testPanel.simulation} agentId={agent.id} agentName={agent.name} />
       </Pane>
     </>
   );
+}
+
+/** The steps that talk, as the server has them. */
+function talkingSteps(agent: Agent): { value: string; label: string }[] {
+  return parse(agent.workflow_definition)
+    .nodes.filter((node) => TALKING.has(node.type))
+    .map((node) => ({ value: node.id, label: nodeName(node) }));
 }
 
 function Pane({ isShown, children }: { isShown: boolean; children: ReactNode }) {

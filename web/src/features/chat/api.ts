@@ -13,11 +13,11 @@ export function useChatRequests(agentId: number, onChat: (chat: TextChat) => voi
   const queries = useQueryClient();
   const listed = () => queries.invalidateQueries({ queryKey: ["runs"] });
   const start = useMutation({
-    mutationFn: () =>
+    mutationFn: (stepId: string | null) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/text-chat/sessions", {
           params: { path: { workflow_id: agentId } },
-          body: {},
+          body: stepId === null ? {} : { start_node_id: stepId },
         }),
       ),
     onSuccess: (chat) => {

@@ -1,6 +1,6 @@
 /** The same agent in writing: no microphone, no voice, the same graph. */
 
-import { Button, Group, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { ToolCalls } from "../../components/runs/tool-calls";
@@ -10,7 +10,16 @@ import { RunLink } from "./run-link";
 import type { ShownTurn } from "./turns";
 import type { Chat } from "./use-chat";
 
-export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: number; agentName: string }) {
+interface ChatPanelProps {
+  chat: Chat;
+  agentId: number;
+  agentName: string;
+  /** Where a chat can begin. */
+  steps: { value: string; label: string }[];
+}
+
+export function ChatPanel({ chat, agentId, agentName, steps }: ChatPanelProps) {
+  const [stepId, setStepId] = useState<string | null>(null);
   const [text, setText] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const again = useRef<HTMLButtonElement>(null);
@@ -46,8 +55,20 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
         <Text c="dimmed" ta="center" maw={320}>
           Chat with {agentName}. Same steps, no microphone.
         </Text>
+        {steps.length > 1 && (
+          <Select
+            label="Start at"
+            placeholder="The first step"
+            clearable
+            searchable
+            w={260}
+            data={steps}
+            value={stepId}
+            onChange={setStepId}
+          />
+        )}
         {chat.error !== null && <Problem error={chat.error} />}
-        <Button variant="light" onClick={chat.start} loading={chat.isStarting}>
+        <Button variant="light" onClick={() => chat.start(stepId)} loading={chat.isStarting}>
           Start chat
         </Button>
       </div>
@@ -70,7 +91,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
           </Text>
           <Group gap={8} wrap="nowrap">
             <RunLink agentId={agentId} runId={runId} words="Details" />
-            <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
+            <Button ref={again} variant="light" onClick={() => chat.start(stepId)} loading={chat.isStarting}>
               Start over
             </Button>
           </Group>

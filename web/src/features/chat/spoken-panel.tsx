@@ -54,7 +54,7 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
           </Text>
         )}
         {chat.error !== null && <Problem error={chat.error} />}
-        <Button size="lg" radius="xl" px={36} onClick={spoken.start} loading={chat.isStarting}>
+        <Button size="lg" radius="xl" px={36} onClick={() => spoken.start()} loading={chat.isStarting}>
           {chat.isOver ? "Talk again" : "Start talking"}
         </Button>
         {chat.isOver && chat.runId !== null && (

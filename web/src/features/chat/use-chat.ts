@@ -20,7 +20,8 @@ export interface Chat {
   visited: string[];
   variables: Record<string, unknown>;
   tools: readonly ToolCall[];
-  start: () => void;
+  /** At the step of this id, or where the agent starts. */
+  start: (stepId?: string | null) => void;
   say: (text: string, onError?: () => void) => void;
   /** Goes back to the end of this turn; null goes forward again to the last one. */
   rewind: (turnId: string | null) => Promise<void>;
@@ -43,20 +44,23 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
   const last = chat?.session_data.turns.filter((_, index) => turns[index]?.isBehind === false).at(-1);
   const [isPreparing, setIsPreparing] = useState(false);
   const isBeginning = useRef(false);
-  const begin = useCallback(() => {
-    // A second click comes before the button shows the first.
-    if (isBeginning.current) return;
-    isBeginning.current = true;
-    setIsPreparing(true);
-    [say, rewind, end].forEach((request) => request.reset());
-    setFailure(null);
-    prepare()
-      .then(() => start.mutateAsync().catch(() => undefined), setFailure)
-      .finally(() => {
-        isBeginning.current = false;
-        setIsPreparing(false);
-      });
-  }, [prepare, start, say, rewind, end]);
+  const begin = useCallback(
+    (stepId?: string | null) => {
+      // A second click comes before the button shows the first.
+      if (isBeginning.current) return;
+      isBeginning.current = true;
+      setIsPreparing(true);
+      [say, rewind, end].forEach((request) => request.reset());
+      setFailure(null);
+      prepare()
+        .then(() => start.mutateAsync(stepId ?? null).catch(() => undefined), setFailure)
+        .finally(() => {
+          isBeginning.current = false;
+          setIsPreparing(false);
+        });
+    },
+    [prepare, start, say, rewind, end],
+  );
   return {
     runId,
     turns,

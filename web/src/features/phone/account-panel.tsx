@@ -131,7 +131,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
             </Menu.Item>
           )}
           {!account.is_managed && (
-            <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+            <Menu.Item color="var(--bad)" onClick={() => setIsAsking(true)}>
               Delete
             </Menu.Item>
           )}

@@ -105,7 +105,7 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
           <Menu.Item onClick={() => show(!number.is_default_caller_id)}>
             {number.is_default_caller_id ? "Remove as default caller ID" : "Set as default caller ID"}
           </Menu.Item>
-          <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+          <Menu.Item color="var(--bad)" onClick={() => setIsAsking(true)}>
             {verb}
           </Menu.Item>
         </Menu.Dropdown>

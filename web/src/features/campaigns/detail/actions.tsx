@@ -70,7 +70,7 @@ export function Actions({ campaign }: { campaign: Campaign }) {
           <Menu.Item onClick={() => void source().catch(notifyError)}>Download contacts</Menu.Item>
           {permissions.admin && isOver && <Menu.Item onClick={() => setDialog("contacts")}>Delete contacts</Menu.Item>}
           {permissions.admin && (
-            <Menu.Item color="red" disabled={status === "running"} onClick={() => setDialog("delete")}>
+            <Menu.Item color="var(--bad)" disabled={status === "running"} onClick={() => setDialog("delete")}>
               Delete campaign
             </Menu.Item>
           )}

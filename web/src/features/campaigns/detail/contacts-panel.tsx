@@ -203,7 +203,7 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
           size="compact-sm"
           variant="subtle"
           onClick={() => setIsOpen(!isOpen)}
-          aria-label={`Why is ${contact.phone_number} waiting?`}
+          aria-label={`Why waiting? ${contact.phone_number}`}
         >
           Why waiting?
         </Button>

@@ -162,7 +162,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
               >
                 Rotate secret
               </Menu.Item>
-              <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+              <Menu.Item color="var(--bad)" onClick={() => setIsAsking(true)}>
                 Delete
               </Menu.Item>
             </Menu.Dropdown>
