@@ -6,8 +6,7 @@ from functools import cache
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
-from pydantic import BeforeValidator
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from offhook.kit.http.path_ids import Id, LongId, require_digits
 from offhook.kit.json_values import JsonObject
