@@ -47,9 +47,9 @@ async def test_a_call(root: Root, make_run: MakeRun) -> None:
 
 async def test_the_carriers_word_and_the_conversations_end_are_one(root: Root, make_run: MakeRun) -> None:
     run = await make_run()
-    now = datetime.now(UTC)
+    now, us = datetime.now(UTC), root.get(RunServices).live.worker_id
     async with root.db.transaction() as session:
-        await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now + timedelta(seconds=10))
+        await lease_queries.take_run(session, run.id, worker_id=us, now=now, until=now + timedelta(seconds=10))
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "completed")
     for _ in range(2):
