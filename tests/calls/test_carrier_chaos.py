@@ -34,6 +34,12 @@ async def _hears_the_agent(phone: phones.EmulatedPhone) -> None:
     phone.hang_up()
 
 
+async def _hangs_up_in_time(phone: phones.EmulatedPhone) -> None:
+    """Where the carrier connects a call whose media was cut again, it goes on until the caller has had enough."""
+    await phone.wait_seconds(8)
+    phone.hang_up()
+
+
 @dataclass(frozen=True)
 class Case:
     """``status``: of the request that dials; ``ends``: in which the run may end; ``placed``: calls at the carrier."""
@@ -55,7 +61,7 @@ ALONE = {
     "reordered, twice": Case(lambda: [CallbackFault("swapped", REPORTS), CallbackFault("twice", REPORTS, times=99)]),
     "lost": Case(lambda: [CallbackFault("lost", REPORTS, times=99)]),
     "forged": Case(lambda: [CallbackFault("forged", REPORTS, times=99)]),
-    "cut": Case(is_cut=True, plan=phones.silent(), ends=frozenset({"failed", "completed"})),
+    "cut": Case(is_cut=True, plan=phones.scripted(_hangs_up_in_time), ends=frozenset({"failed", "completed"})),
 }
 TOGETHER = {
     "429": Case(rest="rate_limited", status=502, ends=FAILED, placed=0),
