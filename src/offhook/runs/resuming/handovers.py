@@ -35,6 +35,7 @@ class CallHandovers:
         self._lease = timedelta(seconds=lease_s)
         self._tasks = TaskTracker()
         self.modes: set[str] = set()
+        self.reconnect_timeout_s = RECONNECT_TIMEOUT_S
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -85,7 +86,7 @@ class CallHandovers:
             return is_taken()
 
     async def _wait_taken(self, organization_id: int, run_id: int, is_taken: Callable[[], bool]) -> bool:
-        deadline = asyncio.get_running_loop().time() + RECONNECT_TIMEOUT_S
+        deadline = asyncio.get_running_loop().time() + self.reconnect_timeout_s
         while not is_taken():
             async with self._db.transaction() as session:
                 run = await resume_queries.find_carrier_of_run(session, organization_id, run_id)
