@@ -11,10 +11,11 @@ from sqlalchemy import text
 
 from offhook.kit.database.database import Database
 from offhook.root import Root
-from offhook.runs import service
+from offhook.runs import RunServices, service
 from offhook.runs.live.event_writer import EVENTS_DROPPED, EventWriter
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import encode_event_data
+from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
 from tests.fakes.database import FaultyDatabase
@@ -119,6 +120,21 @@ async def test_a_server_that_ends_our_connections_loses_nothing(root: Root, run:
     assert await writer.flush()
     assert [event["data"]["text"] for event in await stored(root, run)] == ["1", "2"]
     await own.dispose()
+
+
+async def test_states_that_are_refused_take_no_events_along(root: Root, run: Run) -> None:
+    states = CallStates(root.get(RunServices).keyring)
+    states.keep(run.organization_id, run.id, lambda: {"at_s": 1.0})  # type: ignore[typeddict-item]
+    writer = EventWriter(root.db, interval_s=60, states=states)
+    sink = writer.create_sink(run.id)
+    async with root.db.transaction() as session:
+        await session.execute(text("DROP TABLE call_states"))
+    for number in range(3):
+        sink.emit(said(number))
+    assert await writer.flush()
+    sink.emit(said(3))
+    assert await writer.flush()
+    assert [event["data"]["text"] for event in await stored(root, run)] == [str(i) for i in range(4)]
 
 
 async def test_memory_is_bounded_and_what_was_dropped_is_counted(root: Root, run: Run, db: FaultyDatabase) -> None:

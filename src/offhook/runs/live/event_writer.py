@@ -167,20 +167,35 @@ class EventWriter:
     async def _write_batch(self, batch: list[NewEvent]) -> None:
         states = self.states.take_changed()
         try:
-            async with self._db.transaction() as session:
-                await event_queries.append_events(session, batch, is_retry=self._is_uncertain)
-                await self.states.write(session, states)
+            await self._write_rows(batch, states)
         except (*DATABASE_ERRORS, asyncio.CancelledError) as error:
-            self.states.put_back(states)
             if isinstance(error, asyncio.CancelledError) or not is_permanent_error(error):
+                self.states.put_back(states)
                 raise
-            # One bad event must not block the others forever: halve the batch until it is alone, then skip it.
+            # Events come first: a state follows with the next change of its call.
+            if states:
+                log.error("call_states_not_written", count=len(states), error=type(error).__name__)
+            await self._write_acceptable(batch)
+
+    async def _write_acceptable(self, batch: list[NewEvent]) -> None:
+        """Writes what the database takes. One bad event must not block the others forever: the batch is halved until
+        it is alone, and skipped then."""
+        try:
+            await self._write_rows(batch, {})
+        except DATABASE_ERRORS as error:
+            if not is_permanent_error(error):
+                raise
             if len(batch) == 1:
                 log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)
                 return
             middle = len(batch) // 2
-            await self._write_batch(batch[:middle])
-            await self._write_batch(batch[middle:])
+            await self._write_acceptable(batch[:middle])
+            await self._write_acceptable(batch[middle:])
+
+    async def _write_rows(self, batch: list[NewEvent], states: dict[int, bytes | None]) -> None:
+        async with self._db.transaction() as session:
+            await event_queries.append_events(session, batch, is_retry=self._is_uncertain)
+            await self.states.write(session, states)
 
     def _report_dropped(self) -> None:
         dropped, self._dropped = self._dropped, Counter()
