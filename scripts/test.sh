@@ -69,7 +69,7 @@ heading "Tests on the wall clock and in the browser"
 # Only their files: each process would read all the others for 15 seconds.
 # The longest first: a process takes file after file, and would be alone with what begins last.
 timed=()
-longest=(tests/calls/test_{real_time,carriers}.py tests/web/test_{screens,builder}.py tests/models/test_builtin_stt.py)
+longest=(tests/calls/test_{real_time,carriers}.py tests/web/test_{screens,builder,screens_lists,people}.py tests/models/test_builtin_stt.py)
 for argument in "$@"; do [ ! -e "${argument%%::*}" ] || named=yes; done
 if [ -z "${named:-}" ]; then
   mapfile -t timed < <(printf '%s\n' "${longest[@]}" && grep -rlE 'mark\.(real_time|browser)\b|in_a_browser\(' tests --include='test_*.py')

@@ -4,10 +4,10 @@ import { Anchor, Group, Progress, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { AudioLines, Bot, Megaphone } from "lucide-react";
 import { Figure, Figures } from "../../components/layout/fact";
-import { Loaded, Page } from "../../components/layout/page";
+import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { RunBadge } from "../../components/runs/run-badge";
-import { useAccount } from "../../lib/organization/organization-context";
+import { useAccount, usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDuration, formatMoney, formatMilliseconds, formatTimeAgo } from "../../lib/format/format";
 import { useAgentNames } from "../../lib/organization/agent-names";
 import type { Schema } from "../../lib/api/types";
@@ -168,6 +168,14 @@ function Running() {
   );
 }
 
+/** Only admins change models. */
+const VOICES = {
+  link: { to: "/settings/$section", params: { section: "models" } },
+  icon: AudioLines,
+  title: "Get better voices",
+  words: "Everything runs offline out of the box. Add a vendor key for better voices and speech recognition.",
+} as const;
+
 const FIRST = [
   {
     link: { to: "/" },
@@ -181,12 +189,7 @@ const FIRST = [
     title: "Call a list",
     words: "Upload a CSV. Simulated phones answer, are busy, or go to voicemail, free of charge.",
   },
-  {
-    link: { to: "/settings/$section", params: { section: "models" } },
-    icon: AudioLines,
-    title: "Get better voices",
-    words: "Everything runs offline out of the box. Add a vendor key for better voices and speech recognition.",
-  },
+  VOICES,
 ] as const;
 
 /** Of an organization that has no agent yet. */
@@ -198,7 +201,12 @@ const MAKE = {
 
 function FirstSteps() {
   const agents = useAgentNames();
-  const steps = agents.data?.length === 0 ? [MAKE, ...FIRST.slice(1)] : FIRST;
+  const permissions = usePermissions();
+  if (!permissions.write) {
+    return <Empty title="No calls yet">Calls and campaigns of your team show up here.</Empty>;
+  }
+  const all = agents.data?.length === 0 ? [MAKE, ...FIRST.slice(1)] : FIRST;
+  const steps = all.filter((step) => step !== VOICES || permissions.admin);
   return (
     <>
       <Group gap={8}>
