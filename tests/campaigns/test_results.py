@@ -1,5 +1,6 @@
 """What a campaign came to in the words of its business: counted, charted, listed and reported."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -83,8 +84,8 @@ async def test_contacts_count_by_the_result_of_their_latest_call(
             {"name": "Wrong number", "contacts": 0, "is_success": None},
         ],
     }  # fmt: skip
-    (step,) = (await desk.get(f"/{campaign.id}/timeline"))["steps"]
-    assert step["results"] == {"Booked": 1, "Declined": 1}
+    steps = (await desk.get(f"/{campaign.id}/timeline"))["steps"]  # two, where one ends in between
+    assert sum((Counter(step["results"]) for step in steps), Counter[str]()) == {"Booked": 1, "Declined": 1}
     contacts = (await desk.get(f"/{campaign.id}/contacts"))["contacts"]
     assert [contact["result"] for contact in contacts] == ["Booked", "Declined", None, None]
     assert (contacts[0]["run_id"], contacts[0]["is_success"], contacts[3]["run_id"]) == (run_id, True, None)
