@@ -64,6 +64,7 @@ async def test_it_only_reads(client: AsyncClient, app: FastAPI, borrowed: Header
     assert open_doors == {}
 
 
+@pytest.mark.slow
 async def test_with_leave_it_changes_but_makes_nothing_that_lasts(
     client: AsyncClient, app: FastAPI, org: OrgFixture, borrowed: Headers
 ) -> None:

@@ -183,6 +183,7 @@ class TestRuns:
         answer = await client.get("/superuser/workflow-runs", params={"filters": json.dumps(filters)}, headers=boss)
         assert [run["duration"] for run in answer.json()["runs"]] == [60]
 
+    @pytest.mark.slow
     async def test_filters_look_at_the_newest_runs_of_all_and_say_so(
         self, client: AsyncClient, root: Root, two: Any, boss: Headers
     ) -> None:

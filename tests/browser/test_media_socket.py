@@ -236,6 +236,7 @@ async def test_the_address_that_the_api_gives_opens_the_call(
 
 
 @pytest.mark.parametrize("server", ["push", "asgi"], indirect=True)
+@pytest.mark.slow
 async def test_a_browser_that_does_not_read_is_dropped(
     root: Root, server: str, call: Run, token_of: Callable[[Run], Awaitable[str]]
 ) -> None:

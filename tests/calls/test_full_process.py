@@ -11,6 +11,7 @@ from tests.calls.conftest import LiveServer, serving
 from tests.fakes.calls import use_fakes
 
 
+@pytest.mark.slow
 async def test_a_full_process_refuses_before_the_handshake_and_another_one_speaks(
     server: LiveServer, settings: Settings, database_url: str
 ) -> None:

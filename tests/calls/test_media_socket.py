@@ -139,6 +139,7 @@ class TestWhatPeersDoWrong:
         assert (await server.finished(good_id))["end_reason"] == "agent_ended"
         assert (await server.finished(bad_id))["status"] == "failed"
 
+    @pytest.mark.slow
     async def test_a_socket_that_is_cut(self, server: LiveServer, tmp_path: Path) -> None:
         async with server.call() as (run_id, call):
             await call.hears_the_agent()

@@ -53,6 +53,7 @@ async def test_a_conversation(server: LiveServer) -> None:
 
 
 @pytest.mark.parametrize(("phone", "expected"), [("02", "busy"), ("03", "no_answer")])
+@pytest.mark.slow
 async def test_nobody_answers(server: LiveServer, phone: str, expected: str) -> None:
     ended: asyncio.Queue[CallEnded] = asyncio.Queue()
     server.root.events.subscribe(CallEnded, ended.put)
@@ -94,6 +95,7 @@ async def test_hanging_up_many_times_while_it_rings(server: LiveServer) -> None:
     assert (await server.finished(run_id))["status"] == "canceled"
 
 
+@pytest.mark.slow
 async def test_an_orderly_stop_ends_calls_and_rings(server: LiveServer) -> None:
     talking, ringing = await dial(server, "06"), await dial(server, "06")
     while (await server.run(talking))["status"] != "in_progress":

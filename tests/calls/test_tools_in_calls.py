@@ -58,6 +58,7 @@ def transfer_to(last_two: str) -> dict[str, Any]:
     return {"type": "transfer_call", "config": {"destination": f"+120155501{last_two}", "timeout": 5}}
 
 
+@pytest.mark.slow
 async def test_a_transfer_that_is_answered(server: LiveServer) -> None:
     tool = await make_tool(server, "Transfer", transfer_to("05"))
     server.models.replies = [calls("transfer")]
@@ -77,6 +78,7 @@ async def test_a_transfer_that_fails(server: LiveServer, phone: str, reason: str
     assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
 
 
+@pytest.mark.slow
 async def test_an_http_tool_with_a_value_from_before_the_call(server: LiveServer) -> None:
     def answers(seen: Any) -> Reply:
         if seen.target == "/before":

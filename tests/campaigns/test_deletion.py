@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
@@ -127,6 +128,7 @@ async def test_its_calls_go_with_it_when_asked(
     assert set(await find_in_tables(root)) <= {"sandbox_calls.to_number", "webhook_events.data"}
 
 
+@pytest.mark.slow
 async def test_only_the_contact_list(root: Root, org: OrgFixture, desk: Desk, campaigns: CampaignService) -> None:
     await instant_sandbox(root, org.id)
     campaign = await called(root, org, desk, campaigns)
@@ -141,6 +143,7 @@ async def test_only_the_contact_list(root: Root, org: OrgFixture, desk: Desk, ca
     assert (await desk.ask("DELETE", f"/{campaign.id}/contacts")).json()["contacts"] == 0
 
 
+@pytest.mark.slow
 async def test_a_file_that_a_redial_has_too_stays(
     root: Root, org: OrgFixture, desk: Desk, campaigns: CampaignService
 ) -> None:

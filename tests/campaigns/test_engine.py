@@ -86,6 +86,7 @@ async def test_two_at_once_one_wins(
     ]
 
 
+@pytest.mark.slow
 async def test_no_dial_begins_after_a_pause_and_calls_go_on(
     root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:

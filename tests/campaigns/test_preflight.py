@@ -52,6 +52,7 @@ async def test_what_a_start_would_do(
     assert (await other_desk.ask("GET", path)).status_code == 404
 
 
+@pytest.mark.slow
 async def test_numbers_that_take_too_long_are_not_counted(desk: Desk, root: Root, org: OrgFixture) -> None:
     campaign = await desk.made(FILE)
     limits = replace(LIMITS, timeout_s=0.01)
@@ -71,6 +72,7 @@ def test_only_open_time_counts() -> None:
     assert estimate_end(CallingSchedule("UTC", ()), monday, 1) is None
 
 
+@pytest.mark.slow
 async def test_webhooks_hear_of_every_change(desk: Desk, client: AsyncClient, org: OrgFixture) -> None:
     campaign = await desk.made()
     for verb in ("start", "pause"):

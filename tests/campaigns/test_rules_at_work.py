@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select, text
 
 from offhook.campaigns import CampaignEngine, CampaignService, CampaignServices
@@ -182,6 +183,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
         assert Counter({row[0]: row[1] for row in counted}) == {big.id: 10, small.id: 4}
 
 
+@pytest.mark.slow
 async def test_progress_is_told_as_it_happens(
     root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:

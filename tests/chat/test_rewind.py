@@ -216,6 +216,7 @@ async def test_of_many_at_once_one_moves(chat: Chatting) -> None:
     assert sorted(answer.status_code for answer in answers) == [200] + [409] * 5
 
 
+@pytest.mark.slow
 async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
     for number in range(12):
         await chat.say(f"Message {number} {'x' * 200}", says("y" * 200))
@@ -230,6 +231,7 @@ async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
     assert kept == len(whole["history"])
 
 
+@pytest.mark.slow
 async def test_a_chat_has_so_many_turns_however_often_it_is_taken_back(chat: Chatting, root: Root) -> None:
     agents = root.get(RunServices).agents
     limited = TextChatService(db=root.db, events=root.events, clock=root.clock, agents=agents, max_turns=4)

@@ -37,6 +37,7 @@ def exported(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_without_a_database(shared: Offhook, exported: Path) -> None:
     done = shared.run("audit", "verify", "--file", str(exported), OFFHOOK_DATABASE_URL="postgresql://nowhere.invalid/x")
     assert done.returncode == 0, done.stderr

@@ -122,6 +122,7 @@ class TestDoctor:
         assert checks["language model"]["status"] == "failed"
         assert "OFFHOOK_LLM_BASE_URL" in checks["language model"]["detail"]
 
+    @pytest.mark.slow
     async def test_a_key_is_shown_to_its_own_vendor_and_to_nobody_else(self) -> None:
         importlib.import_module("anthropic")  # takes seconds on a busy machine, of the ten that a check has
         async with serve_anthropic([], api_key="sk-ant-good") as server:

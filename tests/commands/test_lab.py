@@ -47,6 +47,7 @@ async def check(of: AnyVendor, choice: ModelChoice) -> None:
 
 
 @pytest.mark.parametrize("name", ["elevenlabs", "cartesia", "deepgram", "rime", "openai"])
+@pytest.mark.slow
 def test_voices_speak_and_their_key_passes_the_live_check(addresses: dict[str, str], name: str) -> None:
     async def scenario() -> list[str]:
         found = vendor("tts", name)

@@ -61,6 +61,7 @@ def test_a_worker_answers_monitors_and_knows_the_room(offhook: Offhook) -> None:
     assert worker.wait() == 0
 
 
+@pytest.mark.slow
 def test_a_user_who_may_not_create_pgvector_gets_a_sentence(tmp_path: Path, pg_url: str) -> None:
     name = f"plain_{uuid.uuid4().hex}"
 

@@ -15,6 +15,7 @@ def start_settings(tmp_path: Path, **values: object) -> Settings:
     return Settings.load(data_dir=tmp_path, **values)
 
 
+@pytest.mark.slow
 async def test_a_start_migrates_the_embedded_database(tmp_path: Path, empty_database: Database) -> None:
     await prepare_schema(start_settings(tmp_path), empty_database)
     assert await migrations.is_current(empty_database)

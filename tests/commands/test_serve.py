@@ -130,6 +130,7 @@ def test_a_second_server_on_the_folder_stops_with_a_sentence_that_names_the_firs
     assert alone.get("/health").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_one_sentence(offhook: Offhook) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -8,6 +8,7 @@ import pytest
 
 from offhook.workflows.demo import demo_agent
 from tests.commands.conftest import Offhook
+from tests.quick import first_quick
 from tests.scenarios.agents import DEFINITION
 
 SCENARIOS = """
@@ -83,6 +84,7 @@ def test_check_plays_nothing(shared: Offhook, definition: Path) -> None:
     assert (report["errors"], report["findings"][0]["code"]) == (3, "edge_never_taken")
 
 
+@pytest.mark.slow
 def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path, tmp_path: Path) -> None:
     proposed = shared.run("test", str(definition), "--propose")
     assert proposed.returncode == 0, proposed.stderr
@@ -104,16 +106,19 @@ def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path,
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [
-        (["survey", "--draft"], "--draft and --version are for agents of the installation"),
-        (["survey", "--against", "published"], "--against published is for agents of the installation"),
-        (["survey", "--against", "0"], "--against takes 'published', the number of a version"),
-        (["survey", "--scenario", "other"], "There is no scenario 'other'"),
-        (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),
-        (["missing.json"], "Cannot read missing.json: No such file"),
-        (["1", "--draft", "--version", "1"], "provide either --draft or --version"),
-        (["Nobody knows it"], "No agent is named 'Nobody knows it'"),
-    ],
+    first_quick(
+        [
+            (["survey", "--draft"], "--draft and --version are for agents of the installation"),
+            (["survey", "--against", "published"], "--against published is for agents of the installation"),
+            (["survey", "--against", "0"], "--against takes 'published', the number of a version"),
+            (["survey", "--scenario", "other"], "There is no scenario 'other'"),
+            (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),
+            (["missing.json"], "Cannot read missing.json: No such file"),
+            (["1", "--draft", "--version", "1"], "provide either --draft or --version"),
+            (["Nobody knows it"], "No agent is named 'Nobody knows it'"),
+        ],
+        count=2,
+    ),
 )
 def test_bad_input(shared: Offhook, arguments: list[str], sentence: str) -> None:
     done = shared.run("test", *arguments)
@@ -121,6 +126,7 @@ def test_bad_input(shared: Offhook, arguments: list[str], sentence: str) -> None
     assert sentence in done.stderr
 
 
+@pytest.mark.slow
 def test_files_that_are_not_what_they_must_be(shared: Offhook, definition: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text("scenarios: [{name: a, caller: {turns: [hi]}, expect: {edgs: []}}]")

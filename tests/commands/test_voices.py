@@ -17,6 +17,7 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "pack", FILES)
 
 
+@pytest.mark.slow
 def test_from_files_to_a_pack_and_away_again(offhook: Offhook, folder: Path) -> None:
     packed = offhook.run("voices", "pack", str(folder), "--name", "tiny", *LICENSE, "--speaker", "amy=3")
     assert packed.returncode == 0, packed.stderr

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from httpx2 import AsyncClient, Response
 from sqlalchemy import select, update
 
@@ -217,6 +218,7 @@ async def test_who_may_and_who_did(account: Account, other_org: OrgFixture) -> N
     assert [entry["target"] for entry in log if entry["action"] == "run_evidence.exported"] == [f"run:{run.id}"]
 
 
+@pytest.mark.slow
 async def test_by_the_command_line(account: Account, database_url: str, offhook: Offhook) -> None:
     run = await finish(account.root, account.org, await account.dial())
     done = await asyncio.to_thread(offhook.run, "evidence", str(run.id), OFFHOOK_DATABASE_URL=database_url)

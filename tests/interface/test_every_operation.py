@@ -4,6 +4,7 @@ import re
 from itertools import product
 from typing import Any
 
+import pytest
 from fastapi import FastAPI
 from httpx2 import AsyncClient
 
@@ -149,6 +150,7 @@ async def test_a_malformed_body(client: AsyncClient, described: list[Operation],
 NAMES = {"version"}
 
 
+@pytest.mark.slow
 async def test_numbers_in_the_query_at_and_past_their_edges(
     client: AsyncClient, described: list[Operation], ours: World
 ) -> None:

@@ -99,6 +99,7 @@ async def test_stopping_a_worker_lets_its_job_end(db: Database) -> None:
     assert ended.is_set()
 
 
+@pytest.mark.slow
 async def test_a_schedule_runs_again_and_again_on_one_of_two_workers(db: Database) -> None:
     ran: list[str] = []
 

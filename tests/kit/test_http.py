@@ -183,6 +183,7 @@ class TestBodies:
         assert (response.status_code, response.json()["code"]) == (409, "conflict")
 
     @pytest.mark.parametrize("part", [b"[],", b"[" * 90 + b"]" * 90 + b",", b'\\"', b'"a",', b'"[\\u0000'], ids=repr)
+    @pytest.mark.slow
     def test_no_body_takes_long_to_look_at(self, part: bytes) -> None:
         """This happens in the loop that carries audio."""
         body = (b"[" * 101 + b'"' + part * MAX_JSON_BYTES)[:MAX_JSON_BYTES]

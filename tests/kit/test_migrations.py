@@ -66,6 +66,7 @@ def name_of(definition: str) -> str:
     return match[1]
 
 
+@pytest.mark.slow
 async def test_pgqueuer_finds_the_tables_that_it_would_make_itself(empty_database: Database) -> None:
     await migrations.upgrade_database(empty_database, lambda _: None)
     connection = await asyncpg.connect(empty_database.url.replace("+asyncpg", ""))
@@ -88,6 +89,7 @@ async def test_it_says_what_it_applies_and_the_second_time_nothing(empty_databas
     assert len(said) == len(migrations.list_revisions())
 
 
+@pytest.mark.slow
 async def test_two_processes_that_start_at_once_apply_each_migration_once(empty_database: Database) -> None:
     other = Database(empty_database.url)
     try:

@@ -68,6 +68,7 @@ def read_as(user: str, path: str) -> bytes:
     ).stdout
 
 
+@pytest.mark.slow
 def test_a_killed_owner_takes_the_server_down_cleanly_and_loses_nothing(tmp_path: Path) -> None:
     owner = subprocess.Popen([sys.executable, "-c", OWNER, tmp_path], stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None

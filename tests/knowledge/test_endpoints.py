@@ -117,6 +117,7 @@ class TestReadAndChange:
         for bad in bad_fields:
             assert (await librarian.request("PATCH", path, json=bad)).status_code == 422, bad
 
+    @pytest.mark.slow
     async def test_archived_documents_are_not_found_and_come_back_as_they_were(self, librarian: Librarian) -> None:
         ready, broken = await librarian.add(), await librarian.add(b"%PDF-1.7 nothing", "broken.pdf")
         assert broken["status"] == "failed"

@@ -108,6 +108,7 @@ async def test_two_workers_at_one_document_make_it_ready_once(
     assert await scalar(librarian.root, bricks) == done["chunk_count"]
 
 
+@pytest.mark.slow
 async def test_a_file_at_which_workers_die_is_given_up(
     librarian: Librarian, waiting: tuple[str, dict[str, Any]]
 ) -> None:

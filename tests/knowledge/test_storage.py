@@ -43,6 +43,7 @@ class TestABucket:
     def settings(self, settings: Settings, in_bucket: FileStore, kept: Bucket) -> Settings:
         return settings.model_copy(update={"storage_url": kept.address})
 
+    @pytest.mark.slow
     async def test_keeps_documents_that_workers_read_and_that_are_removed(
         self, librarian: Librarian, in_bucket: FileStore, tmp_path: Path
     ) -> None:
@@ -126,6 +127,7 @@ async def test_files_without_a_document_are_swept_when_they_are_old(
     assert await keys(objects, "knowledge/7") == ["knowledge/7/used"]
 
 
+@pytest.mark.slow
 async def test_the_sweep_leaves_what_documents_stand_on(librarian: Librarian) -> None:
     document = await librarian.add()
     sweep = librarian.root.jobs.handlers["documents.sweep_files"]

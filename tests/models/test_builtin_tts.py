@@ -181,6 +181,7 @@ def test_blocking_synthesis_at_telephone_rate() -> None:
     assert 0.4 < samples.size / 8000 < 1.5
 
 
+@pytest.mark.slow
 def test_the_program_dies_with_a_killed_parent(tmp_path: Path) -> None:
     script = (
         "import asyncio, os, signal\n"

@@ -49,5 +49,6 @@ async def test_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))
+@pytest.mark.slow
 async def test_a_sample_of_callers_is_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug)[::SAMPLE_STEP], UNDERSTOOD[slug] - SAMPLE_TOLERANCE)

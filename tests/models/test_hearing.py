@@ -126,6 +126,7 @@ async def stt(speech: SynthesizerProcess) -> AsyncIterator[BuiltinStt]:
 
 
 class TestTheRecognizer:
+    @pytest.mark.slow
     async def test_hears_a_sentence_that_no_author_wrote(self, speech: SynthesizerProcess, stt: BuiltinStt) -> None:
         said = "I have an appointment on Friday but I can't come."
         samples = on_the_telephone(await BuiltinTts(speech).synthesize(said, sample_rate=8000), 1)

@@ -210,6 +210,7 @@ class TestFailures:
         assert caught.value.code in codes
         assert caught.value.retryable
 
+    @pytest.mark.slow
     async def test_a_steady_answer_may_take_longer_than_one_token(self, vendor: LlmVendor) -> None:
         steady = LlmTimeouts(connect_s=30.0, first_token_s=1.0, between_tokens_s=1.0)
         answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)

@@ -359,6 +359,7 @@ class TestFaults:
         error = await failure(ScriptedAnswer(calls=(("get_weather", arguments),), finish_reason="length"))
         assert (error.code, error.retryable) == ("llm_malformed_tool_call", True)
 
+    @pytest.mark.slow
     async def test_a_steady_answer_may_take_longer_than_the_wait_for_one_token(self) -> None:
         steady = LlmTimeouts(connect_s=30.0, first_token_s=1.0, between_tokens_s=1.0)
         answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
 from httpx2 import AsyncClient, Response
 from sqlalchemy import select
 
@@ -19,6 +20,7 @@ async def stored(root: Root, org: OrgFixture) -> ApiKey:
         return (await session.execute(select(ApiKey).where(ApiKey.id == org.key_id))).scalar_one()
 
 
+@pytest.mark.slow
 async def test_no_update_is_lost_and_nobody_waits_for_ever(client: AsyncClient, root: Root, org: OrgFixture) -> None:
     path, by = f"{KEYS}/{org.key_id}", org.owner_headers
 

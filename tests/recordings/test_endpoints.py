@@ -298,6 +298,7 @@ class TestTranscribe:
     async def ask(self, studio: Studio, content: bytes, **form: str) -> Any:
         return await studio.request("POST", "/transcribe", files={"file": ("a.wav", content)}, data=form)
 
+    @pytest.mark.slow
     async def test_by_the_organizations_vendor(self, studio: Studio, root: Root) -> None:
         models = FixedModels()
         use_fakes(root, models)

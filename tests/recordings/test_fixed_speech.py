@@ -98,6 +98,7 @@ class TestACall:
             return leg, await event_queries.read_events(session, org.id, run.id)
 
     @pytest.mark.parametrize("codec", [MULAW_8K, PCM16_16K], ids=["mulaw_8k", "pcm_16k"])
+    @pytest.mark.slow
     async def test_is_greeted_by_the_file_that_was_uploaded(
         self,
         root: Root,

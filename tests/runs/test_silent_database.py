@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 from time import monotonic
 
+import pytest
+
 from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
@@ -18,6 +20,7 @@ from tests.fakes.scripted import takes
 from tests.runs.test_live import connect, events_of, reload
 
 
+@pytest.mark.slow
 async def test_its_calls_go_on_with_their_leases_and_are_stored_whole(root: Root, run: Run, database_url: str) -> None:
     use_fakes(root, FixedModels([takes("done")]))
     async with SilentProxy(database_url) as line:

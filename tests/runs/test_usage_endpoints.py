@@ -169,6 +169,7 @@ class TestReport:
             runs[1].id
         ]
 
+    @pytest.mark.slow
     async def test_more_than_a_page(self, client: AsyncClient, root: Root, org: OrgFixture, runs: list[Run]) -> None:
         template = runs[0]
         same = {

@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 from bench.defect_graphs import generate_graph, generate_large_graph
 from bench.defect_planting import SLIPS, plant_defects, plant_harmless
 
@@ -20,6 +21,7 @@ def test_the_same_seed_makes_the_same_clean_graphs() -> None:
     assert len(generate_large_graph(3)[1]["nodes"]) == 100  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_slips_are_stopped_and_harmless_changes_are_not() -> None:
     name, definition, tools = generate_graph(3)
     agent = build_scenario_agent(name, definition, tools=tools)

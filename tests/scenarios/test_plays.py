@@ -101,6 +101,7 @@ class TestPlays:
         await run(root, org, ordered["id"])
         assert await read(editor, workflow_id, ordered["id"]) == play
 
+    @pytest.mark.slow
     async def test_the_last_result_of_each_scenario_is_known(
         self, root: Root, org: OrgFixture, client: AsyncClient, editor: Editor, other_editor: Editor, workflow_id: int
     ) -> None:

@@ -47,6 +47,7 @@ async def test_a_call_that_a_run_has_does_not_end_another(name: str, platform: P
 
 
 @pytest.mark.parametrize("name", ["twilio"])
+@pytest.mark.slow
 async def test_nor_does_the_database_bind_it_twice(name: str, platform: Platform) -> None:
     (ours, _), (other, _) = await platform.held_of(plan=ONE_WHO_HANGS_UP, calls=2)
     with pytest.raises(IntegrityError):

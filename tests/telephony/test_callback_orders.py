@@ -173,6 +173,7 @@ class Telling:
 
 @TWILIO_QUICKLY
 @pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.slow
 async def test_every_order_ends_alike(name: str, length: int, platform: Platform, database_url: str) -> None:
     if isinstance(platform.carrier, CloudonixEmulator):
         platform.carrier.domain_settings["cdr"] = f"{PUBLIC}/api/v1/telephony/cloudonix/cdr"

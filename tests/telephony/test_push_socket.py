@@ -174,6 +174,7 @@ class TestTheEnd:
             peer.transport.write(bytes([0x81 | 0x70, 0x85, 0, 0, 0, 0]) + b"hello")
             assert (await closed_with(peer))[0] == 1002
 
+    @pytest.mark.slow
     async def test_a_peer_that_reads_nothing_is_cut_off(self, fast_server: Server) -> None:
         async with connect(f"{fast_server.url}/echo", max_queue=1, close_timeout=0.1, ping_interval=None) as peer:
             await peer.send("flood")

@@ -138,6 +138,7 @@ async def catalog(maker: Maker, uuid: str) -> list[str]:
 
 
 class TestCatalog:
+    @pytest.mark.slow
     async def test_is_read_when_the_tool_is_made_and_again_when_asked(self, maker: Maker, shop: Shop) -> None:
         uuid = await maker.tool(mcp(shop.url))
         assert await catalog(maker, uuid) == ["order_state", "ship", "wait"]

@@ -68,6 +68,7 @@ async def test_calls_and_chats_are_refused(root: Root, org: OrgFixture, make_run
     assert (await make_run(mode="browser")).id
 
 
+@pytest.mark.slow
 async def test_over_http_it_is_402(
     client: AsyncClient, root: Root, org: OrgFixture, make_workflow: MakeWorkflow
 ) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import numpy as np
+import pytest
 
 from offhook.voice.input.silero_vad_engine import WINDOW, SileroVad
 from offhook.voice.input.speech_detector import SpeechDetector
@@ -25,6 +26,7 @@ def test_hiss_and_silence_are_not_speech_and_every_window_is_answered() -> None:
     asyncio.run(listen())
 
 
+@pytest.mark.slow
 def test_calls_in_one_batch_do_not_hear_each_other() -> None:
     async def alone_and_together() -> None:
         rng = np.random.default_rng(2)

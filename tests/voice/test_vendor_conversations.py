@@ -83,6 +83,7 @@ async def call_through(stack: AsyncExitStack, vendor: LlmVendor, after: LlmVendo
     return call
 
 
+@pytest.mark.slow
 async def test_calls_in_which_the_vendor_dies_mid_sentence_are_answered_by_the_next() -> None:
     pairs = list(zip(VENDORS, [*VENDORS[1:], VENDORS[0]], strict=True))
     async with AsyncExitStack() as stack:

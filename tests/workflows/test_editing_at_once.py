@@ -63,6 +63,7 @@ async def waiting(root: Root) -> int:
         return await session.scalar(held) or 0
 
 
+@pytest.mark.slow
 async def test_editors_of_every_kind_at_once(editor: Editor, root: Root) -> None:
     """Saving, publishing, restoring and drafting in all orders: at most one draft and one published version, always."""
     workflow_id = await editor.create_published()

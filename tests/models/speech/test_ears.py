@@ -152,6 +152,7 @@ class TestALostLine:
 
         virtually(scenario)
 
+    @pytest.mark.slow
     def test_a_vendor_that_comes_back_only_at_the_second_try(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
@@ -259,6 +260,7 @@ class TestErrors:
 
 @each
 class TestSilence:
+    @pytest.mark.slow
     def test_a_minute_without_words(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
