@@ -5,6 +5,7 @@ from datetime import datetime
 from httpx2 import AsyncClient
 from sqlalchemy import select
 
+from offhook.orgs import service
 from offhook.orgs.service import SESSION_IDLE, SESSION_LIFETIME
 from offhook.orgs.tables import UserSession
 from offhook.root import Root
@@ -51,6 +52,27 @@ async def test_its_end_moves_every_five_minutes(client: AsyncClient, root: Root,
     assert await end() == first
     shifted_clock.advance(minutes=2)
     assert first < await end() <= root.clock.now() + SESSION_IDLE
+
+
+async def test_one_that_continues_another_ends_with_its_lifetime(
+    client: AsyncClient, root: Root, shifted_clock: ShiftedClock
+) -> None:
+    user_id = await make_account(root)
+    async with root.db.transaction() as session:
+        organization_id = await service.create_organization(session, "Another")
+        await service.add_member(session, organization_id, user_id, "member")
+    headers = await sign_in(client)
+    (before,) = (await client.get("/auth/sessions", headers=headers)).json()
+    for _ in range(14):
+        shifted_clock.advance(minutes=2 * DAY)
+        await client.get("/auth/me", headers=headers)
+    shifted_clock.advance(minutes=DAY)
+    switched = await client.post("/auth/switch", json={"organization_id": organization_id}, headers=headers)
+    headers = {"Authorization": f"Bearer {switched.json()['token']}"}
+    (after,) = (await client.get("/auth/sessions", headers=headers)).json()
+    assert after["created_at"] == before["created_at"]
+    shifted_clock.advance(minutes=DAY + 1)
+    assert (await client.get("/auth/me", headers=headers)).status_code == 401
 
 
 async def test_a_locked_row_holds_nobody_up(client: AsyncClient, root: Root, shifted_clock: ShiftedClock) -> None:

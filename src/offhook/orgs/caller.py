@@ -1,6 +1,7 @@
 """The caller of a request, for every domain."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 ROLES = ("owner", "admin", "member", "viewer")
 WRITERS = frozenset({"owner", "admin", "member"})
@@ -15,7 +16,7 @@ class Caller:
     superuser behind a borrowed session, which may write only with ``support_may_write``. ``scopes`` limit an API key. ``ip``
     is the request's origin address. With ``lacks_second_factor`` the organization demands one that the person does not have.
     ``by_provider``: the organization's identity provider opened the session, which is then good for this organization only; with
-    ``lacks_provider`` the organization demands that it does.
+    ``lacks_provider`` the organization demands that it does. ``signed_in_at``: when a person last proved who they are.
     """
 
     organization_id: int
@@ -30,6 +31,7 @@ class Caller:
     lacks_second_factor: bool = False
     by_provider: bool = False
     lacks_provider: bool = False
+    signed_in_at: datetime | None = None
 
     @classmethod
     def system(cls, organization_id: int, *, role: str = "member") -> "Caller":

@@ -133,10 +133,13 @@ async def start_session(
     lifetime: timedelta = SESSION_IDLE,
     impersonator_id: int | None = None,
     by_provider: bool = False,
+    signed_in_at: datetime | None = None,
 ) -> str:
     """Creates a session that ends after ``lifetime`` without use, and returns its token. A superuser's in another person's
-    name ends then in any case."""
+    name ends then in any case. ``signed_in_at`` is the sign-in that it continues: a session that another one opened is
+    no fresh one."""
     token = new_token()
+    started_at = signed_in_at or now
     session.add(
         UserSession(
             token_sha256=hash_token(token),
@@ -144,8 +147,8 @@ async def start_session(
             organization_id=organization_id,
             impersonator_id=impersonator_id,
             by_provider=by_provider,
-            created_at=now,
-            expires_at=now + lifetime,
+            created_at=started_at,
+            expires_at=min(now + lifetime, started_at + SESSION_LIFETIME),
         )
     )
     await session.flush()
@@ -209,11 +212,23 @@ async def home_of(session: AsyncSession, user: User) -> tuple[int, str]:
 
 
 async def sign_in_to(
-    session: AsyncSession, user: User, organization_id: int, role: str, now: datetime, *, by_provider: bool = False
+    session: AsyncSession,
+    user: User,
+    organization_id: int,
+    role: str,
+    now: datetime,
+    *,
+    by_provider: bool = False,
+    signed_in_at: datetime | None = None,
 ) -> SignInResult:
-    """Starts a session in this organization, to which the user is known to belong."""
+    """Starts a session in this organization, to which the user is known to belong; with ``signed_in_at`` out of another one."""
     token = await start_session(
-        session, organization_id=organization_id, user_id=user.id, now=now, by_provider=by_provider
+        session,
+        organization_id=organization_id,
+        user_id=user.id,
+        now=now,
+        by_provider=by_provider,
+        signed_in_at=signed_in_at,
     )
     return SignInResult(token, user, organization_id, role)
 

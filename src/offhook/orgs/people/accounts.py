@@ -34,7 +34,8 @@ async def switch_organization(
     if membership is None:
         raise OrganizationNotAccessible
     await service.end_session(session, token, now)
-    return await service.sign_in_to(session, membership[0], organization_id, membership[1], now)
+    user, role = membership
+    return await service.sign_in_to(session, user, organization_id, role, now, signed_in_at=caller.signed_in_at)
 
 
 async def end_session(

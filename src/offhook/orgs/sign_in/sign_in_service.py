@@ -140,7 +140,10 @@ class SignIn:
             await service.add_member(session, record.organization_id, user.id, record.role)
             # A link that an admin of another organization made must not lead into this one, nor one that is made right now.
             await repository.revoke_links(session, user.id, now)
-            signed_in = await service.sign_in_to(session, user, record.organization_id, record.role, now)
+            signed_in_at = caller.signed_in_at if caller is not None else None
+            signed_in = await service.sign_in_to(
+                session, user, record.organization_id, record.role, now, signed_in_at=signed_in_at
+            )
             data = {"invitation_id": record.id, "role": record.role}
             await write_audit_entry(session, as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
         return signed_in
