@@ -132,6 +132,30 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-24",
         "a job seals the entries of all organizations",
     ),
+    "src/offhook/orgs/people/account_deletion_statements.py::lock_account": (
+        "2026-11-25",
+        "a person, who may belong to several",
+    ),
+    "src/offhook/orgs/people/account_deletion_statements.py::list_memberships": (
+        "2026-11-25",
+        "a person leaves all organizations",
+    ),
+    "src/offhook/orgs/people/account_deletion_statements.py::list_owned_alone": (
+        "2026-11-25",
+        "a person leaves all organizations",
+    ),
+    "src/offhook/orgs/people/account_deletion_statements.py::count_active_keys": (
+        "2026-11-25",
+        "a person's keys in all organizations",
+    ),
+    "src/offhook/orgs/people/account_deletion_statements.py::end_keys": (
+        "2026-11-25",
+        "a person's keys in all organizations",
+    ),
+    "src/offhook/orgs/people/account_deletion_statements.py::delete_account": (
+        "2026-11-25",
+        "a person leaves all organizations",
+    ),
     "src/offhook/orgs/people/repository.py::is_account_in_use": ("2026-11-23", "asks about all organizations"),
     "src/offhook/orgs/people/repository.py::lock_user": ("2026-11-23", "a person, who may belong to several"),
     "src/offhook/orgs/people/repository.py::find_invitation_by_token": (

@@ -22,6 +22,7 @@ LEFT_OUT = (
     "logout",
     "switch_organization",
     "change_password",
+    "delete_account",
     "stream_workflow_run_events",
     "stream_campaign_progress",
 )

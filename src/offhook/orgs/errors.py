@@ -295,3 +295,33 @@ class BlockedCallerNotFound(NotFound):
     """This number is not on your list of blocked callers."""
 
     code = "blocked_caller_not_found"
+
+
+class ConfirmationWrong(UnprocessableRequest):
+    """This is not the address of your account."""
+
+    code = "confirmation_wrong"
+
+
+class SuperuserAccount(Conflict):
+    """A superuser's account is not deleted. End the access first (offhook superuser revoke)."""
+
+    code = "superuser_account"
+
+
+class OnlyOwner(Conflict):
+    """You are the only owner of an organization. Make another member an owner first."""
+
+    code = "only_owner"
+
+
+class FreshSignInNeeded(Forbidden):
+    """You have neither a password nor two-step sign-in. Sign in with a new link, and delete the account within 10 minutes."""
+
+    code = "fresh_sign_in_needed"
+
+
+class MembershipsChanged(Conflict):
+    """You joined an organization at this moment. Try again."""
+
+    code = "memberships_changed"

@@ -20,7 +20,8 @@ from offhook.orgs.dependencies import (
     RequirePerson,
 )
 from offhook.orgs.endpoints import signed_in_response
-from offhook.orgs.people import accounts, repository
+from offhook.orgs.people import account_deletion, accounts, repository
+from offhook.orgs.people.account_deletion import AccountDeletion, DeletionPreview, Refusal
 from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
 from offhook.orgs.services import Services
@@ -73,6 +74,47 @@ class PasswordChange(BaseModel):
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
     new_password: Password
+
+
+class MembershipToEndResponse(BaseModel):
+    """``api_keys``: how many active keys you made there."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    name: str
+    role: Role
+    is_only_owner: bool
+    api_keys: int
+
+
+class AccountDeletionPreviewResponse(BaseModel):
+    """``refusal``: the code that the deletion would be refused with now, whatever you confirm it with; else null."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    organizations: list[MembershipToEndResponse]
+    needs_password: bool
+    needs_code: bool
+    refusal: Refusal | None
+
+
+class AccountDeletionBody(BaseModel):
+    """``email``: the address of your account, as a confirmation. ``current_password`` is not needed when the account has no
+    password, ``code`` only with two-step sign-in: of the app, or a recovery code."""
+
+    email: Annotated[str, StringConstraints(min_length=1, max_length=320)]
+    current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
+    code: Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)] | None = None
+
+
+class AccountDeletionResponse(BaseModel):
+    """How many organizations you left, and how many of your API keys ended."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    organizations: int
+    ended_keys: int
 
 
 class SessionResponse(BaseModel):
@@ -138,6 +180,28 @@ async def change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )
     return LogoutResponse()
+
+
+@router.get("/account-deletion", response_model=AccountDeletionPreviewResponse, operation_id="preview_account_deletion")
+async def preview_account_deletion(org: RequireOwnAccount, session: Session, now: Now) -> DeletionPreview:
+    """Shows what the deletion of your account would end, and what it asks for."""
+    return await account_deletion.preview_deletion(session, org, now)
+
+
+@router.post("/account-deletion", response_model=AccountDeletionResponse, operation_id="delete_account")
+async def delete_account(
+    body: AccountDeletionBody, org: RequireOwnAccount, session: Session, services: Services, now: Now
+) -> AccountDeletion:
+    """Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
+
+    Without a password and two-step sign-in it needs a sign-in of the last 10 minutes.
+    """
+    user = await services.sign_in.confirm_person(org, body.current_password)
+    if (await services.second_factors.status(session, user.id, org.organization_id)).is_enabled:
+        await services.second_factors.check(session, user.id, body.code or "")
+    elif user.password_hash is None:
+        account_deletion.check_fresh_sign_in(org, now)
+    return await account_deletion.delete_account(session, org, body.email, now)
 
 
 @router.get("/sessions", response_model=list[SessionResponse], operation_id="list_sessions")

@@ -30,6 +30,7 @@ interface FormDialogProps extends DialogProps {
   isDisabled?: boolean;
   /** Nothing is left to be called off. */
   isDone?: boolean;
+  isDangerous?: boolean;
   /** What is wrong beside the fields. */
   problem?: string | null;
 }
@@ -43,6 +44,7 @@ export function FormDialog({
   isBusy,
   isDisabled,
   isDone = false,
+  isDangerous = false,
   problem,
   size,
   children,
@@ -64,7 +66,7 @@ export function FormDialog({
                 Cancel
               </Button>
             )}
-            <Button type="submit" loading={isBusy} disabled={isDisabled ?? false}>
+            <Button type="submit" color={isDangerous ? "red" : "brand"} loading={isBusy} disabled={isDisabled ?? false}>
               {submit}
             </Button>
           </Group>

@@ -1,4 +1,4 @@
-/** A person's own password, two-step sign-in and sessions. */
+/** A person's own password, two-step sign-in and sessions, and the deletion of their account. */
 
 import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
 import type { SubmitEvent } from "react";
@@ -14,6 +14,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useChangePassword, useEndSession, useSessions } from "../organization/api";
 import classes from "../settings.module.css";
+import { DeleteAccount } from "./delete-account";
 import { SecondFactorPanel } from "./second-factor-panel";
 
 export default function AccountSection() {
@@ -48,6 +49,7 @@ export default function AccountSection() {
             </>
           )}
           <Sessions />
+          {!account.data.is_provider_session && <DeleteAccount />}
         </>
       )}
     </Stack>

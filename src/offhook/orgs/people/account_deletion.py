@@ -1,0 +1,134 @@
+"""Deletes a person's account: they leave every organization, and nothing opens the account again."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
+from offhook.orgs.caller import Caller
+from offhook.orgs.errors import (
+    ConfirmationWrong,
+    FreshSignInNeeded,
+    MembershipsChanged,
+    OnlyOwner,
+    SuperuserAccount,
+    UserNotFound,
+)
+from offhook.orgs.people import account_deletion_statements as statements
+from offhook.orgs.people import accounts, repository
+from offhook.orgs.second_factor import repository as second_factors
+
+# For people who have nothing else to prove themselves with. The error names it.
+MAX_SIGN_IN_AGE: Final = timedelta(minutes=10)
+
+Refusal = Literal["superuser_account", "only_owner", "fresh_sign_in_needed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipToEnd:
+    """An organization that the person would leave, and how many of their API keys would end there."""
+
+    id: int
+    name: str
+    role: str
+    is_only_owner: bool
+    api_keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionPreview:
+    """What a deletion would end and what it asks for. ``refusal``: the code that it would be refused with now."""
+
+    organizations: list[MembershipToEnd]
+    needs_password: bool
+    needs_code: bool
+    refusal: Refusal | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDeletion:
+    """What ended with the account."""
+
+    organizations: int
+    ended_keys: int
+
+
+async def preview_deletion(session: AsyncSession, caller: Caller, now: datetime) -> DeletionPreview:
+    """Returns what a deletion of the caller's account would do; raises ``UserNotFound`` (404)."""
+    assert caller.user_id is not None
+    user = await accounts.get_user(session, caller.user_id)
+    alone = {organization.id for organization in await statements.list_owned_alone(session, user.id)}
+    keys = await statements.count_active_keys(session, user.id)
+    organizations = [
+        MembershipToEnd(
+            id=organization.id,
+            name=organization.name,
+            role=role,
+            is_only_owner=organization.id in alone,
+            api_keys=keys.get(organization.id, 0),
+        )
+        for organization, role in await repository.organizations_of(session, user.id)
+    ]
+    needs_password, needs_code = user.password_hash is not None, await second_factors.has_factor(session, user.id)
+    refusal: Refusal | None = None
+    if user.is_superuser:
+        refusal = "superuser_account"
+    elif alone:
+        refusal = "only_owner"
+    elif not needs_password and not needs_code and not _has_fresh_sign_in(caller, now):
+        refusal = "fresh_sign_in_needed"
+    return DeletionPreview(organizations, needs_password, needs_code, refusal)
+
+
+def check_fresh_sign_in(caller: Caller, now: datetime) -> None:
+    """Raises ``FreshSignInNeeded`` (403) when the caller's sign-in is older than :data:`MAX_SIGN_IN_AGE`."""
+    if not _has_fresh_sign_in(caller, now):
+        raise FreshSignInNeeded
+
+
+async def delete_account(session: AsyncSession, caller: Caller, email: str, now: datetime) -> AccountDeletion:
+    """Deletes the caller's own account. Their sessions, links, keys and second factor end with the transaction.
+
+    What they made stays with the organizations, whose audit logs name the person by number only. ``email`` is the
+    address, typed as a confirmation.
+
+    Raises ``UserNotFound`` (404), ``ConfirmationWrong`` (422), ``SuperuserAccount``, ``OnlyOwner`` and
+    ``MembershipsChanged`` (409).
+    """
+    assert caller.user_id is not None
+    user_id = caller.user_id
+    # Organizations before the user, as who joins one: otherwise the two wait for each other.
+    locked = {member.organization_id for member in await statements.list_memberships(session, user_id)}
+    await statements.lock_organizations(session, locked)
+    user = await statements.lock_account(session, user_id)
+    if user is None:
+        raise UserNotFound
+    if email.strip().lower() != user.email.lower():
+        raise ConfirmationWrong(field="email")
+    if user.is_superuser:
+        raise SuperuserAccount
+    memberships = await statements.list_memberships(session, user_id)
+    if not {member.organization_id for member in memberships} <= locked:
+        raise MembershipsChanged
+    alone = await statements.list_owned_alone(session, user_id)
+    if alone:
+        names = ", ".join(organization.name for organization in alone)
+        raise OnlyOwner(f"You are the only owner of {names}. Make another member an owner first.")
+    left = [(member.organization_id, member.role) for member in memberships]
+    keys = await statements.count_active_keys(session, user_id)
+    await statements.end_keys(session, user_id, now)
+    # The entry of somebody who was in no organization any more would have their address on the network.
+    skip_audit_entry(session)
+    for organization_id, role in left:
+        await repository.delete_member(session, organization_id, user_id)
+        there = replace(caller, organization_id=organization_id, ip=None)
+        data = {"role": role, "ended_keys": keys.get(organization_id, 0)}
+        await write_audit_entry(session, there, "account.deleted", f"user:{user_id}", data)
+    await statements.delete_account(session, user)
+    return AccountDeletion(len(left), sum(keys.values()))
+
+
+def _has_fresh_sign_in(caller: Caller, now: datetime) -> bool:
+    return caller.signed_in_at is not None and now - caller.signed_in_at <= MAX_SIGN_IN_AGE

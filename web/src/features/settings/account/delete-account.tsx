@@ -1,0 +1,128 @@
+/** The deletion of one's own account: what goes, what stays, and what it has to be confirmed with. */
+
+import { Alert, Button, List, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { FormDialog } from "../../../components/forms/dialog";
+import { Password } from "../../../components/forms/password";
+import { Loaded } from "../../../components/layout/page";
+import { Panel } from "../../../components/layout/panel";
+import type { Schema } from "../../../lib/api/types";
+import { pluralize } from "../../../lib/format/format";
+import { useForm } from "../../../lib/ui/use-form";
+import { useDeleteAccount, useDeletionPreview } from "./delete-account-api";
+
+type Preview = Schema<"AccountDeletionPreviewResponse">;
+
+export function DeleteAccount() {
+  const preview = useDeletionPreview();
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <Panel title="Delete my account">
+      <Loaded query={preview} what="What would be deleted" height={110}>
+        {(data) => (
+          <Stack p="lg" gap="md" align="flex-start">
+            <Text fz="sm">
+              Deletes your account and signs you out everywhere. Agents, calls, and recordings stay with your
+              organizations.
+            </Text>
+            {data.refusal === null ? (
+              <Button variant="default" color="red" onClick={() => setIsAsking(true)}>
+                Delete my account
+              </Button>
+            ) : (
+              <Alert color="yellow" variant="light" py="xs">
+                {refusalWords(data)}
+              </Alert>
+            )}
+            {isAsking && <DeletionDialog preview={data} onClose={() => setIsAsking(false)} />}
+          </Stack>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+function refusalWords({ refusal, organizations }: Preview): string {
+  if (refusal === "superuser_account")
+    return "A superuser's account cannot be deleted. Ask the operator to end your superuser access first.";
+  if (refusal === "fresh_sign_in_needed")
+    return "You have no password and no two-step sign-in. Sign in again with a new link, then delete your account within 10 minutes.";
+  const alone = organizations.filter((organization) => organization.is_only_owner).map(({ name }) => name);
+  return `You are the only owner of ${new Intl.ListFormat("en-US").format(alone)}. Make another member an owner first.`;
+}
+
+function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () => void }) {
+  const remove = useDeleteAccount();
+  const form = useForm({ email: "", current_password: "", code: "" }, remove.error);
+  const { email, current_password, code } = form.values;
+  const submit = () =>
+    remove.mutate({
+      email,
+      ...(preview.needs_password ? { current_password } : {}),
+      ...(preview.needs_code ? { code } : {}),
+    });
+  return (
+    <FormDialog
+      isOpen
+      isDangerous
+      title="Delete your account?"
+      submit="Delete my account"
+      isBusy={remove.isPending}
+      isDisabled={
+        email.trim() === "" ||
+        (preview.needs_password && current_password === "") ||
+        (preview.needs_code && code.trim() === "")
+      }
+      problem={form.problem}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      <WhatEnds preview={preview} />
+      <TextInput
+        label="Your email"
+        description="Type the email address of your account to confirm"
+        autoComplete="off"
+        data-autofocus
+        required
+        {...form.text("email")}
+      />
+      {preview.needs_password && (
+        <Password label="Your password" autoComplete="current-password" required {...form.text("current_password")} />
+      )}
+      {preview.needs_code && (
+        <TextInput
+          label="Code"
+          description="The six digits in your authenticator app, or a recovery code"
+          autoComplete="one-time-code"
+          required
+          {...form.text("code")}
+        />
+      )}
+    </FormDialog>
+  );
+}
+
+function WhatEnds({ preview }: { preview: Preview }) {
+  return (
+    <>
+      <Text fz="sm">
+        This deletes your name, email address, password, two-step sign-in, sessions, and saved views. It cannot be
+        undone.
+      </Text>
+      {preview.organizations.length > 0 && (
+        <div>
+          <Text fz="sm" fw={600}>
+            You leave
+          </Text>
+          <List fz="sm">
+            {preview.organizations.map(({ id, name, api_keys }) => (
+              <List.Item key={id}>
+                {api_keys === 0 ? name : `${name}: ${pluralize(api_keys, "API key")} of yours will stop working`}
+              </List.Item>
+            ))}
+          </List>
+        </div>
+      )}
+    </>
+  );
+}
