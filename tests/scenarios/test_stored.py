@@ -306,6 +306,33 @@ class TestMadeFromACall:
         }
         assert made.expect.outcome == "answered"
 
+    def test_what_the_organization_redacts_is_not_copied(self) -> None:
+        card, phone = "4111 1111 1111 1111", "+14155550123"
+        journal: list[dict[str, Any]] = [
+            {"type": "agent_said", "data": {"text": "What is your card number?"}},
+            {"type": "caller_said", "data": {"text": f"It is {card}, Ada"}},
+            {"type": "digits_pressed", "data": {"digits": card.replace(" ", "")}},
+            {"type": "digits_pressed", "data": {"digits": "2"}},
+            {"type": "edge_taken", "data": {"edge_id": "4155550123"}},
+            {"type": "tool_called", "data": {"id": "4155550123", "name": "pay", "arguments": {"phone": phone}}},
+            {"type": "tool_answered", "data": {"id": "4155550123", "ok": True, "result": {"sent_to": phone}}},
+            {"type": "call_ended", "data": {"end_reason": "agent_ended", "outcome": "answered"}},
+        ]
+        context: dict[str, Any] = {"first_name": "Ada", "phone_number": phone, "member_number": 12}
+        gathered: dict[str, Any] = {"extracted_variables": {"card": card, "day": "Monday"}}
+        now = Scenario.model_validate(GREETS).now
+        made = build_call_scenario(PastCall(1, now, context, gathered, journal, redacted_kinds={"card", "phone"}))
+        assert made is not None
+        assert made.context == {"first_name": "Ada", "phone_number": "[phone]", "member_number": 12}
+        assert [turn.say or turn.press for turn in made.caller.turns] == ["It is [card], Ada", "2"]
+        assert made.expect.edges == ("4155550123",)
+        assert made.expect.variables == {"card": "[card]", "day": "Monday"}
+        (mock,) = made.tools["pay"]
+        assert (mock.arguments, mock.result) == ({"phone": "[phone]"}, {"sent_to": "[phone]"})
+        whole = build_call_scenario(PastCall(1, now, context, gathered, journal))
+        assert whole is not None
+        assert whole.context == context
+
     async def test_over_http(self, editor: Editor, other_editor: Editor, client: AsyncClient, workflow_id: int) -> None:
         chats = f"/workflow/{workflow_id}/text-chat/sessions"
         chat = (await editor.post(chats, json={})).json()["workflow_run_id"]
@@ -329,3 +356,27 @@ class TestMadeFromACall:
         await editor.post(f"{chats}/{chat}/end", json={})
         answer = await editor.get(path(workflow_id, f"runs/{chat}/scenario"))
         assert answer.json()["code"] == "run_without_words"
+
+    async def test_a_chat_from_before_redaction_is_redacted_too(self, editor: Editor, workflow_id: int) -> None:
+        chats = f"/workflow/{workflow_id}/text-chat/sessions"
+        started = await editor.post(chats, json={"initial_context": {"phone": "+14155550123"}})
+        chat = started.json()["workflow_run_id"]
+        await editor.post(f"{chats}/{chat}/messages", json={"text": "it is broken, write to ada@example.com"})
+        await editor.post(f"{chats}/{chat}/end", json={})
+        asked = path(workflow_id, f"runs/{chat}/scenario")
+        assert "ada@example.com" in (await editor.get(asked)).text
+        await editor.put("/organizations/redaction", json={"kinds": ["email", "phone"]})
+        answer = await editor.get(asked)
+        assert answer.json()["caller"]["turns"][0] == "it is broken, write to [email]"
+        assert answer.json()["context"]["phone"] == "[phone]"
+
+    async def test_an_agent_that_keeps_nothing_gives_none(self, editor: Editor, workflow_id: int) -> None:
+        kept = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": {"do_not_keep": True}})
+        assert kept.status_code == 200, kept.text
+        await editor.publish(workflow_id)
+        chats = f"/workflow/{workflow_id}/text-chat/sessions"
+        chat = (await editor.post(chats, json={})).json()["workflow_run_id"]
+        await editor.post(f"{chats}/{chat}/messages", json={"text": "it is broken"})
+        await editor.post(f"{chats}/{chat}/end", json={})
+        answer = await editor.get(path(workflow_id, f"runs/{chat}/scenario"))
+        assert (answer.status_code, answer.json()["code"]) == (409, "run_not_kept")

@@ -54,6 +54,12 @@ class RunWithoutWords(Conflict):
     code = "run_without_words"
 
 
+class RunNotKept(Conflict):
+    """This agent does not keep what is said on its calls, so no scenario can be made of one."""
+
+    code = "run_not_kept"
+
+
 class RunRewound(Conflict):
     """This text chat was rewound: what happened is not one conversation. Start another one."""
 

@@ -178,5 +178,6 @@ async def check_scenarios(
 @router.get("/runs/{run_id}/scenario", response_model=PlainScenario, operation_id="get_run_scenario")
 async def get_run_scenario(workflow_id: Id, run_id: LongId, org: CurrentOrg, session: Session) -> PlainScenario:
     """Returns a scenario that is made of a run: what its caller said and pressed, what tools answered, and its edges,
-    variables and tool calls as what must hold. It holds the caller's words: look through it before you store it."""
+    variables and tool calls as what must hold. It holds the caller's words, without what the organization redacts: look
+    through it before you store it."""
     return scenario_as_json(await past_calls.make_scenario(session, org.organization_id, workflow_id, run_id))

@@ -1,11 +1,12 @@
 """Makes a scenario from a call: what the caller did, what tools answered, and where it led as what must hold. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.redaction.redactor import RedactedKind, Redactor
 from offhook.scenarios.definition import MAX_TURNS, Scenario
 from offhook.voice import events
 
@@ -15,12 +16,17 @@ MAX_KEYS: Final = 32
 MAX_SILENCE_S: Final = 600.0
 MAX_EDGE_ID: Final = 200
 _KEYS: Final = frozenset("0123456789*#ABCD")
+_EVENTS_WITH_WORDS: Final = frozenset(
+    {events.CALLER_SAID, events.AGENT_SAID, events.DIGITS_PRESSED, events.TOOL_CALLED, events.TOOL_ANSWERED}
+)
+# They say which tool is meant, and which answer belongs to which call.
+_NOT_REDACTED: Final = ("id", "name")
 
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
     """A run that is over. ``gathered`` is its gathered context. ``real_tools`` work in scenarios as in calls, by function
-    name; ``transfers`` are those that connect the caller."""
+    name; ``transfers`` are those that connect the caller. ``redacted_kinds``: what the scenario must not hold."""
 
     run_id: int
     began_at: datetime
@@ -29,6 +35,7 @@ class PastCall:
     journal: Iterable[Mapping[str, Any]]
     real_tools: Collection[str] = ()
     transfers: Collection[str] = ()
+    redacted_kinds: Collection[RedactedKind] = ()
 
 
 def build_call_scenario(call: PastCall) -> Scenario | None:
@@ -36,6 +43,8 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
 
     Words of the agent are not expected: a model says them differently each time. The author adds those that matter.
     """
+    if call.redacted_kinds:
+        call = _redact_call(call)
     listed = list(call.journal)
     turns = list(_turns_of(listed))[:MAX_TURNS]
     if all("hang_up" in turn for turn in turns):
@@ -62,6 +71,30 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
         },
     }
     return Scenario.model_validate(raw)
+
+
+def _redact_call(call: PastCall) -> PastCall:
+    """Redacts calls from before redaction was on, and what it leaves alone: text chats, and the variables at the start."""
+    redactor = Redactor(call.redacted_kinds)
+    return replace(
+        call,
+        context=redactor.redact_value(call.context),
+        gathered=redactor.redact_value(call.gathered),
+        journal=[_redact_event(event, redactor) for event in call.journal],
+    )
+
+
+def _redact_event(event: Mapping[str, Any], redactor: Redactor) -> Mapping[str, Any]:
+    if event["type"] not in _EVENTS_WITH_WORDS:
+        return event
+    data = dict(event["data"])
+    kept = {name: data.pop(name) for name in _NOT_REDACTED if name in data}
+    text = data.pop("text", None)
+    redacted = {**redactor.redact_value(data), **kept}
+    if text is not None:
+        # a turn: the question before it tells what a number is
+        redacted["text"] = redactor.redact_text(str(text))
+    return {**event, "data": redacted}
 
 
 def _turns_of(journal: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
