@@ -1,6 +1,7 @@
 /** Side panel: the form of what is chosen, tries, scenarios, settings, versions. */
 
 import { SegmentedControl } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { type Editor, Inspector, ScenariosPanel, SettingsPanel, VersionsPanel } from "../../features/builder";
 import type { Agent } from "../../lib/api/types";
@@ -14,10 +15,18 @@ interface AgentDockProps {
   testPanel: TestPanelState;
   selection: Editor["selection"];
   form: Editor["form"];
+  /** The run that a scenario is made of. */
+  scenarioFrom: number | undefined;
 }
 
-export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentDockProps) {
-  const [shown, setShown] = useState(canEdit ? "test" : "node");
+export function AgentDock({ agent, canEdit, testPanel, selection, form, scenarioFrom }: AgentDockProps) {
+  const [shown, setShown] = useState(scenarioFrom !== undefined ? "scenarios" : canEdit ? "test" : "node");
+  const navigate = useNavigate();
+  // Once: the page that is loaded again does not open it again.
+  const forgetRun = () => void navigate({ to: "/agents/$agentId", params: { agentId: agent.id }, replace: true });
+  useEffect(() => {
+    if (scenarioFrom !== undefined) setShown("scenarios");
+  }, [scenarioFrom]);
   const chosen = [...selection.nodeIds, ...selection.edgeIds].join(" ");
   useEffect(() => {
     if (chosen !== "") setShown("node");
@@ -46,7 +55,7 @@ export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentD
         </div>
       )}
       <div className={classes.pane} hidden={shown !== "scenarios"}>
-        {shown === "scenarios" && <ScenariosPanel />}
+        {shown === "scenarios" && <ScenariosPanel fromRun={scenarioFrom} onFromRunDone={forgetRun} />}
       </div>
       <div className={classes.pane} hidden={shown !== "settings"}>
         {shown === "settings" && <SettingsPanel />}

@@ -22,7 +22,7 @@ const RunsPanel = lazy(() =>
 export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
-  const { step } = useSearch({ from: "/signed-in/agents/$agentId" });
+  const { step, scenario_from: scenarioFrom } = useSearch({ from: "/signed-in/agents/$agentId" });
   usePageTitle(agent.data?.name ?? "Agent");
   const specs = useNodeTypes();
   const organization = useOrganizationContext();
@@ -51,6 +51,7 @@ export function AgentScreen() {
       specs={specs.data}
       canEdit={permissionsOf(organization.data?.role).write}
       startAt={step}
+      scenarioFrom={scenarioFrom}
     />
   );
 }
@@ -61,9 +62,11 @@ interface AgentViewProps {
   canEdit: boolean;
   /** The step that a link leads to. */
   startAt: string | undefined;
+  /** The run that a link makes a scenario of. */
+  scenarioFrom: number | undefined;
 }
 
-function AgentView({ agent, specs, canEdit, startAt }: AgentViewProps) {
+function AgentView({ agent, specs, canEdit, startAt, scenarioFrom }: AgentViewProps) {
   const editor = useEditor(agent, canEdit, specs);
   const { document, reveal } = editor;
   const isKnown = startAt !== undefined && document.definition.nodes.some((node) => node.id === startAt);
@@ -72,6 +75,7 @@ function AgentView({ agent, specs, canEdit, startAt }: AgentViewProps) {
     if (isKnown) reveal({ nodeIds: [startAt], edgeIds: [] }, "form");
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [startAt]);
+  const madeFrom = canEdit ? scenarioFrom : undefined;
   const testPanel = useTestPanel(agent.id, editor.flush);
   const [view, setView] = useState("build");
   const header = (
@@ -102,6 +106,7 @@ function AgentView({ agent, specs, canEdit, startAt }: AgentViewProps) {
         liveId={testPanel.nodeId}
         visited={testPanel.visited}
         header={header}
+        isDockLinked={madeFrom !== undefined}
         dock={
           <AgentDock
             agent={agent}
@@ -109,6 +114,7 @@ function AgentView({ agent, specs, canEdit, startAt }: AgentViewProps) {
             testPanel={testPanel}
             selection={editor.selection}
             form={editor.form}
+            scenarioFrom={madeFrom}
           />
         }
         over={view === "runs" ? runs : undefined}

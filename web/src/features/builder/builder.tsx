@@ -17,11 +17,13 @@ interface BuilderProps {
   visited: readonly string[];
   header: ReactNode;
   dock: ReactNode;
+  /** A link leads to what is in the dock. */
+  isDockLinked: boolean;
   /** Shown in place of the canvas, which stays as it is. */
   over?: ReactNode;
 }
 
-export function Builder({ editor, liveId, visited, header, dock, over }: BuilderProps) {
+export function Builder({ editor, liveId, visited, header, dock, isDockLinked, over }: BuilderProps) {
   const marks = useMemo(
     () => ({ validationIssues: editor.validationIssues, liveId, visited: new Set(visited) }),
     [editor.validationIssues, liveId, visited],
@@ -39,7 +41,7 @@ export function Builder({ editor, liveId, visited, header, dock, over }: Builder
                 {editor.canEdit && <Palette />}
                 <Canvas />
               </div>
-              <DockFrame>{dock}</DockFrame>
+              <DockFrame isLinked={isDockLinked}>{dock}</DockFrame>
             </div>
           </div>
         </ReactFlowProvider>

@@ -17,7 +17,13 @@ import classes from "./dock-frame.module.css";
 
 const WIDTH = { min: 320, start: 400, max: 720, step: 20 };
 
-export function DockFrame({ children }: { children: ReactNode }) {
+interface DockFrameProps {
+  /** A link leads to what is in it. */
+  isLinked: boolean;
+  children: ReactNode;
+}
+
+export function DockFrame({ isLinked, children }: DockFrameProps) {
   const [isClosed, setIsClosed] = useLocalStorage({
     key: "offhook.dock.closed",
     defaultValue: false,
@@ -29,7 +35,7 @@ export function DockFrame({ children }: { children: ReactNode }) {
     getInitialValueInEffect: false,
   });
   const open = useCallback(() => setIsClosed(false), [setIsClosed]);
-  useOpenWhenChosen(open);
+  useOpenWhenChosen(open, isLinked);
   const label = isClosed ? "Show side panel" : "Hide side panel";
   return (
     <div className={classes.frame}>
@@ -57,12 +63,12 @@ export function DockFrame({ children }: { children: ReactNode }) {
 }
 
 /** A step's form is there when the step is chosen, and not before the first one is. */
-function useOpenWhenChosen(open: () => void): void {
+function useOpenWhenChosen(open: () => void, isLinked: boolean): void {
   const { selection, form } = useEditorContext();
   const chosen = [...selection.nodeIds, ...selection.edgeIds].join(" ");
   useEffect(() => {
-    if (chosen !== "" || form !== null) open();
-  }, [chosen, form, open]);
+    if (chosen !== "" || form !== null || isLinked) open();
+  }, [chosen, form, isLinked, open]);
 }
 
 interface ResizeHandleProps {

@@ -1,7 +1,7 @@
 /** The form of one scenario, and the same as YAML. The server says what is wrong with either. */
 
 import { Alert, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
 import { text } from "../../../graph/definition";
 import { messageOf } from "../../../lib/api/errors";
@@ -23,9 +23,11 @@ interface ScenarioDialogProps {
   /** The names of the others. */
   taken: readonly string[];
   onClose: () => void;
+  /** What to know before saving. */
+  note?: ReactNode;
 }
 
-export function ScenarioDialog({ stored, draft, taken, onClose }: ScenarioDialogProps) {
+export function ScenarioDialog({ stored, draft, taken, onClose, note }: ScenarioDialogProps) {
   const form = useScenarioForm(stored, draft, taken, onClose);
   const { scenario, issues, yaml } = form;
   const problems = otherIssues(issues, yaml === null ? fieldsOf(scenario) : []);
@@ -40,6 +42,7 @@ export function ScenarioDialog({ stored, draft, taken, onClose }: ScenarioDialog
       problem={form.failure}
       size="xl"
     >
+      {note}
       <SegmentedControl
         size="xs"
         aria-label="Edit as"

@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from "@testing-library/react";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { parse } from "../../../graph/definition";
 import type { Agent } from "../../../lib/api/types";
 import { renderPart } from "../../../testing/render";
@@ -33,14 +33,22 @@ const PLAY = {
   finished_at: null,
 };
 
+const MADE = { name: "call-20", title: "Call 20", caller: { turns: ["a table"] }, expect: { edges: ["book"] } };
+
 async function renderPanel(
   scenarios: object[],
-  { results = [], canEdit = true }: { results?: object[]; canEdit?: boolean } = {},
+  {
+    results = [],
+    canEdit = true,
+    fromRun,
+    onFromRunDone,
+  }: { results?: object[]; canEdit?: boolean; fromRun?: number; onFromRunDone?: () => void } = {},
 ) {
   const server = new FakeServer()
     .on(`GET ${AGENT}/scenarios`, { body: { version_number: 2, revision: 7, scenarios } })
     .on(`GET ${AGENT}/scenario-results`, { body: results })
-    .on(`GET ${AGENT}/scenario-plays`, { body: [] });
+    .on(`GET ${AGENT}/scenario-plays`, { body: [] })
+    .on(`GET ${AGENT}/runs/20/scenario`, { body: MADE });
   const editor = {
     agent: { id: 4, name: "Front desk" } as Agent,
     canEdit,
@@ -49,7 +57,7 @@ async function renderPanel(
   } as unknown as Editor;
   const panel = (
     <EditorProvider value={editor}>
-      <ScenariosPanel />
+      <ScenariosPanel fromRun={fromRun} {...(onFromRunDone === undefined ? {} : { onFromRunDone })} />
     </EditorProvider>
   );
   return renderPart(panel, { server });
@@ -127,4 +135,33 @@ it("opens the conversation at the turn that failed", async () => {
   await user.click(await screen.findByRole("button", { name: "Show conversation of Books a table" }));
   const turns = within(await screen.findByRole("region", { name: "Conversation" })).getAllByRole("listitem");
   expect(turns.map((turn) => turn.getAttribute("aria-current"))).toEqual([null, "true"]);
+});
+
+it("opens what is made of a run, under a name that is free, and keeps what the form does not show", async () => {
+  const onFromRunDone = vi.fn();
+  const { user, server } = await renderPanel([{ ...BOOKS, name: "call-20" }], { fromRun: 20, onFromRunDone });
+  expect(await screen.findByRole("textbox", { name: "Title" })).toHaveProperty("value", "Call 20");
+  expect(screen.getByRole("textbox", { name: "Turn 1: words" })).toHaveProperty("value", "a table");
+  expect(screen.getByText(/Replace names and numbers before you save it/)).toBeTruthy();
+  const written = { ...MADE, name: "call-20-2" };
+  server.on(CHECK, { body: { is_valid: true, issues: [], scenarios: [written], yaml: "" } });
+  server.on(`PUT ${AGENT}/scenarios/call-20-2`, { body: {} });
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(onFromRunDone).toHaveBeenCalledOnce());
+  expect(JSON.parse((server.sent.at(-2)?.body as { yaml: string }).yaml)).toEqual({ scenarios: [written] });
+  expect(server.sent.at(-1)).toEqual({ route: `PUT ${AGENT}/scenarios/call-20-2`, body: written });
+});
+
+it("says why a run gives no scenario, and asks again", async () => {
+  const { user, server } = await renderPanel([BOOKS], { fromRun: 21 });
+  expect(await screen.findByRole("dialog", { name: "New scenario" })).toBeTruthy();
+  server.on(`GET ${AGENT}/runs/21/scenario`, { body: { ...MADE, title: "Call 21" } });
+  await user.click(await screen.findByRole("button", { name: "Try again" }));
+  expect(await screen.findByRole("textbox", { name: "Title" })).toHaveProperty("value", "Call 21");
+});
+
+it("opens nothing of a run for those who may not edit", async () => {
+  await renderPanel([BOOKS], { fromRun: 20, canEdit: false });
+  expect(await screen.findByText("Books a table")).toBeTruthy();
+  expect(screen.queryByRole("dialog")).toBeNull();
 });

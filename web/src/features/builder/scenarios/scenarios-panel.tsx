@@ -8,6 +8,7 @@ import { Empty, Loaded } from "../../../components/layout/page";
 import { messageOf } from "../../../lib/api/errors";
 import { useEditorContext } from "../state/editor";
 import { type LatestResult, isOpen, useLatestResults, useScenarios } from "./api";
+import { FromRunDialog } from "./from-run-dialog";
 import { PlayProgress } from "./play-progress";
 import { ResultDialog } from "./result-dialog";
 import { nameFrom, NEW_SCENARIO, type PlainScenario, titleOf } from "./scenario";
@@ -22,7 +23,14 @@ interface Opened {
   draft: PlainScenario;
 }
 
-export function ScenariosPanel() {
+interface ScenariosPanelProps {
+  /** The run that a scenario is made of. */
+  fromRun?: number | undefined;
+  /** It was saved, or called off. */
+  onFromRunDone?: () => void;
+}
+
+export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: ScenariosPanelProps) {
   const { agent, canEdit } = useEditorContext();
   const scenarios = useScenarios(agent.id);
   const latest = useLatestResults(agent.id);
@@ -82,6 +90,9 @@ export function ScenariosPanel() {
                   />
                 ))}
               </ul>
+              {fromRun !== undefined && canEdit && (
+                <FromRunDialog key={fromRun} runId={fromRun} taken={names} onClose={onFromRunDone} />
+              )}
               {opened !== null && (
                 <ScenarioDialog
                   stored={opened.stored}

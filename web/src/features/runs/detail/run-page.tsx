@@ -23,6 +23,7 @@ import { explainEnd } from "./end-explanation";
 import { EndNote } from "./end-note";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
+import { MakeScenario } from "./make-scenario";
 import { NotesPanel } from "./notes-panel";
 import { PlayerBar } from "../player/player";
 import classes from "../runs.module.css";
@@ -68,6 +69,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         <Group gap="xs">
           <Neighbor agentId={agentId} runId={run.previous_run_id} name="Previous run" icon={ChevronLeft} />
           <Neighbor agentId={agentId} runId={run.next_run_id} name="Next run" icon={ChevronRight} />
+          <MakeScenario agentId={agentId} run={run} />
           <Share run={run} seconds={address === null ? 0 : player.seconds} />
         </Group>
       }
