@@ -68,3 +68,25 @@ def test_a_scenario_is_written_run_and_opened_where_it_fails(page: Page, agent: 
     page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Says something else")).to_have_count(0)
     assert "says-something-else" not in str(ask(page, "GET", f"/workflow/{agent}/scenarios"))
+
+
+def test_a_scenario_is_made_of_a_conversation(page: Page, agent: int) -> None:
+    chats = f"/workflow/{agent}/text-chat/sessions"
+    chat = ask(page, "POST", chats, {})["workflow_run_id"]
+    ask(page, "POST", f"{chats}/{chat}/messages", {"text": "Hello"})
+    ask(page, "POST", f"{chats}/{chat}/end", {})
+    page.get_by_role("button", name="Hide side panel").click()
+    page.goto(f"/agents/{agent}/runs/{chat}")
+    page.get_by_role("button", name="Make a scenario from this chat").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("textbox", name="Turn 1: words")).to_have_value("Hello")
+    expect(dialog.get_by_role("textbox", name="Title")).to_have_value(f"Call {chat}")
+    looks_right(page, "from-a-conversation")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(page).to_have_url(re.compile(rf"/agents/{agent}$"))
+
+    row = page.get_by_role("listitem").filter(has_text=f"Call {chat}")
+    row.get_by_role("button", name=f"Run Call {chat}").click()
+    expect(row.get_by_text("Passed")).to_be_visible(timeout=SLOW_MS)
+    looks_right(page, "made-and-run")
