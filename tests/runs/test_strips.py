@@ -45,12 +45,13 @@ HEARD = [
 
 
 async def record_call(root: Root, run: Run) -> None:
-    """A finished call of two seconds: the caller in the first one, the agent in the second one."""
+    """A finished call of two seconds: the caller in the first one, a pause of 0.2, the agent in the second one."""
     key = f"recordings/{run.organization_id}/{run.id}.wav"
     recorder = await CallRecordings().open_recorder(root.storage.path_for(key), MULAW_8K)
-    loud = MULAW_8K.encode(np.full(160, LOUD, np.int16))
+    loud = MULAW_8K.encode(np.tile(np.array([LOUD, -LOUD], np.int16), 80))
     for index in range(50):
-        recorder.record_caller(index * 0.02, loud)
+        if index < 40:
+            recorder.record_caller(index * 0.02, loud)
         recorder.record_agent(1.0 + index * 0.02, loud)
     await recorder.close()
     sink = EventWriter(root.db).create_sink(run.id)
@@ -175,6 +176,11 @@ class TestOfARun:
             ("barge_in", 0.5),
             ("not_understood", 0.6),
         ]
+        assert strip["answer_times"] == {
+            "p50_ms": 200,
+            "p95_ms": 200,
+            "answers": [{"caller_stopped_s": 0.8, "agent_audible_s": 1.0, "silence_ms": 200}],
+        }
         root.storage.path_for(f"recordings/{recorded.organization_id}/{recorded.id}.wav").unlink()
         assert (await client.get(url(recorded), headers=org.owner_headers)).json() == strip, "it was measured once"
 
@@ -188,7 +194,7 @@ class TestOfARun:
         path = root.storage.path_for(f"recordings/{recorded.organization_id}/{recorded.id}.wav")
         away = path.rename(path.with_suffix(".moved"))
         without = (await client.get(url(recorded), headers=org.owner_headers)).json()
-        assert (without["caller"], len(without["steps"])) == ([], 2)
+        assert (without["caller"], len(without["steps"]), without["answer_times"]) == ([], 2, None)
         away.rename(path)
         assert len((await client.get(url(recorded), headers=org.owner_headers)).json()["caller"]) == BARS
 

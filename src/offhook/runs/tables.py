@@ -269,7 +269,8 @@ class RunText(Base):
 
 class RunStrip(Base):
     """What the strip of a finished run shows, measured once: ``caller`` and ``agent`` are the loudness of the recording
-    in bars of equal length, one byte each (empty without one); ``timeline`` holds ``steps`` and ``marks``."""
+    in bars of equal length, one byte each (empty without one); ``timeline`` holds ``steps``, ``marks`` and, with a
+    recording, ``answer_times``."""
 
     __tablename__ = "run_strips"
 

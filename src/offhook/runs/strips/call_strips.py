@@ -4,14 +4,16 @@ import asyncio
 import time
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Final
+from typing import BinaryIO, Final
 
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone
+from offhook.kit.json_values import JsonObject
 from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.strips import repository
+from offhook.runs.strips.answer_times import MeasuredAnswer, read_answers, summarize_answers
 from offhook.runs.strips.loudness import Loudness, measure_loudness
 from offhook.runs.strips.repository import FinishedRun, TimedEvent
 from offhook.runs.strips.timeline import build_timeline
@@ -19,7 +21,7 @@ from offhook.runs.tables import RunStrip
 
 # A list shows what is measured until then and asks again for the rest.
 _LIST_BUDGET_S: Final = 1.5
-# Reading an hour of sound takes a core for half a second; calls in progress need the others.
+# Measuring an hour of sound takes a core for a second and a half; calls in progress need the others.
 _MEASURED_AT_A_TIME: Final = 1
 
 
@@ -62,28 +64,39 @@ class CallStrips:
         return strips, pending
 
     async def _measure_strip(self, organization_id: int, run: FinishedRun, events: Sequence[TimedEvent]) -> RunStrip:
-        loudness = None
+        loudness, answers = None, None
         is_whole = True
         if run.recording_key is not None:
             try:
-                loudness = await self._measure_recording(run.recording_key)
+                loudness, answers = await self._measure_recording(run.recording_key)
             except FileGone:  # another machine may still be moving it to the bucket
                 is_whole = False
         seconds = loudness.seconds if loudness else run.duration
         timeline = build_timeline(events, seconds)
+        shown: JsonObject = {"steps": list(timeline.steps), "marks": list(timeline.marks)}
+        if answers is not None:
+            shown["answer_times"] = summarize_answers(answers)
         strip = RunStrip(
             run_id=run.id,
             organization_id=organization_id,
             seconds=Decimal(str(round(seconds, 3))),
             caller=loudness.caller if loudness else b"",
             agent=loudness.agent if loudness else b"",
-            timeline={"steps": list(timeline.steps), "marks": list(timeline.marks)},
+            timeline=shown,
         )
         if is_whole:
             async with self._db.transaction() as session:
                 await repository.keep_strip(session, organization_id, strip)
         return strip
 
-    async def _measure_recording(self, key: str) -> Loudness | None:
+    async def _measure_recording(self, key: str) -> tuple[Loudness | None, list[MeasuredAnswer] | None]:
         async with self._slots, self._vault.open_file(key) as file:
-            return await asyncio.to_thread(measure_loudness, file)
+            return await asyncio.to_thread(_measure_sound, file)
+
+
+def _measure_sound(file: BinaryIO) -> tuple[Loudness | None, list[MeasuredAnswer] | None]:
+    loudness = measure_loudness(file)
+    if loudness is None:
+        return None, None
+    file.seek(0)
+    return loudness, read_answers(file)

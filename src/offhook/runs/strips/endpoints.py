@@ -5,10 +5,11 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import CurrentOrg, ReadTransaction
 from offhook.runs.services import Services
 from offhook.runs.strips.loudness import BARS, reduce_bars
-from offhook.runs.strips.schemas import CallStrip, CallStripList
+from offhook.runs.strips.schemas import CallStrip, CallStripList, MeasuredCallStrip
 from offhook.runs.tables import RunStrip
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
@@ -26,14 +27,16 @@ RunIdsParam = Annotated[
 
 @router.get(
     "/{workflow_id}/runs/{run_id}/strip",
-    response_model=CallStrip,
+    response_model=MeasuredCallStrip,
     operation_id="get_workflow_run_strip",
 )
 async def get_run_strip(
     workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, services: Services
-) -> CallStrip:
-    """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip."""
-    return _present_strip(await services.strips.load_strip(org.organization_id, workflow_id, run_id), BARS)
+) -> MeasuredCallStrip:
+    """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and the
+    answer times as they are heard in the recording."""
+    strip = await services.strips.load_strip(org.organization_id, workflow_id, run_id)
+    return MeasuredCallStrip.model_validate(_describe_strip(strip, BARS))
 
 
 @list_router.get("/strips", response_model=CallStripList, operation_id="list_run_strips")
@@ -42,16 +45,16 @@ async def list_run_strips(
 ) -> CallStripList:
     """Returns small strips of several runs, for lists. Runs in progress and runs that do not exist are left out."""
     strips, pending = await services.strips.load_strips(org.organization_id, run_ids)
-    return CallStripList(strips=[_present_strip(strip, LIST_BARS) for strip in strips], pending=pending)
-
-
-def _present_strip(strip: RunStrip, bars: int) -> CallStrip:
-    return CallStrip.model_validate(
-        {
-            "workflow_run_id": strip.run_id,
-            "seconds": float(strip.seconds),
-            "caller": reduce_bars(strip.caller, bars),
-            "agent": reduce_bars(strip.agent, bars),
-            **strip.timeline,
-        }
+    return CallStripList(
+        strips=[CallStrip.model_validate(_describe_strip(strip, LIST_BARS)) for strip in strips], pending=pending
     )
+
+
+def _describe_strip(strip: RunStrip, bars: int) -> JsonObject:
+    return {
+        "workflow_run_id": strip.run_id,
+        "seconds": float(strip.seconds),
+        "caller": list(reduce_bars(strip.caller, bars)),
+        "agent": list(reduce_bars(strip.agent, bars)),
+        **strip.timeline,
+    }

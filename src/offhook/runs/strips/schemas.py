@@ -40,6 +40,28 @@ class CallStrip(BaseModel):
     marks: list[StripMark]
 
 
+class AnswerTime(BaseModel):
+    """A silence that the caller's speech began and the agent's ended."""
+
+    caller_stopped_s: float
+    agent_audible_s: float
+    silence_ms: int
+
+
+class AnswerTimes(BaseModel):
+    """Answer times measured in the sound of the recording, to 10 ms. Where both sides speak at once there is none."""
+
+    p50_ms: int | None = Field(description="The median; null without an answer")
+    p95_ms: int | None
+    answers: list[AnswerTime] = Field(description="In order; at most the first 500")
+
+
+class MeasuredCallStrip(CallStrip):
+    answer_times: AnswerTimes | None = Field(
+        default=None, description="Null without a recording, and for strips that were measured without them"
+    )
+
+
 class CallStripList(BaseModel):
     strips: list[CallStrip]
     pending: list[int] = Field(description="Runs that are over and not measured yet: ask again for these")

@@ -1,7 +1,8 @@
 /** How long the caller waited in each turn, and for what, as bars on one scale. */
 
-import { Tooltip } from "@mantine/core";
+import { Text, Tooltip } from "@mantine/core";
 import { formatClock, formatMilliseconds } from "../../lib/format/format";
+import type { AnswerTimes } from "../../lib/live/answer-times";
 import { STEPS, type Turn, percentile } from "../../lib/live/latency";
 import classes from "./latency.module.css";
 
@@ -14,6 +15,21 @@ export function LatencySummary({ turns, isOver = false }: { turns: Turn[]; isOve
       <Figure name={isOver ? "Median response" : "Median"} value={formatMilliseconds(percentile(turns, 0.5))} />
       <Figure name="p95" value={formatMilliseconds(percentile(turns, 0.95))} />
     </dl>
+  );
+}
+
+/** What is heard: from the caller's last sound to the agent's first one. */
+export function RecordingSummary({ times }: { times: Pick<AnswerTimes, "p50_ms" | "p95_ms"> }) {
+  return (
+    <section aria-label="Measured in the recording">
+      <Text fz="xs" c="dimmed" mb={2}>
+        Measured in the recording
+      </Text>
+      <dl className={classes.summary}>
+        <Figure name="Median silence" value={formatMilliseconds(times.p50_ms)} />
+        <Figure name="p95" value={formatMilliseconds(times.p95_ms)} />
+      </dl>
+    </section>
   );
 }
 

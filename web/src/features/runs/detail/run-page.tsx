@@ -125,6 +125,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
             turns={turns}
             prompts={new Map(Object.entries(run.prompts))}
             isOver={!isLive(run)}
+            answerTimes={strip.data?.answer_times ?? null}
             onSeek={address === null ? null : player.seek}
           />
           <Values title="Extracted variables" values={run.gathered_context["extracted_variables"]} />

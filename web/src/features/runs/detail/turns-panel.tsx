@@ -4,9 +4,10 @@ import { Anchor, Collapse, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { ChevronRight, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { LatencySummary } from "../../../components/charts/latency";
+import { LatencySummary, RecordingSummary } from "../../../components/charts/latency";
 import { Panel } from "../../../components/layout/panel";
 import { formatClock, formatMilliseconds } from "../../../lib/format/format";
+import { type AnswerTimes, matchSilences } from "../../../lib/live/answer-times";
 import { STEPS, type Turn } from "../../../lib/live/latency";
 import type { ConversationTurn, TurnTool } from "../../../lib/live/turns";
 import { usePermissions } from "../../../lib/organization/organization-context";
@@ -20,21 +21,26 @@ interface TurnsPanelProps {
   /** What each step tells the model, by its id. */
   prompts: ReadonlyMap<string, string>;
   isOver: boolean;
+  /** Measured in the recording; null without one. */
+  answerTimes: AnswerTimes | null;
   /** Null when there is nothing to hear. */
   onSeek: ((seconds: number) => void) | null;
 }
 
-export function TurnsPanel({ agentId, runId, turns, prompts, isOver, onSeek }: TurnsPanelProps) {
+export function TurnsPanel({ agentId, runId, turns, prompts, isOver, answerTimes, onSeek }: TurnsPanelProps) {
   const permissions = usePermissions();
   if (turns.length === 0) return null;
   const timed = turns.flatMap((turn) => (turn.timing === null ? [] : [turn.timing]));
   const slowest = Math.max(500, ...timed.map((timing) => timing.responseMs));
+  const silences = matchSilences(turns, answerTimes?.answers ?? []);
+  const isMeasured = answerTimes !== null && answerTimes.p50_ms !== null;
   const misses = turns.filter((turn) => turn.heard === null).length;
   return (
     <Panel title="Turns" right={misses > 0 && <Text fz="sm" c="var(--warn)">{`${misses} not understood`}</Text>}>
-      {timed.length > 0 && (
+      {(timed.length > 0 || isMeasured) && (
         <div className={classes.summary}>
-          <LatencySummary turns={timed} isOver={isOver} />
+          {timed.length > 0 && <LatencySummary turns={timed} isOver={isOver} />}
+          {isMeasured && <RecordingSummary times={answerTimes} />}
         </div>
       )}
       <ol className={classes.turns} aria-label="Turns of the conversation">
@@ -47,6 +53,7 @@ export function TurnsPanel({ agentId, runId, turns, prompts, isOver, onSeek }: T
             turn={turn}
             prompt={prompts.get(turn.nodeId) ?? ""}
             scale={slowest}
+            silenceMs={silences.get(turn.index) ?? null}
             onSeek={onSeek}
           />
         ))}
@@ -62,10 +69,12 @@ interface TurnRowProps {
   turn: ConversationTurn;
   prompt: string;
   scale: number;
+  /** Before its answer, in the recording. */
+  silenceMs: number | null;
   onSeek: ((seconds: number) => void) | null;
 }
 
-function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, onSeek }: TurnRowProps) {
+function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, silenceMs, onSeek }: TurnRowProps) {
   const [isOpen, setIsOpen] = useState(false);
   const words = turn.heard ?? `Not understood, ${formatMilliseconds(turn.endMs - turn.atMs)} of speech`;
   return (
@@ -89,6 +98,11 @@ function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, onSeek }: Tur
           <ChevronRight size={15} aria-hidden="true" />
         </button>
         <span className={classes.total}>{turn.timing === null ? "" : formatMilliseconds(turn.timing.responseMs)}</span>
+        {silenceMs !== null && (
+          <span className={classes.total} title="Silence before the answer, measured in the recording">
+            {`${formatMilliseconds(silenceMs)} heard`}
+          </span>
+        )}
       </div>
       {turn.timing !== null && <Bar timing={turn.timing} scale={scale} />}
       <Collapse expanded={isOpen}>
@@ -110,6 +124,9 @@ function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, onSeek }: Tur
           ))}
           {turn.sources.length > 0 && <Detail name="Documents">{turn.sources.join(", ")}</Detail>}
           {turn.timing !== null && <Detail name="Time">{describeTiming(turn.timing)}</Detail>}
+          {silenceMs !== null && (
+            <Detail name="Measured in the recording">{`${formatMilliseconds(silenceMs)} of silence before the answer`}</Detail>
+          )}
         </dl>
         {isOpen && canReplay && turn.heard !== null && turn.heard !== "" && (
           <TurnReplay agentId={agentId} runId={runId} turn={turn.index} />
