@@ -4,6 +4,32 @@
  */
 
 export interface paths {
+    "/api/v1/auth/account-deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Account Deletion
+         * @description Shows what the deletion of your account would end, and what it asks for.
+         */
+        get: operations["preview_account_deletion"];
+        put?: never;
+        /**
+         * Delete Account
+         * @description Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
+         *
+         *     Without a password and two-step sign-in it needs a sign-in of the last 10 minutes.
+         */
+        post: operations["delete_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/invitations/accept": {
         parameters: {
             query?: never;
@@ -4126,7 +4152,8 @@ export interface paths {
         /**
          * Get Run Scenario
          * @description Returns a scenario that is made of a run: what its caller said and pressed, what tools answered, and its edges,
-         *     variables and tool calls as what must hold. It holds the caller's words: look through it before you store it.
+         *     variables and tool calls as what must hold. It holds the caller's words, without what the organization redacts: look
+         *     through it before you store it.
          */
         get: operations["get_run_scenario"];
         put?: never;
@@ -4146,7 +4173,8 @@ export interface paths {
         };
         /**
          * Get Run Strip
-         * @description Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip.
+         * @description Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and the
+         *     answer times as they are heard in the recording.
          */
         get: operations["get_workflow_run_strip"];
         put?: never;
@@ -4590,6 +4618,43 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AccountDeletionBody
+         * @description ``email``: the address of your account, as a confirmation. ``current_password`` is not needed when the account has no
+         *     password, ``code`` only with two-step sign-in: of the app, or a recovery code.
+         */
+        AccountDeletionBody: {
+            /** Code */
+            code?: string | null;
+            /** Current Password */
+            current_password?: string | null;
+            /** Email */
+            email: string;
+        };
+        /**
+         * AccountDeletionPreviewResponse
+         * @description ``refusal``: the code that the deletion would be refused with now, whatever you confirm it with; else null.
+         */
+        AccountDeletionPreviewResponse: {
+            /** Needs Code */
+            needs_code: boolean;
+            /** Needs Password */
+            needs_password: boolean;
+            /** Organizations */
+            organizations: components["schemas"]["MembershipToEndResponse"][];
+            /** Refusal */
+            refusal: ("superuser_account" | "only_owner" | "fresh_sign_in_needed") | null;
+        };
+        /**
+         * AccountDeletionResponse
+         * @description How many organizations you left, and how many of your API keys ended.
+         */
+        AccountDeletionResponse: {
+            /** Ended Keys */
+            ended_keys: number;
+            /** Organizations */
+            organizations: number;
+        };
+        /**
          * AddCreditRequest
          * @description A negative amount is an adjustment.
          */
@@ -4743,6 +4808,36 @@ export interface components {
             volume?: number | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * AnswerTime
+         * @description A silence that the caller's speech began and the agent's ended.
+         */
+        AnswerTime: {
+            /** Agent Audible S */
+            agent_audible_s: number;
+            /** Caller Stopped S */
+            caller_stopped_s: number;
+            /** Silence Ms */
+            silence_ms: number;
+        };
+        /**
+         * AnswerTimes
+         * @description Answer times measured in the sound of the recording, to 10 ms. Where both sides speak at once there is none.
+         */
+        AnswerTimes: {
+            /**
+             * Answers
+             * @description In order; at most the first 500
+             */
+            answers: components["schemas"]["AnswerTime"][];
+            /**
+             * P50 Ms
+             * @description The median; null without an answer
+             */
+            p50_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
         };
         /**
          * ApiKeyCreate
@@ -7950,6 +8045,29 @@ export interface components {
             second_factor_due_at: string | null;
             user: components["schemas"]["UserResponse"] | null;
         };
+        /** MeasuredCallStrip */
+        MeasuredCallStrip: {
+            /**
+             * Agent
+             * @description Loudness of the agent, likewise
+             */
+            agent: number[];
+            /** @description Null without a recording, and for strips that were measured without them */
+            answer_times?: components["schemas"]["AnswerTimes"] | null;
+            /**
+             * Caller
+             * @description Loudness of the caller, 0 to 255 (255 is full scale, 128 a quarter of it), in bars of equal length; empty without a recording
+             */
+            caller: number[];
+            /** Marks */
+            marks: components["schemas"]["StripMark"][];
+            /** Seconds */
+            seconds: number;
+            /** Steps */
+            steps: components["schemas"]["StripStep"][];
+            /** Workflow Run Id */
+            workflow_run_id: number;
+        };
         /**
          * MemberChanged
          * @description ``ended_keys``: names of the API keys that ended with the change.
@@ -8020,6 +8138,25 @@ export interface components {
             id: number;
             /** Is Current */
             is_current: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "viewer";
+        };
+        /**
+         * MembershipToEndResponse
+         * @description ``api_keys``: how many active keys you made there.
+         */
+        MembershipToEndResponse: {
+            /** Api Keys */
+            api_keys: number;
+            /** Id */
+            id: number;
+            /** Is Only Owner */
+            is_only_owner: boolean;
             /** Name */
             name: string;
             /**
@@ -12353,6 +12490,195 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    preview_account_deletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountDeletionPreviewResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_account: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountDeletionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountDeletionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     accept_invitation: {
         parameters: {
             query?: never;
@@ -36296,7 +36622,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallStrip"];
+                    "application/json": components["schemas"]["MeasuredCallStrip"];
                 };
             };
             /** @description The credential is missing or invalid */
