@@ -54,6 +54,7 @@ export const theme = createTheme({
     },
   },
   cursorType: "pointer",
+  respectReducedMotion: true,
   components: {
     // Its placeholder takes the focus inside the menu and is no item: screen readers are told of a menu that has none.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
