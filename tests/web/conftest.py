@@ -57,7 +57,11 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def context(browser: Browser, base: str) -> Iterator[BrowserContext]:
     opened = browser.new_context(
-        viewport={"width": 1280, "height": 800}, color_scheme="light", base_url=base, accept_downloads=True
+        viewport={"width": 1280, "height": 800},
+        color_scheme="light",
+        reduced_motion="reduce",
+        base_url=base,
+        accept_downloads=True,
     )
     opened.set_default_timeout(PATIENCE_MS)
     yield opened

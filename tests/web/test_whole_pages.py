@@ -38,7 +38,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
     finish_a_campaign(page)
     faults: list[str] = []
     titles: dict[str, str] = {}
-    look = browser.new_context(storage_state=context.storage_state(), base_url=base)
+    look = browser.new_context(storage_state=context.storage_state(), base_url=base, reduced_motion="reduce")
     seen = look.new_page()
     said = complaints(seen)
     run = ask(page, "GET", "/organizations/usage/runs?limit=1")["items"][0]
