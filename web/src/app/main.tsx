@@ -9,6 +9,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../lib/focus/keep-focus";
+import { watchFocus } from "../lib/focus/last-focused";
 import { preventFileDrop } from "../lib/ui/prevent-file-drop";
 import { queryClient } from "./query-client";
 import { makeRouter } from "./router";
@@ -17,6 +18,7 @@ import { theme } from "./theme";
 const router = makeRouter();
 const root = document.getElementById("root");
 if (root !== null) {
+  watchFocus();
   keepFocus();
   preventFileDrop();
   createRoot(root).render(

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect } from "react";
 import { nearestFocusPlace, focusNearestPlace } from "./focus-place";
+import { getLastFocused } from "./last-focused";
 
 /** As long as the library needs to give the focus back itself, where it can. */
 const AFTER_MS = 20;
@@ -9,8 +10,10 @@ const AFTER_MS = 20;
 export function useFocusBack(isOpen: boolean): void {
   useLayoutEffect(() => {
     if (!isOpen) return;
-    const menu = document.activeElement?.closest("[role=menu]") ?? null;
-    const opener = lasting(document.activeElement, menu);
+    // Without motion, the menu is off the page before its dialog is on it.
+    const focused = getLastFocused();
+    const menu = focused?.closest("[role=menu]") ?? null;
+    const opener = lasting(focused, menu);
     const left = opener === null ? [] : nearestFocusPlace(opener);
     return () => {
       const last = document.activeElement;

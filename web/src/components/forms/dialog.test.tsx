@@ -1,0 +1,47 @@
+import { Button, Menu } from "@mantine/core";
+import { screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
+import { expect, it, vi } from "vitest";
+import { watchFocus } from "../../lib/focus/last-focused";
+import { renderPart } from "../../testing/render";
+import { Confirm } from "./dialog";
+
+function DeleteMenu() {
+  const [isAsking, setIsAsking] = useState(false);
+  return (
+    <>
+      <Menu>
+        <Menu.Target>
+          <Button>More actions</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => setIsAsking(true)}>Delete</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Confirm
+        title="Delete the agent?"
+        isOpen={isAsking}
+        onClose={() => setIsAsking(false)}
+        onConfirm={vi.fn()}
+        confirm="Delete"
+      >
+        Its calls stay.
+      </Confirm>
+    </>
+  );
+}
+
+it("gives the focus back to the button of a menu that was off the page before its dialog was on it", async () => {
+  watchFocus();
+  const { user } = await renderPart(<DeleteMenu />);
+  const opener = screen.getByRole("button", { name: "More actions" });
+  opener.focus();
+  await user.keyboard("{Enter}");
+  const item = await screen.findByRole("menuitem", { name: "Delete" });
+  item.focus();
+  await user.keyboard("{Enter}");
+  const dialog = await screen.findByRole("dialog", { name: "Delete the agent?" });
+  await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(document.activeElement).toBe(opener));
+});
