@@ -81,6 +81,7 @@ class TestTokens:
             assert (await call.is_over())[0] == 1000
         assert await refused_with(address) == 401
 
+    @pytest.mark.slow
     async def test_one_of_another_run(self, server: LiveServer) -> None:
         first, first_address = await server.waiting_run()
         second, second_address = await server.waiting_run()
@@ -115,6 +116,7 @@ class TestWhatPeersDoWrong:
             ]
         ),
     )
+    @pytest.mark.slow
     async def test_a_malformed_message(self, server: LiveServer, message: str, reason: str) -> None:
         async with server.call() as (good_id, good), server.call() as (bad_id, bad):
             await good.hears_the_agent()

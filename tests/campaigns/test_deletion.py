@@ -115,6 +115,7 @@ async def test_nothing_of_it_is_left_but_its_calls(
     assert entry.data == {"contacts": 1, "runs": 0, "has_contact_file": True}
 
 
+@pytest.mark.slow
 async def test_its_calls_go_with_it_when_asked(
     root: Root, org: OrgFixture, desk: Desk, campaigns: CampaignService
 ) -> None:

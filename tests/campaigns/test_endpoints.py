@@ -155,6 +155,7 @@ class TestCreating:
         other = await desk.create(contacts_file_key=key, name="Summer", headers=headers)
         assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
 
+    @pytest.mark.slow
     async def test_the_list_has_pages(self, desk: Desk) -> None:
         made = [(await desk.made(name=f"C{number}"))["id"] for number in range(3)]
         answer = await desk.ask("GET", "/", params={"limit": 1, "offset": 1})
@@ -285,6 +286,7 @@ class TestRedial:
         new = (await self.redial(desk, old, retry_on_busy=False, retry_on_no_answer=True)).json()
         assert (new["name"], new["progress"]["total_contacts"]) == ("Spring (Redial)", 1)
 
+    @pytest.mark.slow
     async def test_nothing_to_redial(self, desk: Desk, old: dict[str, Any]) -> None:
         refused: list[tuple[dict[str, Any], str]] = [
             ({"redial_statuses": ["no_answer"]}, "nothing_to_redial"),

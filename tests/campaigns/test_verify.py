@@ -60,6 +60,7 @@ async def test_what_the_engine_did_holds(done: Done) -> None:
     assert found.attempts >= 6
 
 
+@pytest.mark.slow
 async def test_a_campaign_that_goes_on_is_looked_at_as_it_was_at_one_moment(done: Done) -> None:
     dials = "UPDATE campaign_contacts SET dials = dials + 1"
     assert (await done.audit(meanwhile=dials)).violations == ()

@@ -199,6 +199,7 @@ async def test_refusals(chat: Chatting, client: AsyncClient, org: OrgFixture, ot
     assert (ended.status_code, ended.json()["code"]) == (409, "revision_conflict")
 
 
+@pytest.mark.slow
 async def test_not_while_a_message_is_being_answered(chat: Chatting) -> None:
     chat.models.llm.script = [*chat.models.llm.script, Reply("Slowly.", first_token_s=2)]
     asked = len(chat.models.llm.requests)

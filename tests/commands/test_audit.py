@@ -49,6 +49,7 @@ def test_a_file_is_checked_without_a_database(shared: Offhook, exported: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_a_broken_file_has_exit_code_1(shared: Offhook, exported: Path) -> None:
     exported.write_text(exported.read_text().replace("workflow:4", "workflow:7"))
     done = shared.run("audit", "verify", "--file", str(exported))
@@ -61,6 +62,7 @@ def test_a_broken_file_has_exit_code_1(shared: Offhook, exported: Path) -> None:
     assert told["chains"][0]["broken"]["reason"] == "changed_entry"
 
 
+@pytest.mark.slow
 def test_the_database_of_an_installation(shared: Offhook) -> None:
     assert shared.run("keys", "create", "--name", "Audited").returncode == 0
     done = shared.run("audit", "verify", "--json")

@@ -76,6 +76,7 @@ class TestKeys:
         )
         assert shared.run("keys", "create", "--role", "emperor").returncode == 2
 
+    @pytest.mark.slow
     def test_before_the_first_start_it_says_what_to_do(self, offhook: Offhook) -> None:
         done = offhook.run("keys", "create")
         assert done.returncode == 1
@@ -83,6 +84,7 @@ class TestKeys:
 
 
 class TestSuperuser:
+    @pytest.mark.slow
     def test_grant(self, shared: Offhook) -> None:
         assert shared.run("superuser", "grant", "owner@localhost").stdout == "owner@localhost is superuser.\n"
 

@@ -15,6 +15,7 @@ from offhook.models.ports import ModelError
 from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 from tests.models.speech.vendors import spoken_words
+from tests.quick import first_quick
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_voices_speak_and_their_key_passes_the_live_check(addresses: dict[str, s
     assert len(asyncio.run(scenario())) == 1
 
 
-@pytest.mark.parametrize("name", ["deepgram", "assemblyai", "speechmatics", "openai"])
+@pytest.mark.parametrize("name", first_quick(["deepgram", "assemblyai", "speechmatics", "openai"]))
 def test_keys_of_recognisers_pass_the_live_check(addresses: dict[str, str], name: str) -> None:
     found = vendor("stt", name)
     asyncio.run(check(found, choice(found, addresses[f"stt {name}"])))

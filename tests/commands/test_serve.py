@@ -34,6 +34,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         offhook.end()
 
 
+@pytest.mark.slow
 def test_the_first_start_says_what_it_does_and_where_it_is(first: Server) -> None:
     server = first
     assert "Applying migration 0001: initial schema." in server.output()

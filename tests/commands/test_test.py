@@ -45,6 +45,7 @@ def test_a_template_needs_no_database(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing" / "postgres").exists()
 
 
+@pytest.mark.slow
 def test_a_definition_and_what_does_not_hold(shared: Offhook, definition: Path, tmp_path: Path) -> None:
     junit = tmp_path / "junit.xml"
     file = write_scenarios(tmp_path, "bye")
@@ -72,6 +73,7 @@ def test_an_agent_of_the_installation(shared: Offhook, tmp_path: Path) -> None:
     assert (missing.returncode, missing.stderr) == (2, "offhook: Workflow version not found.\n")
 
 
+@pytest.mark.slow
 def test_check_plays_nothing(shared: Offhook, definition: Path) -> None:
     clean = shared.run("test", "order_status", "--check")
     assert (clean.returncode, clean.stdout) == (0, "Order status: 0 errors, 0 warnings\n"), clean.stderr

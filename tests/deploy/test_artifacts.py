@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
 
@@ -47,6 +46,9 @@ def test_supervisors_wait_for_calls_to_end() -> None:
 
 
 def test_the_chart_s_values_are_those_of_its_schema() -> None:
+    # Only here: it builds the grammars of all its formats when it is imported, which is 2 s in each process of the tests.
+    import jsonschema  # noqa: PLC0415
+
     schema = json.loads((CHART / "values.schema.json").read_text())
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     with pytest.raises(jsonschema.ValidationError, match=r"does not match|non-empty|too short"):

@@ -174,6 +174,7 @@ async def test_numbers_in_the_query_at_and_past_their_edges(
     assert not wrong
 
 
+@pytest.mark.slow
 async def test_the_specification_s_limits(client: AsyncClient, ours: World) -> None:
     wrong = []
     for path, name, taken, refused in LIMITS:
@@ -184,6 +185,7 @@ async def test_the_specification_s_limits(client: AsyncClient, ours: World) -> N
     assert not wrong
 
 
+@pytest.mark.slow
 async def test_the_specification_s_limits_for_superusers(client: AsyncClient, root: Root, ours: World) -> None:
     async with root.db.transaction() as session:
         await orgs.grant_superuser(session, ours.org.email("owner"))

@@ -48,6 +48,7 @@ def test_every_integer_in_a_path_is_of_the_shared_type(app: FastAPI) -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_a_misspelled_id_is_refused(
     app: FastAPI, client: AsyncClient, root: Root, described: list[Operation], ours: World
 ) -> None:

@@ -17,6 +17,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.http.json_bodies import MAX_JSON_BYTES, find_problem
 from offhook.settings import Settings
 from tests.kit.http_things import build, post
+from tests.quick import first_quick
 
 
 class TestPaths:
@@ -126,7 +127,7 @@ GOOD_JSON = [
 
 
 class TestBodies:
-    @pytest.mark.parametrize("content", BAD_JSON, ids=range(len(BAD_JSON)))
+    @pytest.mark.parametrize("content", first_quick(BAD_JSON, count=8), ids=range(len(BAD_JSON)))
     async def test_bad_json(self, http: AsyncClient, content: bytes) -> None:
         response = await post(http, content)
         assert response.status_code == 422

@@ -16,6 +16,7 @@ from tests.databases import create_database, drop_database
 from tests.kit.catalog import read_catalog
 
 
+@pytest.mark.slow
 async def test_alembic_finds_no_difference_between_the_models_and_the_schema(empty_database: Database) -> None:
     await migrations.upgrade_database(empty_database, lambda _: None)
     async with empty_database.engine.connect() as connection:

@@ -103,6 +103,7 @@ def test_readers_have_a_user_that_nobody_else_is() -> None:
     assert SERVER_USER not in {user.pw_name for user in pwd.getpwall() if user.pw_uid == user_id}
 
 
+@pytest.mark.slow
 async def test_output_without_end_is_cut_and_a_reader_without_end_is_stopped(tmp_path: Path) -> None:
     program = tmp_path / "loud.py"
     program.write_text("import sys\nsys.stdout.write('x' * 50_000_000 + 'end')")

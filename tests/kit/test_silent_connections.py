@@ -42,6 +42,7 @@ async def read_one(db: Database) -> int:
         return int((await session.execute(text("SELECT 1"))).scalar_one())
 
 
+@pytest.mark.slow
 async def test_a_silent_connection_costs_one_transaction(line: SilentProxy, far_db: Database) -> None:
     await asyncio.gather(*(read_one(far_db) for _ in range(4)))
     line.fall_silent()

@@ -51,6 +51,7 @@ class Organization:
 
 
 class TestAnAgent:
+    @pytest.mark.slow
     async def test_answers_from_a_document_until_it_is_archived(
         self, organization: Organization, librarian: Librarian
     ) -> None:

@@ -62,6 +62,7 @@ class TestUpload:
         hits = await librarian.find("opening hours", document_ids=[first["id"]])
         assert {hit["document_id"] for hit in hits} == {first["id"]}
 
+    @pytest.mark.slow
     async def test_the_same_bytes_at_the_same_moment_are_one_content(self, librarian: Librarian, root: Root) -> None:
         answers = await asyncio.gather(*(librarian.send(name=f"Copy {number}") for number in range(6)))
         assert [answer.status_code for answer in answers] == [200] * 6
@@ -86,6 +87,7 @@ class TestReadAndChange:
         assert [item["id"] for item in ready.json()] == [first["id"]]
         assert (await librarian.request("GET", "/", params={"status": "nonsense"})).status_code == 422
 
+    @pytest.mark.slow
     async def test_the_reference_s_list(self, librarian: Librarian) -> None:
         document, hidden = await librarian.add(), await librarian.add("Hidden.", "hidden.txt")
         await librarian.request("DELETE", f"/{hidden['id']}")

@@ -63,6 +63,7 @@ class TestAVendor:
         assert "courtyard" in (await librarian.find("Where do other animals wait?"))[0]["text"]
         assert lab.asked[-1] == ("words-64", ["Where do other animals wait?"])
 
+    @pytest.mark.slow
     async def test_that_refuses_the_key_makes_the_document_fail(
         self, librarian: Librarian, lab: EmbeddingsServer
     ) -> None:

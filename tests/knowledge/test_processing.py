@@ -142,6 +142,7 @@ async def test_a_lost_job_is_put_back(librarian: Librarian, waiting: tuple[str, 
     assert (await librarian.get(document_id))["status"] == "ready"
 
 
+@pytest.mark.slow
 async def test_a_vendor_that_may_come_back_is_asked_again_later(
     librarian: Librarian, waiting: tuple[str, dict[str, Any]]
 ) -> None:

@@ -16,7 +16,7 @@ AGENTS: Final = sorted(path.stem for path in FOLDER.glob("*.json"))
 NOT_UNDERSTOOD: Final = {"stomach-bug"}
 
 
-@pytest.mark.parametrize("slug", first_quick(AGENTS, count=3))
+@pytest.mark.parametrize("slug", first_quick(AGENTS))
 async def test_an_agent_of_plain_prompts_is_talked_through(slug: str, models_folder: Path) -> None:
     agent: dict[str, Any] = json.loads((FOLDER / f"{slug}.json").read_text())
     failed = []

@@ -23,6 +23,7 @@ from tests.orgs.identity_providers import (
     sign_in_by,
     told,
 )
+from tests.quick import first_quick
 
 __all__ = ["provider", "ready"]
 
@@ -62,7 +63,9 @@ class TestWhoGetsIn:
         ready.claims = {"sub": "1", "email": email}
         assert told(await sign_in_by(client, ready)) == (403, "email_domain_not_allowed")
 
-    @pytest.mark.parametrize("email", ["", "x", "@acme.example", "a@b@acme.example", "a\0@acme.example", "a " * 400])
+    @pytest.mark.parametrize(
+        "email", first_quick(["a@b@acme.example", "", "x", "@acme.example", "a\0@acme.example", "a " * 400])
+    )
     async def test_damaged_addresses_stay_out(self, client: AsyncClient, ready: ScriptedProvider, email: str) -> None:
         ready.claims = {"sub": "1", "email": email}
         assert told(await sign_in_by(client, ready)) == (403, "email_not_verified")

@@ -160,6 +160,7 @@ def _takes_words(table: Table, column: Any) -> bool:
     return isinstance(column.type, String) and (column.type.length or 1000) >= 200 and not column.name.endswith("_key")
 
 
+@pytest.mark.slow
 async def test_nothing_is_left_but_the_receipt_and_the_do_not_call_entry(
     client: AsyncClient, root: Root, org: OrgFixture, called: Campaign, workflow_id: int
 ) -> None:

@@ -169,6 +169,7 @@ class TestTheEnd:
             await peer.send(b"\xff\xfe", text=True)
             assert (await closed_with(peer))[0] == 1007
 
+    @pytest.mark.slow
     async def test_a_broken_frame(self, fast_server: Server) -> None:
         async with connect(f"{fast_server.url}/echo") as peer:
             peer.transport.write(bytes([0x81 | 0x70, 0x85, 0, 0, 0, 0]) + b"hello")

@@ -151,6 +151,7 @@ class TestCatalog:
         assert state["parameters"]["properties"]["order"]["type"] == "integer"
         assert await catalog(maker, uuid) == ["order_state", "ship", "wait", "refund"]
 
+    @pytest.mark.slow
     async def test_of_a_server_that_is_gone_stays_as_it_was(self, maker: Maker) -> None:
         shop = Shop()
         async with shop.serving():

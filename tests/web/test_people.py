@@ -14,6 +14,7 @@ PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"
 
 
+@pytest.mark.slow
 def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: Browser, base: str) -> None:
     add_campaign(page)
     page.goto("/settings/members")
