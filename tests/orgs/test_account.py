@@ -7,6 +7,7 @@ from httpx2 import AsyncClient
 
 from offhook.orgs import service
 from offhook.root import Root
+from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture, borrow_session
 from tests.orgs.accounts import PASSWORD, make_account, sign_in
 
@@ -103,6 +104,21 @@ class TestPassword:
         assert answer.status_code == 200
         login = await client.post("/auth/login", json={"email": org.email("owner"), "password": PASSWORD})
         assert login.status_code == 200
+
+    async def test_an_old_session_chooses_no_first_one(
+        self, client: AsyncClient, org: OrgFixture, shifted_clock: ShiftedClock
+    ) -> None:
+        """Nor by a link to itself, nor an authenticator app: a browser that was left open would keep the account."""
+        shifted_clock.advance(minutes=11)
+        for path, body in (
+            ("/auth/password", {"new_password": PASSWORD}),
+            ("/auth/second-factor/enrollment", {}),
+            (f"/organizations/members/{org.user_ids['owner']}/password-link", {}),
+        ):
+            answer = await client.post(path, json=body, headers=org.owner_headers)
+            assert (answer.status_code, answer.json()["code"]) == (403, "fresh_sign_in_needed"), path
+        theirs = f"/organizations/members/{org.user_ids['member']}/password-link"
+        assert (await client.post(theirs, headers=org.owner_headers)).status_code == 200
 
 
 class TestSessions:

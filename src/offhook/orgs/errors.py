@@ -316,7 +316,7 @@ class OnlyOwner(Conflict):
 
 
 class FreshSignInNeeded(Forbidden):
-    """You have neither a password nor two-step sign-in. Sign in with a new link, and delete the account within 10 minutes."""
+    """This needs a sign-in of the last 10 minutes. Sign in again first."""
 
     code = "fresh_sign_in_needed"
 

@@ -1,8 +1,8 @@
 """Deletes a person's account: they leave every organization, and nothing opens the account again."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Final, Literal
+from datetime import datetime
+from typing import Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -10,18 +10,15 @@ from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entr
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import (
     ConfirmationWrong,
-    FreshSignInNeeded,
     MembershipsChanged,
     OnlyOwner,
     SuperuserAccount,
     UserNotFound,
 )
+from offhook.orgs.fresh_sign_in import has_fresh_sign_in
 from offhook.orgs.people import account_deletion_statements as statements
 from offhook.orgs.people import accounts, repository
 from offhook.orgs.second_factor import repository as second_factors
-
-# For people who have nothing else to prove themselves with. The error names it.
-MAX_SIGN_IN_AGE: Final = timedelta(minutes=10)
 
 Refusal = Literal["superuser_account", "only_owner", "fresh_sign_in_needed"]
 
@@ -77,15 +74,9 @@ async def preview_deletion(session: AsyncSession, caller: Caller, now: datetime)
         refusal = "superuser_account"
     elif alone:
         refusal = "only_owner"
-    elif not needs_password and not needs_code and not _has_fresh_sign_in(caller, now):
+    elif not needs_password and not needs_code and not has_fresh_sign_in(caller, now):
         refusal = "fresh_sign_in_needed"
     return DeletionPreview(organizations, needs_password, needs_code, refusal)
-
-
-def check_fresh_sign_in(caller: Caller, now: datetime) -> None:
-    """Raises ``FreshSignInNeeded`` (403) when the caller's sign-in is older than :data:`MAX_SIGN_IN_AGE`."""
-    if not _has_fresh_sign_in(caller, now):
-        raise FreshSignInNeeded
 
 
 async def delete_account(session: AsyncSession, caller: Caller, email: str, now: datetime) -> AccountDeletion:
@@ -128,7 +119,3 @@ async def delete_account(session: AsyncSession, caller: Caller, email: str, now:
         await write_audit_entry(session, there, "account.deleted", f"user:{user_id}", data)
     await statements.delete_account(session, user)
     return AccountDeletion(len(left), sum(keys.values()))
-
-
-def _has_fresh_sign_in(caller: Caller, now: datetime) -> bool:
-    return caller.signed_in_at is not None and now - caller.signed_in_at <= MAX_SIGN_IN_AGE

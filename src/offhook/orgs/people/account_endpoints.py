@@ -20,6 +20,7 @@ from offhook.orgs.dependencies import (
     RequirePerson,
 )
 from offhook.orgs.endpoints import signed_in_response
+from offhook.orgs.fresh_sign_in import check_fresh_sign_in
 from offhook.orgs.people import account_deletion, accounts, repository
 from offhook.orgs.people.account_deletion import AccountDeletion, DeletionPreview, Refusal
 from offhook.orgs.people.invitations import InvitationPreview
@@ -70,7 +71,8 @@ class MembershipResponse(BaseModel):
 
 
 class PasswordChange(BaseModel):
-    """``current_password`` is not needed when the account has no password yet (sign-in by link only)."""
+    """``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in has to be
+    less than 10 minutes old then."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
     new_password: Password
@@ -175,7 +177,8 @@ async def switch_organization(
 async def change_password(
     body: PasswordChange, org: RequireOwnAccount, services: Services, authorization: Authorization = None
 ) -> LogoutResponse:
-    """Sets the password and revokes all other sessions of the person."""
+    """Sets the password and revokes all other sessions of the person. A first password needs a sign-in of the last 10
+    minutes."""
     await services.sign_in.change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )
@@ -200,7 +203,7 @@ async def delete_account(
     if (await services.second_factors.status(session, user.id, org.organization_id)).is_enabled:
         await services.second_factors.check(session, user.id, body.code or "")
     elif user.password_hash is None:
-        account_deletion.check_fresh_sign_in(org, now)
+        check_fresh_sign_in(org, now)
     return await account_deletion.delete_account(session, org, body.email, now)
 
 

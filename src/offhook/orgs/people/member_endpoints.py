@@ -12,6 +12,7 @@ from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin, RequireAdminPerson
+from offhook.orgs.fresh_sign_in import check_fresh_sign_in
 from offhook.orgs.identity_provider import repository as identities
 from offhook.orgs.people import invitations, members, repository
 from offhook.orgs.people.members import MemberChange
@@ -117,7 +118,9 @@ async def create_password_link(
     """Creates a link with which a member chooses a new password, once, within 24 hours.
 
     Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
-    too: the operator makes their link."""
+    too: the operator makes their link. One for yourself needs a sign-in of the last 10 minutes."""
+    if user_id == org.user_id:
+        check_fresh_sign_in(org, now)
     user = await members.require_own_person(session, org, user_id)
     token = await service.create_sign_in_link(
         session,

@@ -43,7 +43,8 @@ class SecondFactorResponse(BaseModel):
 
 
 class SecondFactorEnrollmentBody(BaseModel):
-    """``current_password`` is not needed when the account has no password."""
+    """``current_password`` is not needed when the account has no password: the sign-in has to be less than 10 minutes old
+    then."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
 
@@ -101,8 +102,8 @@ async def enroll_second_factor(
     body: SecondFactorEnrollmentBody, org: RequireOwnAccount, session: Session, services: Services
 ) -> Enrollment:
     """Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
-    replaces it."""
-    user = await services.sign_in.confirm_person(org, body.current_password)
+    replaces it. Without a password it needs a sign-in of the last 10 minutes."""
+    user = await services.sign_in.confirm_before_change(org, body.current_password)
     enrollment = await services.second_factors.begin(session, user.id, user.email)
     await write_audit_entry(session, org, "second_factor.enrollment_begun", f"user:{user.id}")
     return enrollment

@@ -20,6 +20,7 @@ from offhook.orgs.errors import (
     SignInLinkRefused,
     WrongPassword,
 )
+from offhook.orgs.fresh_sign_in import check_fresh_sign_in
 from offhook.orgs.people import accounts, invitations
 from offhook.orgs.people import repository as people
 from offhook.orgs.people.invitations import InvitationPreview
@@ -163,10 +164,20 @@ class SignIn:
                 raise WrongPassword from None
         return user
 
+    async def confirm_before_change(self, caller: Caller, password: str | None) -> User:
+        """Returns the person, before what they sign in with changes: with their password or, without one, a fresh sign-in.
+
+        Raises ``WrongPassword`` and ``FreshSignInNeeded`` (403), and ``TooManyRequests`` (429).
+        """
+        user = await self.confirm_person(caller, password)
+        if user.password_hash is None:
+            check_fresh_sign_in(caller, self._clock.now())
+        return user
+
     async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
         """Sets the password and revokes the person's other sessions and links. ``current`` is required when a password
-        exists."""
-        user = await self.confirm_person(caller, current)
+        exists, a fresh sign-in when none does."""
+        user = await self.confirm_before_change(caller, current)
         password_hash = await self._hash_new_password(new, user.email)
         async with self._db.transaction() as session:
             ended = await accounts.replace_password(
