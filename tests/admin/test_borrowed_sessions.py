@@ -17,7 +17,7 @@ Headers = dict[str, str]
 # What lives on after the session, or speaks for the customer.
 CLOSED = re.compile(
     r"api-key|member|invitation|webhook|credential|telephony-config|quick.connect|managed-number|support-access"
-    r"|identity-provider"
+    r"|identity-provider|organizations/deletion"
 )
 # A link's or a carrier's own signature is the permission there; superusers and sign-in have their own rules.
 OTHER_DOORS = re.compile(

@@ -134,6 +134,7 @@ BODIES: dict[str, Body] = {
     "change_password": lambda world: {"new_password": "long enough"},
     # Of nobody: the account that asks is needed by the other operations.
     "delete_account": lambda world: {"email": "nobody@example.com"},
+    "delete_organization": lambda world: {"name": "Of nobody"},
     "switch_organization": lambda world: {"organization_id": world.org.id},
     "update_current_organization": lambda world: {"name": f"Renamed {world.mark}"},
     "invite_member": lambda world: {"email": f"another-{world.mark}@example.com"},
@@ -262,6 +263,7 @@ NEED_MORE = {
     "renew_recovery_codes": "an authenticator app: tests/orgs",
     "remove_second_factor": "an authenticator app: tests/orgs",
     "delete_account": "would end the sessions that the others need: tests/orgs/test_account_deletion.py",
+    "delete_organization": "would end what the others need: tests/privacy/test_organization_deletion.py",
     "put_identity_provider": "an identity provider: tests/orgs",
     "delete_identity_provider": "an identity provider: tests/orgs",
     "unlink_identity": "an identity provider: tests/orgs",

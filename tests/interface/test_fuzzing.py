@@ -23,6 +23,7 @@ LEFT_OUT = (
     "switch_organization",
     "change_password",
     "delete_account",
+    "delete_organization",
     "stream_workflow_run_events",
     "stream_campaign_progress",
 )

@@ -60,6 +60,7 @@ WRITES_ITS_OWN = {
 NO_ENTRY = UNRECORDED_OPERATIONS | {
     "signup": "a request of a stranger, who has no organization",
     "look_at_invitation": "changes nothing",
+    "delete_organization": "the log goes with the organization: the receipt is the record",
     "start_provider_sign_in": "a stranger, until the provider says who it is",
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",
@@ -92,7 +93,7 @@ FOR_ANYONE_AT_ALL = {
     "start_provider_sign_in", "finish_provider_sign_in",
 }  # fmt: skip
 ADMIN_ONLY = re.compile(
-    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current|second-factor-demand|identity-provider)|user/api-keys|superuser)\b"
+    r"^/(organizations/(api-keys|members|invitations|webhooks|telephony-configs|audit-log|current|deletion|second-factor-demand|identity-provider)|user/api-keys|superuser)\b"
 )
 ADMIN_ONLY_OPERATIONS = {"put_publish_gate"}
 ADMIN_ONLY_EXCEPT = {"remove_member"}

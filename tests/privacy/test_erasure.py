@@ -361,5 +361,7 @@ async def test_by_the_command_line(
     assert erased.returncode == 0, erased.stderr
     assert json.loads(erased.stdout)["counts"]["runs"] == 1
     assert await find_in_tables(root) == {}
+    deletions = await asyncio.to_thread(offhook.run, "privacy", "deletions", **settings)
+    assert (deletions.returncode, json.loads(deletions.stdout)) == (0, [])
     wrong = await asyncio.to_thread(offhook.run, "privacy", "erase", "12", "--yes", "--org", str(org.id), **settings)
     assert (wrong.returncode, wrong.stderr.startswith("offhook: ")) == (1, True)

@@ -1,4 +1,4 @@
-"""``offhook privacy``: everything about one phone number, erased or exported."""
+"""``offhook privacy``: everything about one phone number, erased or exported; the receipts of deleted organizations."""
 
 import asyncio
 import json
@@ -13,10 +13,11 @@ from offhook.commands.encryption import load_keyring, open_vault
 from offhook.kit.clock import SystemClock
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
+from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import normalize_e164
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
-from offhook.privacy import PersonData
+from offhook.privacy import PersonData, organization_deletion
 from offhook.privacy.service import RequestKind
 from offhook.runs.records.deletion import RunEraser
 
@@ -25,7 +26,7 @@ Organization = Annotated[str, typer.Option(help="The organization, by number or 
 
 
 def register(app: typer.Typer) -> None:
-    privacy = typer.Typer(help="Everything about one phone number.", no_args_is_help=True)
+    privacy = typer.Typer(help="Everything about one phone number; deleted organizations.", no_args_is_help=True)
     app.add_typer(privacy, name="privacy")
 
     @privacy.command()
@@ -49,6 +50,16 @@ def register(app: typer.Typer) -> None:
         """Write everything about a number to one ZIP file, and print what is in it."""
         receipt = _answer("export", number, org, output)
         typer.echo(json.dumps(receipt, indent=2))
+
+    @privacy.command()
+    def deletions() -> None:
+        """Print the deletions of organizations, newest first: how far each is, and its receipt."""
+
+        async def list_receipts(database: Database) -> list[JsonObject]:
+            async with database.transaction() as session:
+                return await organization_deletion.list_receipts(session)
+
+        typer.echo(json.dumps(run_with_database(list_receipts), indent=2))
 
 
 def _answer(kind: RequestKind, number: str, org: str, output: Path | None) -> dict[str, object]:

@@ -46,7 +46,7 @@ CALLING: Final = frozenset(
 )
 # What outlives a borrowed session, or speaks in the customer's name to others.
 _NEVER_BORROWED: Final = re.compile(
-    r"^/api/v1/(organizations/(api-keys|members|invitations|support-access|identity-provider|webhooks|telephony-configs)"
+    r"^/api/v1/(organizations/(api-keys|members|invitations|deletion|support-access|identity-provider|webhooks|telephony-configs)"
     r"|user/api-keys|credentials|telephony/(quick-connect|managed-numbers))(/|$)"
 )
 # Sign-in, passwords, sessions and superusers have rules of their own.

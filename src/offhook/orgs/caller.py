@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+OWNER = "owner"
 ROLES = ("owner", "admin", "member", "viewer")
 WRITERS = frozenset({"owner", "admin", "member"})
 ADMINS = frozenset({"owner", "admin"})

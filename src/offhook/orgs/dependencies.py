@@ -16,8 +16,8 @@ from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.access_rules import check_access
 from offhook.orgs.audit_trail.reads import is_recorded_read
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
-from offhook.orgs.caller import ADMINS, WRITERS, Caller
-from offhook.orgs.errors import PersonOnly, ProviderSessionRefused, SuperuserOnly
+from offhook.orgs.caller import ADMINS, OWNER, WRITERS, Caller
+from offhook.orgs.errors import OwnerOnly, PersonOnly, ProviderSessionRefused, SuperuserOnly
 from offhook.orgs.services import OrganizationServices, find_services
 from offhook.orgs.storage_quota import StorageQuota
 
@@ -127,6 +127,13 @@ async def require_own_account(caller: Annotated[Caller, Depends(require_person)]
     return caller
 
 
+async def require_owner_person(caller: Annotated[Caller, Depends(require_own_account)]) -> Caller:
+    """Requires an owner acting for themselves: whom the organization belongs to."""
+    if caller.role != OWNER:
+        raise OwnerOnly
+    return caller
+
+
 async def require_admin_person(caller: Annotated[Caller, Depends(require_admin)]) -> Caller:
     """Requires an admin acting for themselves: what lets others in is off limits to API keys and superusers."""
     return await require_person(caller)
@@ -136,5 +143,6 @@ RequirePerson = Annotated[Caller, Depends(require_person)]
 RequireOwnAccount = Annotated[Caller, Depends(require_own_account)]
 RequireMember = Annotated[Caller, Depends(require_member)]
 RequireAdmin = Annotated[Caller, Depends(require_admin)]
+RequireOwnerPerson = Annotated[Caller, Depends(require_owner_person)]
 RequireAdminPerson = Annotated[Caller, Depends(require_admin_person)]
 RequireSuperuser = Annotated[Caller, Depends(require_superuser)]

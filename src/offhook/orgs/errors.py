@@ -310,7 +310,7 @@ class SuperuserAccount(Conflict):
 
 
 class OnlyOwner(Conflict):
-    """You are the only owner of an organization. Make another member an owner first."""
+    """You are the only owner of an organization. Make another member an owner first, or delete the organization."""
 
     code = "only_owner"
 
@@ -319,6 +319,12 @@ class FreshSignInNeeded(Forbidden):
     """This needs a sign-in of the last 10 minutes. Sign in again first."""
 
     code = "fresh_sign_in_needed"
+
+
+class OrganizationClosed(Conflict):
+    """This organization is being deleted."""
+
+    code = "organization_closed"
 
 
 class MembershipsChanged(Conflict):

@@ -26,6 +26,16 @@ async def find_organization(session: AsyncSession, organization_id: int) -> Orga
     return await session.get(Organization, organization_id)
 
 
+async def is_closed(session: AsyncSession, organization_id: int) -> bool:
+    """Returns whether the organization is closed or gone. It cannot be closed before this transaction has ended."""
+    found = await session.scalar(
+        select(Organization.closed_at.is_(None))
+        .where(Organization.id == organization_id)
+        .with_for_update(read=True, key_share=True)
+    )
+    return not found
+
+
 async def organizations_named(session: AsyncSession, name: str) -> list[Organization]:
     return list(await session.scalars(select(Organization).where(Organization.name == name).limit(2)))
 

@@ -13,7 +13,14 @@ from offhook.errors import NotFound
 from offhook.kit.crypto import hash_token, new_token
 from offhook.orgs import repository
 from offhook.orgs.access_rules import SCOPES
-from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, SignInLinkRefused, UserNotFound
+from offhook.orgs.errors import (
+    ApiKeyNotFound,
+    EmailTaken,
+    InvalidCredentials,
+    OrganizationClosed,
+    SignInLinkRefused,
+    UserNotFound,
+)
 from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
 from offhook.settings import Settings
 
@@ -119,7 +126,15 @@ async def create_user(
     return user
 
 
+async def require_open(session: AsyncSession, organization_id: int) -> None:
+    """Raises ``OrganizationClosed`` (409) while a job deletes the organization. Until this transaction ends it stays open."""
+    if await repository.is_closed(session, organization_id):
+        raise OrganizationClosed
+
+
 async def add_member(session: AsyncSession, organization_id: int, user_id: int, role: str) -> None:
+    """Adds a member. Raises ``OrganizationClosed`` (409)."""
+    await require_open(session, organization_id)
     session.add(Member(organization_id=organization_id, user_id=user_id, role=role))
     await session.flush()
 
@@ -244,7 +259,8 @@ async def create_key(
     expires_at: datetime | None = None,
     created_by: int | None = None,
 ) -> NewKey:
-    """Creates an API key; only its SHA-256 and its first characters are stored."""
+    """Creates an API key; only its SHA-256 and its first characters are stored. Raises ``OrganizationClosed`` (409)."""
+    await require_open(session, organization_id)
     key = new_token(KEY_PREFIX)
     record = ApiKey(
         organization_id=organization_id,
@@ -286,7 +302,9 @@ async def grant_superuser(session: AsyncSession, email: str) -> User:
 
 
 async def concurrency_limit(session: AsyncSession, organization_id: int, settings: Settings) -> int:
-    """Returns the limit of concurrent calls: the organization's own, or the installation's."""
+    """Returns the limit of concurrent calls: the organization's own, or the installation's; none while it is deleted."""
     organization = await repository.find_organization(session, organization_id)
+    if organization is not None and organization.closed_at is not None:
+        return 0
     limit = organization.concurrency_limit if organization else None
     return limit if limit is not None else settings.org_concurrency_limit

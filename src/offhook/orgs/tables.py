@@ -35,6 +35,8 @@ class Organization(Base):
     support_may_write: Mapped[bool] = mapped_column(server_default=text("false"))
     # From then on members need a second factor; null: nobody needs one.
     second_factor_due_at: Mapped[datetime | None]
+    # Since when nobody gets in and nothing begins: a job deletes it.
+    closed_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

@@ -15,6 +15,18 @@ class ArchiveNotReady(Conflict):
     code = "archive_not_ready"
 
 
+class OrganizationHasLiveCalls(Conflict):
+    """Calls or chats of this organization are in progress. Try again when they are over."""
+
+    code = "organization_has_live_calls"
+
+
+class OrganizationHasRunningCampaigns(Conflict):
+    """A campaign of this organization is running. Pause it first."""
+
+    code = "organization_has_running_campaigns"
+
+
 class NumberIsOwn(Conflict):
     """This number belongs to your organization. Remove it from its carrier account first."""
 

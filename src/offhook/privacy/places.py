@@ -27,7 +27,7 @@ DELETED_ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "sandbox_numbers": ("phone_number",),
 }
 # A number that must not be called has to be known, or it would be called again.
-KEPT: Final = frozenset({"do_not_call_entries", "person_data_requests"})
+KEPT: Final = frozenset({"do_not_call_entries", "person_data_requests", "organization_deletions"})
 # Columns that hold a number or nothing: emptied, because a text in its place would not be a number.
 EMPTIED: Final = frozenset({("organizations", "test_phone_number"), ("phone_numbers", "existing_number")})
 

@@ -1,8 +1,9 @@
-"""Requests about the data of one person, who is known by a phone number."""
+"""Requests about the data of one person, who is known by a phone number, and deletions of organizations."""
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, func, text
+from sqlalchemy import BigInteger, ForeignKey, Index, String, UniqueConstraint, func, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
@@ -32,4 +33,28 @@ class PersonDataRequest(Base):
     created_by: Mapped[int | None]
     created_by_key: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    finished_at: Mapped[datetime | None]
+
+
+class OrganizationDeletion(Base):
+    """The deletion of an organization, and its receipt once ``state`` is done (before: waiting, running).
+
+    No foreign key: it stays. ``counts``: the rows that the organization had when it was closed, by table. ``books``: the sums of
+    its ledger by month and kind. Both null until the job has read them. Nothing in it has a name.
+    """
+
+    __tablename__ = "organization_deletions"
+    __table_args__ = (
+        UniqueConstraint("organization_id"),
+        Index("ix_organization_deletions_open", "id", postgresql_where=text("state <> 'done'")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int]
+    requested_by: Mapped[int]
+    state: Mapped[str] = mapped_column(String(16), server_default="waiting")
+    step: Mapped[str | None] = mapped_column(String(32))
+    counts: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    books: Mapped[list[JsonObject] | None] = mapped_column(JSONB(none_as_null=True))
+    requested_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]

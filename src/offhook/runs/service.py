@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs import service as orgs
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import is_draining
 from offhook.runs import repository
@@ -59,11 +60,12 @@ async def create_run(
     """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``.
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
-    that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit and DailySpendLimitReached (402) and
+    that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OrganizationClosed (409), OutOfCredit and DailySpendLimitReached (402) and
     ConcurrentCallLimit (429), ClusterFull and ServerDraining (503). What the conversation may cost at first is set aside with it.
     """
     if is_draining(session):
         raise ServerDraining
+    await orgs.require_open(session, organization_id)
     version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart

@@ -102,9 +102,7 @@ class ReembeddingJob:
         async with self._db.transaction() as session:
             space_ids = await space_repository.retired_spaces(session, organization_id)
         for space_id in space_ids:
-            await self._db.run_outside_transaction(
-                f"DROP INDEX CONCURRENTLY IF EXISTS {vector_spaces.index_name(space_id)}"
-            )
+            await vector_spaces.drop_index(self._db, space_id)
             is_empty = False
             while not is_empty:
                 async with self._db.transaction() as session:

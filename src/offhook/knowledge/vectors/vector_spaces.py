@@ -56,6 +56,11 @@ async def is_large(session: AsyncSession, organization_id: int, space_id: int) -
     return await space_repository.has_vectors(session, organization_id, space_id, MIN_INDEXED_VECTORS)
 
 
+async def drop_index(db: Database, space_id: int) -> None:
+    """Drops the index of a space, if it has one."""
+    await db.run_outside_transaction(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(space_id)}")
+
+
 def index_name(space_id: int) -> str:
     return f"ix_knowledge_vectors_of_{space_id}"
 

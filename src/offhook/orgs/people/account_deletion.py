@@ -52,6 +52,25 @@ class AccountDeletion:
     ended_keys: int
 
 
+@dataclass(frozen=True, slots=True)
+class NeededProof:
+    """What a person confirms a deletion with. ``is_too_old``: they have neither, and their sign-in is not fresh."""
+
+    needs_password: bool
+    needs_code: bool
+    is_too_old: bool
+
+
+async def find_needed_proof(session: AsyncSession, caller: Caller, now: datetime) -> NeededProof:
+    """Returns what the caller has to confirm a deletion with; raises ``UserNotFound`` (404)."""
+    assert caller.user_id is not None
+    user = await accounts.get_user(session, caller.user_id)
+    needs_password, needs_code = user.password_hash is not None, await second_factors.has_factor(session, user.id)
+    return NeededProof(
+        needs_password, needs_code, not needs_password and not needs_code and not has_fresh_sign_in(caller, now)
+    )
+
+
 async def preview_deletion(session: AsyncSession, caller: Caller, now: datetime) -> DeletionPreview:
     """Returns what a deletion of the caller's account would do; raises ``UserNotFound`` (404)."""
     assert caller.user_id is not None
@@ -68,15 +87,15 @@ async def preview_deletion(session: AsyncSession, caller: Caller, now: datetime)
         )
         for organization, role in await repository.organizations_of(session, user.id)
     ]
-    needs_password, needs_code = user.password_hash is not None, await second_factors.has_factor(session, user.id)
+    proof = await find_needed_proof(session, caller, now)
     refusal: Refusal | None = None
     if user.is_superuser:
         refusal = "superuser_account"
     elif alone:
         refusal = "only_owner"
-    elif not needs_password and not needs_code and not has_fresh_sign_in(caller, now):
+    elif proof.is_too_old:
         refusal = "fresh_sign_in_needed"
-    return DeletionPreview(organizations, needs_password, needs_code, refusal)
+    return DeletionPreview(organizations, proof.needs_password, proof.needs_code, refusal)
 
 
 async def delete_account(session: AsyncSession, caller: Caller, email: str, now: datetime) -> AccountDeletion:
@@ -106,7 +125,10 @@ async def delete_account(session: AsyncSession, caller: Caller, email: str, now:
     alone = await statements.list_owned_alone(session, user_id)
     if alone:
         names = ", ".join(organization.name for organization in alone)
-        raise OnlyOwner(f"You are the only owner of {names}. Make another member an owner first.")
+        raise OnlyOwner(
+            f"You are the only owner of {names}. Make another member an owner first, or delete the organization: without "
+            "another one your account is deleted with it."
+        )
     left = [(member.organization_id, member.role) for member in memberships]
     keys = await statements.count_active_keys(session, user_id)
     await statements.end_keys(session, user_id, now)

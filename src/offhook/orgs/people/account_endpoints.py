@@ -20,7 +20,6 @@ from offhook.orgs.dependencies import (
     RequirePerson,
 )
 from offhook.orgs.endpoints import signed_in_response
-from offhook.orgs.fresh_sign_in import check_fresh_sign_in
 from offhook.orgs.people import account_deletion, accounts, repository
 from offhook.orgs.people.account_deletion import AccountDeletion, DeletionPreview, Refusal
 from offhook.orgs.people.invitations import InvitationPreview
@@ -199,11 +198,7 @@ async def delete_account(
 
     Without a password and two-step sign-in it needs a sign-in of the last 10 minutes.
     """
-    user = await services.sign_in.confirm_person(org, body.current_password)
-    if (await services.second_factors.status(session, user.id, org.organization_id)).is_enabled:
-        await services.second_factors.check(session, user.id, body.code or "")
-    elif user.password_hash is None:
-        check_fresh_sign_in(org, now)
+    await services.confirm_deletion(session, org, body.current_password, body.code, now)
     return await account_deletion.delete_account(session, org, body.email, now)
 
 

@@ -169,7 +169,7 @@ async def find_invitation_by_token(
     rows = await session.execute(
         select(Invitation, Organization.name, has_account)
         .join(Organization, Organization.id == Invitation.organization_id)
-        .where(*_acceptable(token_sha256, now))
+        .where(*_acceptable(token_sha256, now), Organization.closed_at.is_(None))
     )
     return rows.first()
 
