@@ -16,7 +16,7 @@ from offhook.runs.tables import LiveCallState
 from offhook.settings import Settings
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.voice import events
-from offhook_lab.carriers import EmulatedCall, ProxyTunnel, TwilioEmulator, phones
+from offhook_lab.carriers import CarrierEmulator, EmulatedCall, ProxyTunnel, phones
 from offhook_lab.carriers.core.stream import MediaStream
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, prepare
 from tests.calls.conftest import LiveServer, ScriptedModels, serving
@@ -24,6 +24,8 @@ from tests.calls.desks import Desk, account
 from tests.fakes.calls import use_fakes
 from tests.fakes.phone import LoudVoice
 from tests.fakes.scripted import says, takes
+from tests.quick import first_quick
+from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import agent_graph, edge, node, simple_agent
 
 pytestmark = [pytest.mark.real_time, pytest.mark.timeout(120)]
@@ -41,14 +43,14 @@ TWO_STEPS = agent_graph(
 
 
 @pytest.fixture
-async def carrier() -> AsyncIterator[TwilioEmulator]:
-    async with TwilioEmulator().running() as running:
+async def carrier(request: pytest.FixtureRequest) -> AsyncIterator[CarrierEmulator]:
+    async with EMULATORS[getattr(request, "param", "twilio")]().running() as running:
         prepare(running)
         yield running
 
 
 @pytest.fixture
-def shared(settings: Settings, carrier: TwilioEmulator) -> Settings:
+def shared(settings: Settings, carrier: CarrierEmulator) -> Settings:
     changes = {"public_url": PUBLIC, "carrier_urls": {carrier.name: carrier.base_url}, "run_lease_s": 3.0}
     return settings.model_copy(update=changes)
 
@@ -62,7 +64,7 @@ async def root(shared: Settings, database_url: str) -> AsyncIterator[Root]:
 
 
 @pytest.fixture
-async def desk(server: LiveServer, carrier: TwilioEmulator) -> Desk:
+async def desk(server: LiveServer, carrier: CarrierEmulator) -> Desk:
     await server.publish(TWO_STEPS, **PATIENT)
     server.models.replies = [takes("visit")]
     found = await account(server, carrier)
@@ -109,8 +111,9 @@ async def kept_states(root: Root) -> int:
         return await session.scalar(select(func.count()).select_from(LiveCallState)) or 0
 
 
+@pytest.mark.parametrize("carrier", first_quick(["twilio", "plivo", "vobiz"]), indirect=True)
 async def test_another_process_goes_on_at_the_same_step(
-    desk: Desk, carrier: TwilioEmulator, shared: Settings, database_url: str, tmp_path: Path
+    desk: Desk, carrier: CarrierEmulator, shared: Settings, database_url: str, tmp_path: Path
 ) -> None:
     heard, moved = asyncio.Event(), asyncio.Event()
 
@@ -156,7 +159,7 @@ async def test_another_process_goes_on_at_the_same_step(
     assert (await desk.server.recording(run["id"], tmp_path / "call.wav")).stat().st_size > 44
 
 
-async def test_the_same_process_takes_up_a_call_whose_line_broke(desk: Desk, carrier: TwilioEmulator) -> None:
+async def test_the_same_process_takes_up_a_call_whose_line_broke(desk: Desk, carrier: CarrierEmulator) -> None:
     await desk.server.publish(simple_agent(), **PATIENT)
     desk.server.models.replies = [says("We open at nine."), takes("done")]
     wait_long_for_the_carrier(desk.server.root)
@@ -197,7 +200,7 @@ async def strangers_ask(desk: Desk, run_id: int) -> None:
     assert asked == answers
 
 
-async def test_a_call_that_nobody_takes_up_has_lost_its_media(desk: Desk, carrier: TwilioEmulator) -> None:
+async def test_a_call_that_nobody_takes_up_has_lost_its_media(desk: Desk, carrier: CarrierEmulator) -> None:
     """The carrier cannot reach us at all, and has ended the call when it says so."""
     heard = asyncio.Event()
 

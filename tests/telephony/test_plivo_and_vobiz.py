@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -31,7 +32,7 @@ from offhook.telephony.ports import (
 )
 from offhook.telephony.providers import plivo, vobiz
 from tests.fakes.web import Reply, Seen, json_reply
-from tests.telephony.carrier_kit import LINKS, REQUEST, account, form, posted, rest
+from tests.telephony.carrier_kit import LINKS, PUBLIC, REQUEST, account, form, posted, rest
 
 CREDENTIALS = {"auth_id": "MA1", "auth_token": "token", "application_id": "app1"}
 PLIVO, VOBIZ = account("plivo", **CREDENTIALS), account("vobiz", **CREDENTIALS)
@@ -125,15 +126,18 @@ class TestCalls:
     async def test_documents(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
             answerer = parts(make(http)).webhooks.answerer
-        connected = await answerer.answer_call(mine, "u9", LINKS)
+        links = replace(LINKS, resume_url=f"{PUBLIC}/resume/carrier/7/1?token=s3cret&x=1")
+        connected = await answerer.answer_call(mine, "u9", links)
         refused = await answerer.refuse_call(mine, "u9", "Closed & <gone>")
 
         assert connected.content_type == "application/xml"
         assert connected.body.endswith(
             b'<Response><Stream bidirectional="true" keepCallAlive="true" contentType="audio/x-mulaw;rate=8000"'
             b' streamTimeout="86400">wss://voice.example.org/api/v1/telephony/media/carrier/7/tok</Stream>'
-            b"<Hangup/></Response>"
+            b'<Redirect method="POST">https://voice.example.org/api/v1/telephony/resume/carrier/7/1?token=s3cret&amp;x=1'
+            b"</Redirect></Response>"
         )
+        assert answerer.hang_up_document().body.endswith(b"<Response><Hangup/></Response>")
         assert b'<Speak voice="WOMAN">Closed &amp; &lt;gone&gt;</Speak><Hangup/>' in refused.body
 
 

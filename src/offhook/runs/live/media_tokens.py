@@ -32,6 +32,11 @@ async def reissue_token(session: AsyncSession, run: Run, token: str, *, ttl_s: f
     await store_tokens(session, run.mode, {token: run.id}, ttl_s=ttl_s)
 
 
+async def is_spent(session: AsyncSession, run: Run, token: str) -> bool:
+    """Returns whether a socket was opened with this token of the run."""
+    return await repository.is_media_token_spent(session, run, hash_token(token))
+
+
 async def issue_token(session: AsyncSession, run: Run, *, ttl_s: float = TOKEN_TTL_S) -> str:
     """Creates a token for the socket of this run and mode; only its SHA-256 is stored."""
     token = new_token()

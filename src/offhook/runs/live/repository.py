@@ -36,6 +36,14 @@ async def spend_media_token(
     return spent.scalar_one_or_none() is not None
 
 
+async def is_media_token_spent(session: AsyncSession, run: Run, token_sha256: bytes) -> bool:
+    """Returns whether a socket of this run was opened with the token."""
+    used_at = await session.scalar(
+        select(MediaToken.used_at).where(MediaToken.token_sha256 == token_sha256, MediaToken.run_id == run.id)
+    )
+    return used_at is not None
+
+
 async def merge_initial_context(session: AsyncSession, run: Run, values: JsonObject) -> None:
     """Adds values to the run's ``initial_context``."""
     await session.execute(

@@ -103,9 +103,12 @@ class CallHandovers:
 
     # -- by the process that the carrier asks ---------------------------------------------------------------------
 
-    async def decide(self, organization_id: int, run_id: int) -> NextStep:
+    async def decide(self, organization_id: int, run_id: int, *, is_repeated: bool = False) -> NextStep:
         """Decides on a call whose carrier says that its media has ended: it is connected again, unless our side ended
-        it. A process that does not say what became of the call is gone, and loses it."""
+        it. A process that does not say what became of the call is gone, and loses it.
+
+        ``is_repeated``: a socket was opened after this question before, so that nobody loses the call by it.
+        """
         deadline = asyncio.get_running_loop().time() + OWNER_TIMEOUT_S
         while True:
             async with self._db.transaction() as session:
@@ -114,7 +117,7 @@ class CallHandovers:
                     return "hang_up"
                 if run.has_state and not run.is_kept:
                     return "hang_up"
-                if run.worker_id is None:
+                if run.worker_id is None or is_repeated:
                     return "connect"
                 if asyncio.get_running_loop().time() >= deadline:
                     until = self._clock.now() + self._lease

@@ -49,15 +49,16 @@ class ResumedCalls:
         if spec is None or answerer is None or hang_up is None:
             raise CarrierUnknown
         run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, callback)
+        token = self._address.media_token(run.id, attempt)
         async with self._db.transaction() as session:
             await self._proofs.record_once(session, account, webhook, proof)
-        step = await self._handovers.decide(run.organization_id, run.id)
+            is_repeated = await media_tokens.is_spent(session, run, token)
+        step = await self._handovers.decide(run.organization_id, run.id, is_repeated=is_repeated)
         if step == "hang_up":
             return hang_up
         if attempt > MAX_ATTEMPTS:
             log.warning("call_not_resumed", run_id=run.id, attempts=attempt)
             return answerer.unavailable_document(UNAVAILABLE)
-        token = self._address.media_token(run.id, attempt)
         async with self._db.transaction() as session:
             await media_tokens.reissue_token(session, run, token)
         links = self._address.call_links(provider, run.id, token, attempt=attempt)

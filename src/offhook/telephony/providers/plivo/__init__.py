@@ -38,6 +38,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         ),
         media=MediaCapabilities(
             wire=PlivoDialectWire,
+            asks_again=True,
         ),
         numbers=NumberCapabilities(
             catalog=numbers,

@@ -15,7 +15,7 @@ from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof
 
 _SCHEMES = (("v3", "."), ("v2", ""))
 # URLs that belong to one run and so carry its secret.
-_OF_A_RUN: Final = re.compile(r"/(hangup|ring)-callback/[0-9]+/?$|/answer/[a-z]+/[0-9]+/?$")
+_OF_A_RUN: Final = re.compile(r"/((hangup|ring)-callback|answer/[a-z]+|resume/[a-z]+/[0-9]+)/[0-9]+/?$")
 
 
 class VobizVerifier:

@@ -107,7 +107,10 @@ class PlivoDialectCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, Tra
     # Answerer
 
     async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
-        return documents.connect_stream(links.media_url)
+        return documents.connect_stream(links.media_url, links.resume_url)
+
+    def hang_up_document(self) -> CarrierDocument | None:
+        return documents.hang_up()
 
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         return documents.say_message(message)

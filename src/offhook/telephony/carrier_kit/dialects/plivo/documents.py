@@ -11,9 +11,9 @@ CONTENT_TYPE: Final = "application/xml"
 STREAM_TIMEOUT_S: Final = 86400
 
 
-def connect_stream(media_url: str) -> CarrierDocument:
+def connect_stream(media_url: str, resume_url: str) -> CarrierDocument:
     """Returns the element that streams the call. ``keepCallAlive`` makes the call wait for the stream; the element
-    after it hangs up once our socket closes."""
+    after it asks at ``resume_url`` what follows, because a socket that closes may also be one that broke."""
     stream = build_element(
         "Stream",
         escape_text(media_url),
@@ -22,7 +22,12 @@ def connect_stream(media_url: str) -> CarrierDocument:
         contentType="audio/x-mulaw;rate=8000",
         streamTimeout=STREAM_TIMEOUT_S,
     )
-    return build_document(stream, build_element("Hangup"), content_type=CONTENT_TYPE)
+    following = build_element("Redirect", escape_text(resume_url), method="POST")
+    return build_document(stream, following, content_type=CONTENT_TYPE)
+
+
+def hang_up() -> CarrierDocument:
+    return build_document(build_element("Hangup"), content_type=CONTENT_TYPE)
 
 
 def say_message(message: str) -> CarrierDocument:
