@@ -111,7 +111,7 @@ async def kept_states(root: Root) -> int:
         return await session.scalar(select(func.count()).select_from(LiveCallState)) or 0
 
 
-@pytest.mark.parametrize("carrier", first_quick(["twilio", "plivo", "vobiz"]), indirect=True)
+@pytest.mark.parametrize("carrier", first_quick(["twilio", "plivo", "telnyx", "vobiz", "vonage"]), indirect=True)
 async def test_another_process_goes_on_at_the_same_step(
     desk: Desk, carrier: CarrierEmulator, shared: Settings, database_url: str, tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ from offhook.telephony.ports import (
     MediaCapabilities,
     NumberCapabilities,
     StatusUpdate,
+    StreamEnded,
     TransferLeg,
     TransferOrder,
     TransferUpdate,
@@ -149,6 +150,14 @@ class FakeCarrier:
         self.hung_up.append(call_id)
         self._do("hang_up", call_id=call_id)
 
+    # MediaReconnector
+
+    async def has_caller(self, account: CarrierAccount, call_id: str) -> bool:
+        return True
+
+    async def reconnect_media(self, account: CarrierAccount, call_id: str, links: CallLinks, attempt: int) -> None:
+        self._do("reconnect", call_id=call_id, media_url=links.media_url, attempt=attempt)
+
     # Verifier
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
@@ -166,6 +175,8 @@ class FakeCarrier:
         report = read(webhook)
         if "machine" in report:
             return MachineVerdict(bool(report["machine"]), bool(report.get("may_speak", True)), report.get("call_id"))
+        if "stream_ended" in report:
+            return StreamEnded(report["stream_ended"], report.get("call_id"))
         bill = carrier_charges.parse_carrier_bill(
             report.get("duration"), cost=report.get("cost"), currency=report.get("currency")
         )
@@ -215,6 +226,9 @@ class FakeCarrier:
 
     def hang_up_document(self) -> CarrierDocument | None:
         return None
+
+    def asks_what_follows(self, webhook: CarrierWebhook) -> bool:
+        return True
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         return document(dial=to_number, caller=from_number)

@@ -120,6 +120,29 @@ async def test_a_call_that_our_side_ends_is_not_taken_up(
     assert await second.handovers.decide(run.organization_id, run.id) == "hang_up"
 
 
+async def test_a_process_that_still_talks_keeps_its_call(
+    root: Root, run: Run, processes: tuple[LiveCallRegistry, LiveCallRegistry]
+) -> None:
+    """The question came before, or the carrier has no caller any more: nothing is taken from a process."""
+    first, second = processes
+    call = await first.connect_leg(run.id, KeptLeg())
+    talking = asyncio.create_task(call.run())
+    await until_kept(root, run)
+    asked: list[str | None] = []
+
+    async def has_caller() -> bool:
+        asked.append((await reload(root, run)).worker_id)
+        return False
+
+    assert await second.handovers.decide(run.organization_id, run.id, is_repeated=True) == "connect"
+    assert await second.handovers.decide(run.organization_id, run.id, confirm=has_caller) == "hang_up"
+    assert asked == ["first"]
+    assert (await reload(root, run)).worker_id == "first"
+    call.session.end_call()
+    await asyncio.wait_for(talking, 20)
+    assert (await reload(root, run)).end_reason == "caller_hung_up"
+
+
 async def test_a_call_that_is_not_kept_leaves_no_state(
     root: Root, run: Run, processes: tuple[LiveCallRegistry, LiveCallRegistry]
 ) -> None:

@@ -1,6 +1,7 @@
 """Vonage: lists of actions, two legs that report to one address, binary media."""
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -100,7 +101,8 @@ class TestCalls:
     async def test_documents(self, mine: CarrierAccount) -> None:
         async with rest("vonage", Reply()) as (http, _):
             answerer = parts(http).webhooks.answerer
-        [action] = json.loads((await answerer.answer_call(mine, "u9", LINKS)).body)
+        links = replace(LINKS, resume_url="https://voice.example.org/resume/vonage/7/1?token=s3cret")
+        [action] = json.loads((await answerer.answer_call(mine, "u9", links)).body)
 
         assert action["endpoint"] == [
             {
@@ -110,7 +112,13 @@ class TestCalls:
                 "headers": {"run_id": "7", "call_id": "u9"},
             }
         ]
-        assert "eventType" not in action  # synchronous events would want a document each
+        assert (action["eventType"], action["eventUrl"]) == ("synchronous", [links.resume_url])
+        statuses = ("started", "ringing", "answered", "completed", "failed", "unanswered", "disconnected")
+        events = {status: posted("https://x", {"status": status, "uuid": "u10"}) for status in statuses}
+        asks = {status for status, event in events.items() if answerer.asks_what_follows(event)}
+        assert asks == {"failed", "unanswered", "disconnected"}
+        ended = answerer.hang_up_document()
+        assert (ended.status, ended.body) == (204, b""), "an empty list would be a list of actions"
         assert json.loads((await answerer.refuse_call(mine, "u9", "No.")).body) == [{"action": "talk", "text": "No."}]
         assert json.loads(answerer.unavailable_document("Later.").body) == [{"action": "talk", "text": "Later."}]
 

@@ -24,7 +24,7 @@ from offhook.telephony.calls.outbound import CallOrder, OutboundCalls, PlacedCal
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import IN_PROCESS, build_remote_carriers
-from offhook.telephony.events import CallEnded, OutcomeCorrected
+from offhook.telephony.events import CallEnded, CallStreamEnded, OutcomeCorrected
 from offhook.telephony.media.admission import MediaAdmission
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
@@ -35,6 +35,7 @@ from offhook.telephony.transfers.service import CallTransfers
 from offhook.telephony.transfers.warm_transfers import WarmTransfers
 from offhook.telephony.webhooks import endpoints as callback_endpoints
 from offhook.telephony.webhooks import rejection_endpoints
+from offhook.telephony.webhooks.call_reconnector import CallReconnector
 from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
 from offhook.telephony.webhooks.rejections import JOB as REFUSED_JOB
 from offhook.telephony.webhooks.rejections import CallRefusals
@@ -77,13 +78,15 @@ def register(root: Root) -> None:
     accounts.require_platform_catalog()
     runs.modes.add(carriers.names)
     runs.live.slots.add_free_modes(spec.name for spec in carriers.specs if spec.is_in_process)
-    runs.live.handovers.modes.update(spec.name for spec in carriers.specs if spec.media.asks_again)
+    runs.live.handovers.modes.update(carriers.resumable)
     warm = WarmTransfers(root.db, address, signals)
     runs.agents.tools.transfers = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(CallReports, reports)
     root.provide(CarrierRegistry, carriers)
     root.provide(CarrierAccounts, accounts)
     root.provide(PublicAddress, address)
+    reconnector = CallReconnector(root.db, carriers, accounts, address, runs.live.handovers, warm.has_joined)
+    root.events.subscribe(CallStreamEnded, reconnector.on_stream_ended)
     services = _build_services(root, carriers, accounts, address, reports, control, admission)
     root.provide(OutboundCalls, services.outbound)
     root.provide(TelephonyServices, services)

@@ -20,3 +20,12 @@ class OutcomeCorrected:
 
     organization_id: int
     run_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallStreamEnded:
+    """A carrier reports that the stream of a call to ``media_url`` has ended, for whatever reason."""
+
+    organization_id: int
+    run_id: int
+    media_url: str

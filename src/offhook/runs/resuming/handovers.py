@@ -1,7 +1,7 @@
 """Calls that pass from one process to another: given by the one whose line broke, or taken from one that is gone."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final, Literal
 
@@ -103,11 +103,19 @@ class CallHandovers:
 
     # -- by the process that the carrier asks ---------------------------------------------------------------------
 
-    async def decide(self, organization_id: int, run_id: int, *, is_repeated: bool = False) -> NextStep:
+    async def decide(
+        self,
+        organization_id: int,
+        run_id: int,
+        *,
+        is_repeated: bool = False,
+        confirm: Callable[[], Awaitable[bool]] | None = None,
+    ) -> NextStep:
         """Decides on a call whose carrier says that its media has ended: it is connected again, unless our side ended
         it. A process that does not say what became of the call is gone, and loses it.
 
-        ``is_repeated``: a socket was opened after this question before, so that nobody loses the call by it.
+        ``is_repeated``: a socket was opened after this question before, so that nobody loses the call by it. ``confirm``
+        is asked before a process loses a call: whether the carrier still has the caller.
         """
         deadline = asyncio.get_running_loop().time() + OWNER_TIMEOUT_S
         while True:
@@ -119,7 +127,8 @@ class CallHandovers:
                     return "hang_up"
                 if run.worker_id is None or is_repeated:
                     return "connect"
-                if asyncio.get_running_loop().time() >= deadline:
+                is_late = asyncio.get_running_loop().time() >= deadline
+                if is_late and confirm is None:
                     until = self._clock.now() + self._lease
                     is_released = await resume_queries.release_run(
                         session, organization_id, run_id, worker_id=run.worker_id, until=until
@@ -127,4 +136,9 @@ class CallHandovers:
                     if is_released:
                         log.warning("call_taken_from_lost_process", run_id=run_id, node=run.worker_id)
                         return "connect"
+            if is_late and confirm is not None:
+                if not await confirm():
+                    return "hang_up"
+                confirm = None
+                continue
             await asyncio.sleep(POLL_S)

@@ -1,5 +1,6 @@
 """Public addresses: the ones given to carriers, and the one that a carrier has requested."""
 
+import hmac
 import json
 from collections.abc import Callable
 from typing import Final
@@ -81,6 +82,11 @@ class PublicAddress:
         ``attempt`` counts how often the media was connected again: each time has a token of its own.
         """
         return self._keyring.derive_token(f"media of run {run_id}" + (f", attempt {attempt}" if attempt else ""))
+
+    def media_attempt(self, run_id: int, media_url: str, most: int) -> int:
+        """Returns how often the media was connected again, ``most`` times at most, when a stream had this address."""
+        token = media_url.rpartition("/")[2]
+        return next((n for n in range(1, most + 1) if hmac.compare_digest(self.media_token(run_id, n), token)), 0)
 
 
 def read_webhook(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> CarrierWebhook:

@@ -106,6 +106,20 @@ class CallDialer(Protocol):
         ...
 
 
+class MediaReconnector(Protocol):
+    """A carrier that reports the end of a stream (:class:`StreamEnded`) and connects the media of a live call again by
+    request."""
+
+    async def has_caller(self, account: CarrierAccount, call_id: str) -> bool:
+        """Returns whether the call is still connected. Raises CarrierFailed."""
+        ...
+
+    async def reconnect_media(self, account: CarrierAccount, call_id: str, links: CallLinks, attempt: int) -> None:
+        """Connects the call to ``links.media_url``; the same ``attempt`` again changes nothing. Raises
+        CarrierFailed."""
+        ...
+
+
 class LocalPhones(Protocol):
     """Phones that ring in this process, which renews the lease of a run while its phone rings."""
 

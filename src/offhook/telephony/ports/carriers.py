@@ -10,6 +10,7 @@ from offhook.telephony.ports.calls import (
     CallFinder,
     CallTransferrer,
     LocalPhones,
+    MediaReconnector,
     TransferLegs,
 )
 from offhook.telephony.ports.media import MediaWire
@@ -19,7 +20,7 @@ from offhook.telephony.ports.webhooks import CallAnswerer, FollowUp, InboundPars
 
 @dataclass(frozen=True, slots=True)
 class CallCapabilities:
-    """Places, finds, bills, ends and transfers calls.
+    """Places, finds, bills, ends, reconnects and transfers calls.
 
     ``calls_per_second`` is the carrier's limit for new accounts, None where there is none. ``limits_by_number``: a
     number carries one campaign call at a time unless the account allows more. ``default_caller_number`` is the caller
@@ -33,6 +34,7 @@ class CallCapabilities:
     transfer_legs: TransferLegs | None = None
     blind_transfer: BlindTransfer | None = None
     local_phones: LocalPhones | None = None
+    reconnector: MediaReconnector | None = None
     calls_per_second: float | None = 1.0
     limits_by_number: bool = True
     default_caller_number: str | None = None
@@ -140,6 +142,11 @@ class CarrierRegistry:
     def specs(self) -> tuple[CarrierSpec, ...]:
         """Returns all carriers by name."""
         return tuple(spec for _, spec in sorted(self._specs.items()))
+
+    @property
+    def resumable(self) -> tuple[str, ...]:
+        """Returns the names of the carriers that connect a call again whose media has ended."""
+        return tuple(spec.name for spec in self.specs if spec.media.asks_again or spec.calls.reconnector is not None)
 
     @property
     def built_in(self) -> CarrierSpec:

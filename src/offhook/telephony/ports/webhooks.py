@@ -39,7 +39,15 @@ class MachineVerdict:
     call_id: str | None = None
 
 
-CarrierReport = StatusUpdate | MachineVerdict | CallBilled
+@dataclass(frozen=True, slots=True)
+class StreamEnded:
+    """The stream to ``media_url`` of ours has ended or failed, for whatever reason; the call may go on."""
+
+    media_url: str
+    call_id: str | None = None
+
+
+CarrierReport = StatusUpdate | MachineVerdict | CallBilled | StreamEnded
 
 
 class StatusParser(Protocol):
@@ -122,6 +130,11 @@ class CallAnswerer(Protocol):
     def hang_up_document(self) -> CarrierDocument | None:
         """Returns the document that ends a call without a word; None where the carrier never asks for it."""
         return None
+
+    def asks_what_follows(self, webhook: CarrierWebhook) -> bool:
+        """Returns whether a request at ``CallLinks.resume_url`` says that the media has ended; False for one that only
+        reports on it. Raises WebhookUnreadable."""
+        return True
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         """Returns the document for the destination's leg of a warm transfer; None where no document is fetched."""

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.runs import Run
 from offhook.telephony.tables import PendingTransfer
 
 
@@ -31,6 +32,14 @@ async def change_state(
         .execution_options(synchronize_session=False)
     )
     return moved.scalar_one_or_none() is not None
+
+
+async def has_transfer(session: AsyncSession, run: Run, state: str) -> bool:
+    """Returns whether a transfer of this run is in this state."""
+    found = await session.scalars(
+        select(PendingTransfer.transfer_id).where(PendingTransfer.run_id == run.id, PendingTransfer.state == state)
+    )
+    return found.first() is not None
 
 
 async def set_destination(session: AsyncSession, transfer_id: str, destination_id: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.runs import Run
@@ -154,6 +155,10 @@ class WarmTransfers:
             row = await repository.find_transfer(session, transfer_id)
         if row is not None and row.destination_id is not None and row.state != ENDED:
             await hang_up(spec, account, row.destination_id)
+
+    async def has_joined(self, session: AsyncSession, run: Run) -> bool:
+        """Returns whether the run's caller was connected to a destination, which may still be there."""
+        return await repository.has_transfer(session, run, JOINED)
 
     async def join_caller(self, spec: CarrierSpec, account: CarrierAccount, leg: TransferLeg) -> None:
         """Connects the caller to the destination. Raises HandoverFailed when it is gone or the carrier refuses."""

@@ -8,14 +8,23 @@ from offhook.kit.database.database import Database
 from offhook.runs.live import media_tokens
 from offhook.runs.resuming.handovers import CallHandovers
 from offhook.telephony.accounts.public_urls import PublicAddress
-from offhook.telephony.errors import CarrierUnknown
-from offhook.telephony.ports import CarrierDocument, CarrierFailed, CarrierRegistry
+from offhook.telephony.errors import CarrierUnknown, WebhookNotReadable
+from offhook.telephony.ports import (
+    CallAnswerer,
+    CarrierDocument,
+    CarrierFailed,
+    CarrierRegistry,
+    CarrierWebhook,
+    WebhookUnreadable,
+)
 from offhook.telephony.webhooks.rejections import UNAVAILABLE
 from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CarrierCallbacks
 from offhook.telephony.webhooks.verification import ReplayGuard
 
 # How often one call is connected again: a stream that never opens must not go round for ever.
 MAX_ATTEMPTS: Final = 10
+# Answers reports, which want no document.
+_NOTED: Final = CarrierDocument("application/json", b"", 204)
 log = structlog.get_logger(__name__)
 
 
@@ -41,8 +50,8 @@ class ResumedCalls:
     async def build_document(
         self, provider: str, run_id: int, attempt: int, callback: CallbackRequest
     ) -> CarrierDocument:
-        """Builds the document. Raises CarrierUnknown or RunNotFound (404), and WebhookRefused (401) without the
-        run's secret or the right signature."""
+        """Builds the document. Raises CarrierUnknown or RunNotFound (404), WebhookRefused (401) without the run's
+        secret or the right signature, and WebhookNotReadable (422)."""
         spec = self._carriers.find(provider)
         answerer = spec.webhooks.answerer if spec is not None and spec.media.asks_again else None
         hang_up = answerer.hang_up_document() if answerer is not None else None
@@ -53,6 +62,8 @@ class ResumedCalls:
         async with self._db.transaction() as session:
             await self._proofs.record_once(session, account, webhook, proof)
             is_repeated = await media_tokens.is_spent(session, run, token)
+        if not _asks_what_follows(answerer, webhook):
+            return _NOTED
         step = await self._handovers.decide(run.organization_id, run.id, is_repeated=is_repeated)
         if step == "hang_up":
             return hang_up
@@ -68,3 +79,10 @@ class ResumedCalls:
         except CarrierFailed as failure:
             log.warning("call_not_connected", run_id=run.id, code=failure.code)
             return answerer.unavailable_document(UNAVAILABLE)
+
+
+def _asks_what_follows(answerer: CallAnswerer, webhook: CarrierWebhook) -> bool:
+    try:
+        return answerer.asks_what_follows(webhook)
+    except WebhookUnreadable as error:
+        raise WebhookNotReadable(str(error) or None) from None

@@ -21,7 +21,7 @@ from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, not_connected_reason
 from offhook.telephony.errors import CarrierUnknown, ConfigurationNotFound, WebhookNotReadable, WebhookRefused
-from offhook.telephony.events import CallEnded, OutcomeCorrected
+from offhook.telephony.events import CallEnded, CallStreamEnded, OutcomeCorrected
 from offhook.telephony.ports import (
     CallBilled,
     CarrierAccount,
@@ -31,6 +31,7 @@ from offhook.telephony.ports import (
     CarrierWebhook,
     MachineVerdict,
     StatusUpdate,
+    StreamEnded,
     WebhookProof,
     WebhookUnreadable,
 )
@@ -206,6 +207,8 @@ class CarrierCallbacks:
         """Applies an event. Returns the outcome and the events to publish after the commit."""
         if isinstance(report, MachineVerdict):
             return OK, await record_machine_verdict(session, run, report)
+        if isinstance(report, StreamEnded):
+            return OK, CallStreamEnded(run.organization_id, run.id, report.media_url)
         bill = report.bill
         is_billed = bill is not None and await carrier_charges.record_carrier_bill(
             session, run.organization_id, run.id, bill
@@ -242,7 +245,9 @@ class CarrierCallbacks:
 
 async def note_leg_bill(session: AsyncSession, run: Run, report: CarrierReport | None) -> CallbackResult:
     """Adds the bill of another leg to the run, and nothing else of it."""
-    if report is None or isinstance(report, MachineVerdict) or report.bill is None or report.call_id is None:
+    if report is None or isinstance(report, MachineVerdict | StreamEnded):
+        return IGNORED
+    if report.bill is None or report.call_id is None:
         return IGNORED
     is_new = await carrier_charges.record_carrier_bill(
         session, run.organization_id, run.id, report.bill, leg=report.call_id

@@ -267,11 +267,11 @@ class TelnyxEmulator(CarrierEmulator):
         if call.answered.is_set():
             self._begin_stream(call, stream)
         await stream.over.wait()
-        details = {"stream_id": stream.id, "stream_url": stream.url}
         if stream.failure:
-            self.send_event(call, "streaming.failed", failure_reason="connection_failed", **details)
+            told = {"failure_reason": "connection_failed", "stream_params": {"stream_url": stream.url}}
+            self.send_event(call, "streaming.failed", stream_id=stream.id, **told)
         elif stream.frames_sent or "begun" in call.extra:
-            self.send_event(call, "streaming.stopped", **details)
+            self.send_event(call, "streaming.stopped", stream_id=stream.id, stream_url=stream.url)
         # the call itself continues: it ends by command, or when the phone hangs up
         if call.peer is stream:
             call.connect_to(None)

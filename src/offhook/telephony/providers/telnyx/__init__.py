@@ -29,6 +29,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
             finder=calls,
             transfer_legs=calls,
             blind_transfer=calls,
+            reconnector=calls,
             calls_per_second=1.0,
         ),
         webhooks=WebhookCapabilities(

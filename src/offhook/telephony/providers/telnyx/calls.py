@@ -19,6 +19,7 @@ from offhook.telephony.ports import (
     DialRequest,
     FollowUp,
     LostCallQuery,
+    MediaReconnector,
     StatusUpdate,
     TransferLeg,
     TransferLegs,
@@ -33,7 +34,7 @@ _SPOKEN: Final = "call.speak.ended"
 _MAX_PAGES: Final = 40
 
 
-class TelnyxCalls(CallDialer, CallFinder, CallAnswerer, FollowUp, BlindTransfer, TransferLegs):
+class TelnyxCalls(CallDialer, MediaReconnector, CallFinder, CallAnswerer, FollowUp, BlindTransfer, TransferLegs):
     """Controls every call by requests; no call fetches a document."""
 
     def __init__(self, http: CarrierHttp) -> None:
@@ -59,6 +60,20 @@ class TelnyxCalls(CallDialer, CallFinder, CallAnswerer, FollowUp, BlindTransfer,
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         await self._api.send_command(account, call_id, "hangup", {}, may_be_gone=True)
+
+    # MediaReconnector
+
+    async def has_caller(self, account: CarrierAccount, call_id: str) -> bool:
+        found = await self._api.send_request(account, "GET", f"/calls/{quote(call_id, safe='')}", may_be_gone=True)
+        call = found.json().get("data")
+        return isinstance(call, dict) and call.get("is_alive") is True
+
+    async def reconnect_media(self, account: CarrierAccount, call_id: str, links: CallLinks, attempt: int) -> None:
+        """Streams the call again. Telnyx ignores a command whose id it has had."""
+        options = {name: value for name, value in _stream_options(links).items() if name.startswith("stream_")}
+        await self._api.send_command(
+            account, call_id, "streaming_start", {**options, "command_id": f"offhook-stream-{attempt}"}
+        )
 
     # CallFinder
 

@@ -11,6 +11,7 @@ from offhook.telephony.ports import (
     InboundCall,
     MachineVerdict,
     StatusUpdate,
+    StreamEnded,
     TransferUpdate,
     WebhookUnreadable,
 )
@@ -28,6 +29,7 @@ _TRANSFER_FAILED: Final = {"user_busy": "busy", "no_answer": "no_answer", "timeo
 _OVER: Final = frozenset({"normal_clearing", "time_limit", "originator_cancel"})
 _DETECTED: Final = frozenset({"call.machine.detection.ended", "call.machine.premium.detection.ended"})
 _GREETED: Final = frozenset({"call.machine.greeting.ended", "call.machine.premium.greeting.ended"})
+_STREAM_ENDED: Final = frozenset({"streaming.stopped", "streaming.failed"})
 _HUMANS: Final = frozenset({"human", "human_residence", "human_business"})
 _MACHINES: Final = frozenset({"machine", "fax_detected"})
 
@@ -54,6 +56,8 @@ class TelnyxWebhooks:
 
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierReport | None:
         event, payload = read_event(webhook)
+        if event in _STREAM_ENDED:
+            return _parse_stream_end(payload)
         if not event.startswith("call."):
             return None
         call_id = call_id_of(payload)
@@ -112,6 +116,13 @@ class TelnyxWebhooks:
         return InboundCall(
             call_id_of(payload), parse_e164(payload.get("from")), to_number, self.account_reference(webhook)
         )
+
+
+def _parse_stream_end(payload: dict[str, Any]) -> StreamEnded | None:
+    """Returns which stream has ended. One that failed has its address among its parameters."""
+    parameters = payload.get("stream_params")
+    media_url = payload.get("stream_url") or (parameters.get("stream_url") if isinstance(parameters, dict) else None)
+    return StreamEnded(media_url, call_id_of(payload)) if isinstance(media_url, str) and media_url else None
 
 
 def _parse_verdict(result: object, call_id: str) -> MachineVerdict | None:

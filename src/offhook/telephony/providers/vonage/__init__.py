@@ -40,6 +40,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         ),
         media=MediaCapabilities(
             wire=VonageWire,
+            asks_again=True,
         ),
         numbers=NumberCapabilities(
             catalog=numbers,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from offhook.telephony.carrier_kit.call_search import search_start
-from offhook.telephony.carrier_kit.forms import strip_plus
+from offhook.telephony.carrier_kit.forms import any_fields, strip_plus
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
     BlindTransfer,
@@ -15,6 +15,7 @@ from offhook.telephony.ports import (
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
+    CarrierWebhook,
     DialRequest,
     LostCallQuery,
     StatusUpdate,
@@ -26,6 +27,8 @@ from offhook.telephony.providers.vonage import documents, webhooks
 from offhook.telephony.providers.vonage.api import VonageApi
 
 _BEEP_TIMEOUT_S: Final = 45
+# After these events of a synchronous action Vonage goes on with the actions of the response, if it has any.
+_SOCKET_ENDS: Final = frozenset({"disconnected", "failed", "unanswered", "timeout", "rejected", "busy"})
 
 
 class VonageCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, TransferLegs):
@@ -79,6 +82,13 @@ class VonageCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, TransferL
 
     async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
         return documents.build_document(documents.connect_stream(call_id, links))
+
+    def hang_up_document(self) -> CarrierDocument | None:
+        return documents.no_more_actions()
+
+    def asks_what_follows(self, webhook: CarrierWebhook) -> bool:
+        """Returns whether our socket's leg is over, or never began; its other events arrive at the same address."""
+        return any_fields(webhook).get("status") in _SOCKET_ENDS
 
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         return documents.build_document(documents.say_message(message))

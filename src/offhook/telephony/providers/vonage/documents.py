@@ -16,14 +16,20 @@ def build_document(ncco: Ncco) -> CarrierDocument:
 
 
 def connect_stream(call_id: str, links: CallLinks) -> Ncco:
-    """Returns the action that streams the call. The socket carries no data about the call except ``headers``."""
+    """Returns the action that streams the call. The socket carries no data about the call except ``headers``. Because
+    it is synchronous, its events ask for the actions that follow, for example once the socket broke."""
     endpoint = {
         "type": "websocket",
         "uri": links.media_url,
         "content-type": CONTENT_TYPE,
         "headers": {"run_id": str(links.run_id), "call_id": call_id},
     }
-    return [{"action": "connect", "eventUrl": [links.callback_url("events")], "endpoint": [endpoint]}]
+    return [{"action": "connect", "eventType": "synchronous", "eventUrl": [links.resume_url], "endpoint": [endpoint]}]
+
+
+def no_more_actions() -> CarrierDocument:
+    """Returns the answer that leaves a call with the actions it has, which have all run: the call ends."""
+    return CarrierDocument("application/json", b"", 204)
 
 
 def say_message(message: str) -> Ncco:
