@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from offhook.jobs.shares import OrganizationShares
 from offhook.root import Root
+from offhook.scenarios.coverage import endpoints as coverage_endpoints
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
 from offhook.scenarios.engine.suite import ScenarioResult, SuiteResult, run_scenario, run_suite
@@ -41,3 +42,4 @@ def register(root: Root) -> None:
     root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
     root.api.include_router(endpoints.router)
     root.api.include_router(play_endpoints.router)
+    root.api.include_router(coverage_endpoints.router)

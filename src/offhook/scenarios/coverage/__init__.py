@@ -1,0 +1,1 @@
+"""Which nodes and edges of an agent its scenarios took, and which its calls."""

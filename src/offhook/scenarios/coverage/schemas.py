@@ -1,0 +1,71 @@
+"""Responses about coverage."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic import BaseModel
+
+from offhook.scenarios.coverage.service import CallCoverage, GraphCoverage, ScenarioCoverage
+
+
+class CoveredPartResponse(BaseModel):
+    """How many conversations took a node or an edge; 0: none did."""
+
+    id: str
+    count: int
+
+
+class GraphCoverageResponse(BaseModel):
+    """``nodes`` are those that callers talk at."""
+
+    version_number: int
+    version_status: str
+    nodes: list[CoveredPartResponse]
+    edges: list[CoveredPartResponse]
+
+
+class ScenarioCoverageResponse(GraphCoverageResponse):
+    """Scenarios that passed when they were last played with this version count. ``played`` of ``total`` were, ``passed`` of
+    these did. A draft may have changed since ``last_played_at``."""
+
+    total: int
+    played: int
+    passed: int
+    last_played_at: datetime | None
+
+    @classmethod
+    def from_coverage(cls, found: ScenarioCoverage) -> "ScenarioCoverageResponse":
+        return cls(
+            **_describe_graph(found.graph).model_dump(),
+            total=found.total,
+            played=found.played,
+            passed=found.passed,
+            last_played_at=found.last_played_at,
+        )
+
+
+class CallCoverageResponse(GraphCoverageResponse):
+    """``calls`` of the last ``days`` were read; with ``has_more`` there were more, and these are the newest."""
+
+    days: int
+    calls: int
+    has_more: bool
+
+    @classmethod
+    def from_coverage(cls, found: CallCoverage) -> "CallCoverageResponse":
+        return cls(
+            **_describe_graph(found.graph).model_dump(), days=found.days, calls=found.calls, has_more=found.has_more
+        )
+
+
+def _describe_graph(graph: GraphCoverage) -> GraphCoverageResponse:
+    return GraphCoverageResponse(
+        version_number=graph.version_number,
+        version_status=graph.version_status,
+        nodes=_list_parts(graph.nodes),
+        edges=_list_parts(graph.edges),
+    )
+
+
+def _list_parts(counts: Mapping[str, int]) -> list[CoveredPartResponse]:
+    return [CoveredPartResponse(id=part, count=count) for part, count in counts.items()]

@@ -1,0 +1,164 @@
+"""Which nodes and edges of an agent its scenarios took, and which its telephone calls."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from httpx2 import AsyncClient
+
+from offhook.root import Root
+from offhook.runs import service as runs
+from offhook.runs.artifacts.links import BROWSER
+from offhook.runs.records.event_queries import NewEvent, append_events, encode_event_data
+from offhook.runs.states import TEXT_CHAT
+from offhook.runs.tables import Run
+from offhook.scenarios.coverage import service
+from offhook.scenarios.plays import repository
+from tests.fixtures_orgs import OrgFixture
+from tests.scenarios.agents import DEFINITION
+from tests.scenarios.test_plays import keep, order
+from tests.scenarios.test_stored import GREETS, PRESSES
+from tests.workflows.conftest import Editor, editor, other_editor, viewer
+
+__all__ = ["editor", "other_editor", "viewer"]
+
+SALES = (["start", "sales", "bye"], ["start-sales", "sales-bye"])
+SUPPORT = (["start", "support"], ["start-support"])
+NOTHING = {"start": 0, "sales": 0, "support": 0, "bye": 0}
+
+
+@pytest.fixture
+async def workflow_id(editor: Editor) -> int:
+    """Published, with a draft that has scenarios."""
+    made = await editor.create_published(DEFINITION, "Shop")
+    await keep(editor, made, GREETS, PRESSES)
+    return made
+
+
+async def add_result(
+    root: Root, org: OrgFixture, play_id: int, name: str, path: tuple[list[str], list[str]], **more: Any
+) -> None:
+    nodes, edges = path
+    row = {"name": name, "title": name, "seed": 0, "has_passed": True, "hash": "0" * 64, "faults": [], "turns": []}
+    row |= {"outcome": {"nodes": nodes, "edges": edges, "end": nodes[-1], "outcome": None, "duration_s": 1.0}}
+    async with root.db.transaction() as session:
+        await repository.add_results(session, org.id, play_id, [row | more])
+
+
+async def hold_call(
+    root: Root, org: OrgFixture, workflow_id: int, path: tuple[list[str], list[str]], **values: Any
+) -> None:
+    """Stores a call that took this path; ``values`` are set on its row afterwards."""
+    nodes, edges = path
+    now = datetime.now(UTC)
+    mode, use_draft = values.pop("mode", "sandbox"), values.pop("use_draft", False)
+    async with root.db.transaction() as session:
+        run = await runs.create_run(
+            session,
+            organization_id=org.id,
+            workflow_id=workflow_id,
+            mode=mode,
+            direction="inbound",
+            use_draft=use_draft,
+        )
+        went = [("node_entered", {"node_id": node, "name": node}) for node in nodes]
+        went += [("edge_taken", {"edge_id": edge, "label": edge}) for edge in edges]
+        went += [("agent_said", {"text": "start", "node_id": "start"})]
+        events = [
+            NewEvent(run.id, kind, at, encode_event_data(data), now + timedelta(microseconds=at))
+            for at, (kind, data) in enumerate(went)
+        ]
+        await append_events(session, events)
+        row = await session.get_one(Run, run.id)
+        for name, value in ({"duration": 9, "created_at": now} | values).items():
+            setattr(row, name, value)
+
+
+def counts(answer: dict[str, Any], parts: str) -> dict[str, int]:
+    return {part["id"]: part["count"] for part in answer[parts]}
+
+
+class TestScenarios:
+    async def test_nothing_was_played(self, viewer: Editor, workflow_id: int) -> None:
+        answer = (await viewer.get(f"/workflow/{workflow_id}/scenario-coverage")).json()
+        assert counts(answer, "nodes") == NOTHING
+        assert counts(answer, "edges") == {"start-sales": 0, "start-support": 0, "sales-bye": 0}
+        assert (answer["version_number"], answer["version_status"], answer["last_played_at"]) == (2, "draft", None)
+        assert (answer["total"], answer["played"], answer["passed"]) == (2, 0, 0)
+
+    async def test_the_last_results_that_passed_count(
+        self, root: Root, org: OrgFixture, editor: Editor, workflow_id: int
+    ) -> None:
+        path = f"/workflow/{workflow_id}/scenario-coverage"
+        greets, presses = GREETS["name"], PRESSES["name"]
+        first = (await order(editor, workflow_id))["id"]
+        await add_result(root, org, first, greets, SUPPORT)
+        await add_result(root, org, first, presses, SALES)
+        await add_result(root, org, first, "deleted-since", SUPPORT)
+        # a scenario that passes with one seed of several does not pass
+        await add_result(root, org, first, presses, SALES, seed=1, has_passed=False)
+        second = (await order(editor, workflow_id))["id"]
+        await add_result(root, org, second, greets, (["start", "sales", "start"], ["start-sales", "start-sales"]))
+        answer = (await editor.get(path)).json()
+        assert (answer["total"], answer["played"], answer["passed"]) == (2, 2, 1)
+        assert counts(answer, "nodes") == NOTHING | {"start": 1, "sales": 1}
+        assert counts(answer, "edges") == {"start-sales": 1, "start-support": 0, "sales-bye": 0}
+        assert answer["last_played_at"] is not None
+        published = (await editor.get(f"{path}?version=1")).json()
+        assert (published["version_status"], published["total"], counts(published, "nodes")) == (
+            "published",
+            0,
+            NOTHING,
+        )
+
+    async def test_refuses_others(
+        self, client: AsyncClient, editor: Editor, other_editor: Editor, workflow_id: int
+    ) -> None:
+        path = f"/workflow/{workflow_id}/scenario-coverage"
+        assert (await client.get(path)).status_code == 401
+        assert (await other_editor.get(path)).json()["code"] == "workflow_not_found"
+        assert (await editor.get(f"{path}?version=99")).json()["code"] == "workflow_version_not_found"
+        assert (await editor.get(f"{path}?version=0")).status_code == 422
+
+
+class TestCalls:
+    async def test_telephone_calls_of_the_period_count(
+        self, root: Root, org: OrgFixture, editor: Editor, viewer: Editor, workflow_id: int
+    ) -> None:
+        path = f"/workflow/{workflow_id}/call-coverage"
+        nothing = (await viewer.get(path)).json()
+        assert (nothing["days"], nothing["calls"], counts(nothing, "nodes")) == (30, 0, NOTHING)
+        other = await editor.create_published(DEFINITION, "Other shop")
+        back_and_forth = (["start", "sales", "start", "gone-node"], ["start-sales", "gone-edge"])
+        await hold_call(root, org, workflow_id, SALES)
+        await hold_call(root, org, workflow_id, back_and_forth)
+        await hold_call(root, org, workflow_id, SUPPORT, created_at=datetime.now(UTC) - timedelta(days=31))
+        await hold_call(root, org, workflow_id, SUPPORT, duration=None)
+        await hold_call(root, org, workflow_id, SUPPORT, mode=TEXT_CHAT, use_draft=True)
+        await hold_call(root, org, workflow_id, SUPPORT, mode=BROWSER, use_draft=True)
+        await hold_call(root, org, other, SUPPORT)
+        answer = (await viewer.get(path)).json()
+        assert (answer["version_number"], answer["calls"], answer["has_more"]) == (2, 2, False)
+        assert counts(answer, "nodes") == {"start": 2, "sales": 2, "support": 0, "bye": 1}
+        assert counts(answer, "edges") == {"start-sales": 2, "start-support": 0, "sales-bye": 1}
+        longer = (await viewer.get(f"{path}?days=32")).json()
+        assert (longer["calls"], counts(longer, "edges")["start-support"]) == (3, 1)
+
+    async def test_reads_a_bounded_number_of_the_newest(self, root: Root, org: OrgFixture, workflow_id: int) -> None:
+        for age, path in ((1, SALES), (2, SALES), (3, SUPPORT)):
+            await hold_call(root, org, workflow_id, path, created_at=datetime.now(UTC) - timedelta(hours=age))
+        now = datetime.now(UTC)
+        async with root.db.transaction() as session:
+            found = await service.measure_calls(session, org.id, workflow_id, now, days=1, max_calls=2)
+            assert (found.calls, found.has_more, found.graph.edges["start-support"]) == (2, True, 0)
+            found = await service.measure_calls(session, org.id, workflow_id, now, days=1, max_calls=3)
+            assert (found.calls, found.has_more, found.graph.edges["start-support"]) == (3, False, 1)
+
+    async def test_refuses_others(
+        self, client: AsyncClient, editor: Editor, other_editor: Editor, workflow_id: int
+    ) -> None:
+        path = f"/workflow/{workflow_id}/call-coverage"
+        assert (await client.get(path)).status_code == 401
+        assert (await other_editor.get(path)).json()["code"] == "workflow_not_found"
+        assert (await editor.get(f"{path}?days=0")).status_code == 422
+        assert (await editor.get(f"{path}?days={service.MAX_DAYS + 1}")).status_code == 422
