@@ -70,6 +70,36 @@ def test_a_scenario_is_written_run_and_opened_where_it_fails(page: Page, agent: 
     assert "says-something-else" not in str(ask(page, "GET", f"/workflow/{agent}/scenarios"))
 
 
+def looks_right_everywhere(page: Page, name: str) -> None:
+    """In both schemes, on a wide screen and on a telephone."""
+    for width, height in ((1440, 900), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            looks_right(page, f"{name}-{width}-{scheme}")
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_the_canvas_shows_what_scenarios_take(page: Page, agent: int) -> None:
+    page.get_by_role("button", name="Coverage").click()
+    menu = page.get_by_role("dialog").filter(has=page.get_by_role("radiogroup", name="Show coverage"))
+    menu.get_by_role("radio", name="Scenarios").click()
+    expect(menu.get_by_text("No scenario was run with this version yet", exact=False)).to_be_visible()
+    menu.get_by_role("radio", name="Calls of the last 30 days").click()
+    expect(menu.get_by_text("no telephone calls in the last 30 days", exact=False)).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Run all").click()
+    expect(page.get_by_role("status").filter(has_text="Last run")).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Coverage").click()
+    menu.get_by_role("radio", name="Scenarios").click()
+    expect(menu.get_by_text(re.compile(r"\d+ scenarios took \d+ of \d+ steps"))).to_be_visible()
+    expect(page.get_by_title(re.compile(r"^Taken by \d+ scenario")).first).to_be_visible()
+    looks_right_everywhere(page, "coverage")
+    page.keyboard.press("Escape")
+    looks_right_everywhere(page, "covered")
+
+
 def test_a_scenario_is_made_of_a_conversation(page: Page, agent: int) -> None:
     chats = f"/workflow/{agent}/text-chat/sessions"
     chat = ask(page, "POST", chats, {})["workflow_run_id"]

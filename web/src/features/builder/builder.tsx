@@ -9,6 +9,7 @@ import { MarksProvider } from "./state/marks";
 import { Palette } from "./canvas/palette";
 import { DockFrame } from "./panels/dock-frame";
 import { ConflictBar } from "./header/save-state";
+import { CoverageProvider, useCoverage } from "./coverage/use-coverage";
 
 interface BuilderProps {
   editor: Editor;
@@ -24,9 +25,15 @@ interface BuilderProps {
 }
 
 export function Builder({ editor, liveId, visited, header, dock, isDockLinked, over }: BuilderProps) {
+  const coverage = useCoverage(editor.agent.id);
   const marks = useMemo(
-    () => ({ validationIssues: editor.validationIssues, liveId, visited: new Set(visited) }),
-    [editor.validationIssues, liveId, visited],
+    () => ({
+      validationIssues: editor.validationIssues,
+      liveId,
+      visited: new Set(visited),
+      coverage: coverage.marks,
+    }),
+    [editor.validationIssues, liveId, visited, coverage.marks],
   );
   return (
     <EditorProvider value={editor}>
@@ -39,7 +46,9 @@ export function Builder({ editor, liveId, visited, header, dock, isDockLinked, o
             <div className={classes.columns} hidden={over !== undefined} data-readonly={!editor.canEdit || undefined}>
               <div className={classes.stage}>
                 {editor.canEdit && <Palette />}
-                <Canvas />
+                <CoverageProvider value={coverage}>
+                  <Canvas />
+                </CoverageProvider>
               </div>
               <DockFrame isLinked={isDockLinked}>{dock}</DockFrame>
             </div>

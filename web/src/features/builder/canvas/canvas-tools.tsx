@@ -1,10 +1,11 @@
-/** The tools that float over the canvas: search, undo, arrange, zoom, and what is wrong. */
+/** The tools that float over the canvas: search, undo, arrange, zoom, coverage, and what is wrong. */
 
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Panel, useReactFlow } from "@xyflow/react";
 import { Keyboard, LayoutGrid, type LucideIcon, Maximize, Minus, Plus, Redo2, Undo2 } from "lucide-react";
 import { useCallback, useState } from "react";
 import classes from "./canvas.module.css";
+import { CoverageMenu } from "../coverage/coverage-menu";
 import { useEditorContext } from "../state/editor";
 import { OfflineList } from "../header/offline-list";
 import { ProblemsList } from "../header/problems-list";
@@ -41,6 +42,7 @@ export function CanvasTools() {
           <Tool name="Show all" icon={Maximize} onClick={actions.showAll} />
           <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={help} />
         </div>
+        <CoverageMenu />
       </Panel>
       <Panel position="top-right" className={classes.tools}>
         <OfflineList />

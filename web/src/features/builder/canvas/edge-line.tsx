@@ -6,6 +6,7 @@ import { createPortal } from "react-dom";
 import { type GraphEdge, digitsOf, text, edgeLabel } from "../../../graph/definition";
 import { aroundPath } from "../../../graph/layout/edge-path";
 import { useLabelLayer } from "./label-layer";
+import { coverageMark, TakenCount } from "../coverage/taken-count";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
@@ -24,6 +25,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
   const problem = found.some((issue) => issue.isError) ? "error" : found.length > 0 ? "warning" : undefined;
   const label = edge === undefined ? "" : edgeLabel(edge);
   const digits = edge === undefined ? "" : digitsOf(edge);
+  const taken = marks.coverage?.edges.get(id);
   return (
     <>
       <BaseEdge
@@ -32,11 +34,12 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
         className={classes.edge}
         data-selected={selected || undefined}
         data-problem={problem}
+        data-coverage={coverageMark(taken)}
         {...(markerEnd === undefined ? {} : { markerEnd })}
         {...(interactionWidth === undefined ? {} : { interactionWidth })}
       />
       {layer !== null &&
-        (label !== "" || digits !== "" || problem !== undefined) &&
+        (label !== "" || digits !== "" || problem !== undefined || taken !== undefined) &&
         createPortal(
           <div
             className={classes.label}
@@ -46,7 +49,8 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y + (data?.row ?? 0) * ROW}px)` }}
           >
             {digits !== "" && <kbd>{digits}</kbd>}
-            {label || (digits === "" ? "no label" : "")}
+            <span>{label || (digits === "" && problem !== undefined ? "no label" : "")}</span>
+            {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
           </div>,
           layer,
         )}

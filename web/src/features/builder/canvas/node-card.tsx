@@ -6,6 +6,7 @@ import { memo } from "react";
 import { type GraphNode, nodeName, summaryOf } from "../../../graph/definition";
 import { type NodeSpec, mayEnter, mayLeave } from "../../../graph/specs";
 import { KindIcon } from "./kinds";
+import { coverageMark, TakenCount } from "../coverage/taken-count";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
@@ -16,6 +17,7 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
   const marks = useMarks();
   const found = marks.validationIssues.byNode.get(id) ?? [];
   const errors = found.filter((issue) => issue.isError);
+  const taken = marks.coverage?.nodes.get(id);
   const summary = summaryOf(node);
   const worst = errors.length > 0 ? "error" : found.length > 0 ? "warning" : undefined;
   return (
@@ -26,12 +28,14 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
       data-live={marks.liveId === id || undefined}
       data-visited={marks.visited.has(id) || undefined}
       data-problem={worst}
+      data-coverage={coverageMark(taken)}
       title={found.map((issue) => issue.message).join("\n")}
     >
       {mayEnter(spec) && <Handle type="target" position={Position.Top} isConnectable={canEdit} />}
       <div className={classes.nodeHead}>
         <KindIcon kind={node.type} icon={spec?.icon} />
         <span className={classes.nodeName}>{nodeName(node)}</span>
+        {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
         {worst === "error" && <CircleAlert size={16} className={classes.error} aria-label="has errors" />}
         {worst === "warning" && <AlertTriangle size={15} className={classes.warning} aria-label="has warnings" />}
       </div>

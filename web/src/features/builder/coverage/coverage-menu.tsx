@@ -1,0 +1,143 @@
+/** Chooses which coverage the canvas shows, and lists what was never taken; each entry leads to its place. */
+
+import { Button, Popover, Radio, ScrollArea, Stack, Text, UnstyledButton } from "@mantine/core";
+import { MoveRight, Route, Square } from "lucide-react";
+import { useState } from "react";
+import { Loaded } from "../../../components/layout/page";
+import { formatTimeAgo, pluralize } from "../../../lib/format/format";
+import canvas from "../canvas/canvas.module.css";
+import { useEditorContext } from "../state/editor";
+import { type CoverageSource, missedParts, scenarioRemarks, shareOf, whyNoCalls, whyNoScenarios } from "./coverage";
+import classes from "./coverage.module.css";
+import { useCoverageContext } from "./use-coverage";
+
+const SOURCES: { value: CoverageSource; label: string }[] = [
+  { value: "off", label: "Off" },
+  { value: "scenarios", label: "Scenarios" },
+  { value: "calls", label: "Calls of the last 30 days" },
+];
+
+export function CoverageMenu() {
+  const { source, choose } = useCoverageContext();
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={setIsOpen} position="top-start" width={340} trapFocus shadow="md" radius="md">
+      <Popover.Target>
+        <Button
+          size="xs"
+          h={36}
+          variant={source === "off" ? "default" : "light"}
+          leftSection={<Route size={15} />}
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          Coverage
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p={12}>
+        <Stack gap={10}>
+          <Radio.Group label="Show coverage" value={source} onChange={(value) => choose(value)}>
+            <Stack gap={8} mt={6}>
+              {SOURCES.map(({ value, label }) => (
+                <Radio key={value} size="xs" value={value} label={label} />
+              ))}
+            </Stack>
+          </Radio.Group>
+          {source === "off" && (
+            <Text fz="sm" c="dimmed">
+              Marks the steps and transitions that your scenarios or your calls took, and those that none took.
+            </Text>
+          )}
+          {source === "scenarios" && <ScenarioSummary />}
+          {source === "calls" && <CallSummary />}
+          <Missed onGo={() => setIsOpen(false)} />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function ScenarioSummary() {
+  const { scenarios } = useCoverageContext();
+  return (
+    <Loaded query={scenarios} what="The coverage">
+      {(found) => {
+        const nothing = whyNoScenarios(found);
+        if (nothing !== null) return <Text fz="sm">{nothing}</Text>;
+        const remarks = scenarioRemarks(found);
+        return (
+          <div>
+            <Text fz="sm">
+              {pluralize(found.passed, "scenario")} took {shareOf(found)}.
+            </Text>
+            <Text fz="xs" c="dimmed">
+              {remarks !== "" && `${remarks} `}
+              Last run {formatTimeAgo(found.last_played_at ?? "")}
+              {found.version_status === "draft" && "; the draft may have changed since"}.
+            </Text>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function CallSummary() {
+  const { calls } = useCoverageContext();
+  return (
+    <Loaded query={calls} what="The coverage">
+      {(found) => {
+        const nothing = whyNoCalls(found);
+        if (nothing !== null) return <Text fz="sm">{nothing}</Text>;
+        return (
+          <div>
+            <Text fz="sm">
+              {found.has_more ? `The newest ${found.calls} telephone calls` : pluralize(found.calls, "telephone call")}{" "}
+              took {shareOf(found)}.
+            </Text>
+            <Text fz="xs" c="dimmed">
+              Calls with every version count. A step that is new has no calls yet.
+            </Text>
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Missed({ onGo }: { onGo: () => void }) {
+  const { marks } = useCoverageContext();
+  const { document, reveal } = useEditorContext();
+  if (marks === null) return null;
+  const missed = missedParts(marks, document.definition);
+  if (missed.length === 0) return <Text fz="sm">Every step and transition was taken.</Text>;
+  return (
+    <div>
+      <Text fz="sm" fw={600} id="never-taken">
+        Never taken
+      </Text>
+      <ScrollArea.Autosize mah={220}>
+        <ul className={classes.missed} aria-labelledby="never-taken">
+          {missed.map(({ kind, id, title }) => (
+            <li key={`${kind}:${id}`}>
+              <UnstyledButton
+                className={canvas.finding}
+                onClick={() => {
+                  reveal(kind === "node" ? { nodeIds: [id], edgeIds: [] } : { nodeIds: [], edgeIds: [id] }, "form");
+                  onGo();
+                }}
+              >
+                {kind === "node" ? (
+                  <Square size={14} role="img" aria-label="Step" />
+                ) : (
+                  <MoveRight size={14} role="img" aria-label="Transition" />
+                )}
+                <span>{title}</span>
+              </UnstyledButton>
+            </li>
+          ))}
+        </ul>
+      </ScrollArea.Autosize>
+    </div>
+  );
+}
