@@ -100,6 +100,30 @@ def test_the_canvas_shows_what_scenarios_take(page: Page, agent: int) -> None:
     looks_right_everywhere(page, "covered")
 
 
+def test_versions_stand_beside_each_other(page: Page, agent: int) -> None:
+    ask(page, "POST", f"/workflow/{agent}/publish", {})
+    scenarios = ask(page, "GET", f"/workflow/{agent}/scenarios")["scenarios"]
+    broken = {**scenarios[0], "expect": {"says": ["pineapple"]}}
+    ask(page, "PUT", f"/workflow/{agent}/scenarios/{broken['name']}", broken)
+    page.reload()
+    page.get_by_text("Scenarios", exact=True).click()
+    page.get_by_role("button", name="By version").click()
+    dialog = page.get_by_role("dialog", name="Scenarios by version")
+    for version in ("version 1", "the draft"):
+        dialog.get_by_role("button", name=f"Run all with {version}").click()
+        title = "Draft" if version == "the draft" else "Version 1"
+        expect(dialog.get_by_role("button", name=f"show conversation of {broken['title']}, {title}")).to_be_visible(
+            timeout=SLOW_MS
+        )
+        expect(dialog.get_by_role("button", name="Cancel")).to_have_count(0, timeout=SLOW_MS)
+    looks_right_everywhere(page, "versions")
+    dialog.get_by_role("button", name=f"Failed: show conversation of {broken['title']}, Draft").click()
+    expect(page.get_by_role("dialog", name=broken["title"]).get_by_text("What did not hold")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_a_scenario_is_made_of_a_conversation(page: Page, agent: int) -> None:
     chats = f"/workflow/{agent}/text-chat/sessions"
     chat = ask(page, "POST", chats, {})["workflow_run_id"]

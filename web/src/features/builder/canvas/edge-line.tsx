@@ -48,9 +48,9 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
             title={found.map((issue) => issue.message).join("\n") || text(edge?.data["condition"])}
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y + (data?.row ?? 0) * ROW}px)` }}
           >
+            {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
             {digits !== "" && <kbd>{digits}</kbd>}
             <span>{label || (digits === "" && problem !== undefined ? "no label" : "")}</span>
-            {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
           </div>,
           layer,
         )}

@@ -97,15 +97,27 @@ export function useNewestPlay(id: number) {
   });
 }
 
-/** Orders a play of these scenarios with the draft; without names, of all of them. */
+interface Order {
+  /** None: all of them. */
+  names: string[];
+  /** The draft without one. */
+  version?: number | undefined;
+}
+
+/** Orders a play of these scenarios. */
 export function useOrderPlay(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (names: string[]) =>
+    mutationFn: ({ names, version }: Order) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/scenario-plays", {
           params: agentPath(id),
-          body: { scenarios: names, seeds: [0], cpu_budget_s: 60 },
+          body: {
+            scenarios: names,
+            seeds: [0],
+            cpu_budget_s: 60,
+            ...(version === undefined ? {} : { version }),
+          },
         }),
       ),
     onSuccess: (play) => queries.setQueryData(["agent", id, "newest-play"], [play]),

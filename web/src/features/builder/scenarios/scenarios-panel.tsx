@@ -1,7 +1,7 @@
 /** The agent's scenarios: what came of each one last, and a run of one or all of them with the draft. */
 
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { Play as PlayIcon, Plus } from "lucide-react";
+import { Play as PlayIcon, Plus, Table2 } from "lucide-react";
 import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
@@ -16,6 +16,7 @@ import { ScenarioDialog } from "./scenario-dialog";
 import { ScenarioRow } from "./scenario-row";
 import classes from "./scenarios.module.css";
 import { usePlays } from "./use-plays";
+import { VersionMatrix } from "./version-matrix";
 
 interface Opened {
   /** How it is stored; null for a new one. */
@@ -34,7 +35,9 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
   const { agent, canEdit } = useEditorContext();
   const scenarios = useScenarios(agent.id);
   const latest = useLatestResults(agent.id);
-  const { play, error, run } = usePlays();
+  const plays = usePlays();
+  const { play, error, run } = plays;
+  const [isComparing, setIsComparing] = useState(false);
   const [opened, setOpened] = useState<Opened | null>(null);
   const [shown, setShown] = useState<LatestResult | null>(null);
   const writeOne = () => setOpened({ stored: null, draft: NEW_SCENARIO });
@@ -57,21 +60,31 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                   <Text fz="sm" c="dimmed">
                     Conversations that this agent must be able to hold. They run as text, offline, and cost nothing.
                   </Text>
-                  {canEdit && (
-                    <Group gap={8}>
-                      <Button
-                        size="xs"
-                        leftSection={<PlayIcon size={14} />}
-                        disabled={isOpen(play)}
-                        onClick={() => run([])}
-                      >
-                        Run all
-                      </Button>
-                      <Button size="xs" variant="default" leftSection={<Plus size={14} />} onClick={writeOne}>
-                        New scenario
-                      </Button>
-                    </Group>
-                  )}
+                  <Group gap={8}>
+                    {canEdit && (
+                      <>
+                        <Button
+                          size="xs"
+                          leftSection={<PlayIcon size={14} />}
+                          disabled={isOpen(play)}
+                          onClick={() => run([])}
+                        >
+                          Run all
+                        </Button>
+                        <Button size="xs" variant="default" leftSection={<Plus size={14} />} onClick={writeOne}>
+                          New scenario
+                        </Button>
+                      </>
+                    )}
+                    <Button
+                      size="xs"
+                      variant="default"
+                      leftSection={<Table2 size={14} />}
+                      onClick={() => setIsComparing(true)}
+                    >
+                      By version
+                    </Button>
+                  </Group>
                 </Stack>
               )}
               <FormProblem words={error === null ? null : messageOf(error)} />
@@ -92,6 +105,9 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
               </ul>
               {fromRun !== undefined && canEdit && (
                 <FromRunDialog key={fromRun} runId={fromRun} taken={names} onClose={onFromRunDone} />
+              )}
+              {isComparing && (
+                <VersionMatrix scenarios={all} plays={plays} onShow={setShown} onClose={() => setIsComparing(false)} />
               )}
               {opened !== null && (
                 <ScenarioDialog

@@ -4,10 +4,17 @@ import { useEffect, useState } from "react";
 import { messageOf } from "../../../lib/api/errors";
 import { useRefresh } from "../api";
 import { useEditorContext } from "../state/editor";
-import { isOpen, useNewestPlay, useOrderPlay } from "./api";
+import { isOpen, type Play, useNewestPlay, useOrderPlay } from "./api";
+
+export interface Plays {
+  play: Play | undefined;
+  error: Error | null;
+  /** Runs these scenarios, or all, with the draft or with a version by its number. */
+  run: (names: string[], version?: number) => void;
+}
 
 /** When a play is over, what came of it is fetched. */
-export function usePlays() {
+export function usePlays(): Plays {
   const { agent, flush } = useEditorContext();
   const refresh = useRefresh(agent.id);
   const order = useOrderPlay(agent.id);
@@ -19,10 +26,10 @@ export function usePlays() {
     return () => void refresh();
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [followed]);
-  const run = (names: string[]) => {
+  const run = (names: string[], version?: number) => {
     setProblem(null);
     flush()
-      .then(() => order.mutateAsync(names))
+      .then(() => order.mutateAsync({ names, version }))
       .catch((error: unknown) => setProblem(error instanceof Error ? error : new Error(messageOf(error))));
   };
   return { play, error: problem, run };
