@@ -115,7 +115,7 @@ def test_versions_stand_beside_each_other(page: Page, agent: int) -> None:
         expect(dialog.get_by_role("button", name=f"show conversation of {broken['title']}, {title}")).to_be_visible(
             timeout=SLOW_MS
         )
-        expect(dialog.get_by_role("button", name="Cancel")).to_have_count(0, timeout=SLOW_MS)
+        expect(dialog.get_by_role("button", name="Cancel", exact=True)).to_have_count(0, timeout=SLOW_MS)
     looks_right_everywhere(page, "versions")
     dialog.get_by_role("button", name=f"Failed: show conversation of {broken['title']}, Draft").click()
     expect(page.get_by_role("dialog", name=broken["title"]).get_by_text("What did not hold")).to_be_visible()

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from offhook.scenarios.coverage.service import CallCoverage, GraphCoverage, ScenarioCoverage
+from offhook.scenarios.coverage.service import CallCoverageReport, GraphCoverage, ScenarioCoverageReport
 
 
 class CoveredPartResponse(BaseModel):
@@ -34,7 +34,7 @@ class ScenarioCoverageResponse(GraphCoverageResponse):
     last_played_at: datetime | None
 
     @classmethod
-    def from_coverage(cls, found: ScenarioCoverage) -> "ScenarioCoverageResponse":
+    def from_coverage(cls, found: ScenarioCoverageReport) -> "ScenarioCoverageResponse":
         return cls(
             **_describe_graph(found.graph).model_dump(),
             total=found.total,
@@ -52,7 +52,7 @@ class CallCoverageResponse(GraphCoverageResponse):
     has_more: bool
 
     @classmethod
-    def from_coverage(cls, found: CallCoverage) -> "CallCoverageResponse":
+    def from_coverage(cls, found: CallCoverageReport) -> "CallCoverageResponse":
         return cls(
             **_describe_graph(found.graph).model_dump(), days=found.days, calls=found.calls, has_more=found.has_more
         )

@@ -34,7 +34,7 @@ class GraphCoverage:
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioCoverage:
+class ScenarioCoverageReport:
     """Only scenarios that passed are in ``graph``: one that fails proves nothing."""
 
     graph: GraphCoverage
@@ -45,7 +45,7 @@ class ScenarioCoverage:
 
 
 @dataclass(frozen=True, slots=True)
-class CallCoverage:
+class CallCoverageReport:
     """``has_more``: there were more calls than were read, which are the newest."""
 
     graph: GraphCoverage
@@ -56,7 +56,7 @@ class CallCoverage:
 
 async def measure_scenarios(
     session: AsyncSession, organization_id: int, workflow_id: int, *, number: int | None = None
-) -> ScenarioCoverage:
+) -> ScenarioCoverageReport:
     """Returns what the last results of a version's scenarios took. Raises WorkflowNotFound, VersionNotFound (404)."""
     version = await get_version_scenarios(session, organization_id, workflow_id, number)
     names = {str(scenario["name"]) for scenario in version.scenarios}
@@ -66,7 +66,7 @@ async def measure_scenarios(
     passed = [row.outcome for row in known if row.has_passed]
     nodes = Counter(node for outcome in passed for node in set(outcome["nodes"]))
     edges = Counter(edge for outcome in passed for edge in set(outcome["edges"]))
-    return ScenarioCoverage(
+    return ScenarioCoverageReport(
         graph=await _cover_graph(session, organization_id, workflow_id, version, nodes, edges),
         total=len(names),
         played=len(known),
@@ -83,7 +83,7 @@ async def measure_calls(
     *,
     days: int,
     max_calls: int = MAX_CALLS,
-) -> CallCoverage:
+) -> CallCoverageReport:
     """Returns what the newest telephone calls of the last days took, with whatever version they were held. Raises
     WorkflowNotFound, VersionNotFound (404)."""
     version = await get_version_scenarios(session, organization_id, workflow_id)
@@ -94,7 +94,7 @@ async def measure_calls(
     nodes = {part: count for (kind, part), count in visits.items() if kind == NODE_ENTERED}
     edges = {part: count for (kind, part), count in visits.items() if kind == EDGE_TAKEN}
     graph = await _cover_graph(session, organization_id, workflow_id, version, nodes, edges)
-    return CallCoverage(graph, days, len(calls), len(found) > max_calls)
+    return CallCoverageReport(graph, days, len(calls), len(found) > max_calls)
 
 
 async def _cover_graph(
