@@ -178,7 +178,8 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Sets the password and revokes all other sessions of the person.
+         * @description Sets the password and revokes all other sessions of the person. A first password needs a sign-in of the last 10
+         *     minutes.
          */
         post: operations["change_password"];
         delete?: never;
@@ -277,7 +278,7 @@ export interface paths {
         /**
          * Enroll Second Factor
          * @description Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
-         *     replaces it.
+         *     replaces it. Without a password it needs a sign-in of the last 10 minutes.
          */
         post: operations["enroll_second_factor"];
         delete?: never;
@@ -1351,6 +1352,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Deletion
+         * @description Shows what the deletion of your organization would delete, and what it asks for. Only owners.
+         */
+        get: operations["preview_organization_deletion"];
+        put?: never;
+        /**
+         * Delete Organization
+         * @description Deletes your organization with everything in it, and the accounts of members who are in no other one. Only owners.
+         *
+         *     It is closed at once: sessions and API keys end, numbers no longer answer, nothing is called. A job then deletes what it
+         *     has. Returns 409 while calls, chats or campaigns are running. Without a password and two-step sign-in it needs a sign-in of
+         *     the last 10 minutes.
+         */
+        post: operations["delete_organization"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/do-not-call": {
         parameters: {
             query?: never;
@@ -1552,7 +1581,7 @@ export interface paths {
          * @description Creates a link with which a member chooses a new password, once, within 24 hours.
          *
          *     Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
-         *     too: the operator makes their link.
+         *     too: the operator makes their link. One for yourself needs a sign-in of the last 10 minutes.
          */
         post: operations["create_password_link"];
         delete?: never;
@@ -3874,6 +3903,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/call-coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Call Coverage
+         * @description Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or of the
+         *     published version. Calls with every version count, by the ids of nodes and edges; text chats and browser calls do not.
+         */
+        get: operations["get_call_coverage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/create-draft": {
         parameters: {
             query?: never;
@@ -4242,6 +4292,27 @@ export interface paths {
          * @description Says what is wrong with a file of scenarios, and stores nothing.
          */
         post: operations["check_scenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/scenario-coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Scenario Coverage
+         * @description Returns how many scenarios took each node and edge of the draft, or of the published version if there is no draft,
+         *     by their last results with it. Only scenarios that passed count.
+         */
+        get: operations["get_scenario_coverage"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5267,6 +5338,26 @@ export interface components {
             write_summary: boolean;
         };
         /**
+         * CallCoverageResponse
+         * @description ``calls`` of the last ``days`` were read; with ``has_more`` there were more, and these are the newest.
+         */
+        CallCoverageResponse: {
+            /** Calls */
+            calls: number;
+            /** Days */
+            days: number;
+            /** Edges */
+            edges: components["schemas"]["CoveredPartResponse"][];
+            /** Has More */
+            has_more: boolean;
+            /** Nodes */
+            nodes: components["schemas"]["CoveredPartResponse"][];
+            /** Version Number */
+            version_number: number;
+            /** Version Status */
+            version_status: string;
+        };
+        /**
          * CallPlacement
          * @description ``placed_by``: a request over the API or from the page, an agent's trigger, or a campaign. ``calling_window`` is
          *     None where no calling hours apply. A refused call has no placement, because nothing was placed.
@@ -6056,6 +6147,16 @@ export interface components {
             unit: string;
             /** Unit Price Cents */
             unit_price_cents: number;
+        };
+        /**
+         * CoveredPartResponse
+         * @description How many conversations took a node or an edge; 0: none did.
+         */
+        CoveredPartResponse: {
+            /** Count */
+            count: number;
+            /** Id */
+            id: string;
         };
         /**
          * CreateCampaignRequest
@@ -8495,6 +8596,61 @@ export interface components {
              */
             version: 2;
         };
+        /**
+         * OrganizationDeletionBody
+         * @description ``name``: the name of the organization, as a confirmation. ``current_password`` is not needed when your account has no
+         *     password, ``code`` only with two-step sign-in: of the app, or a recovery code.
+         */
+        OrganizationDeletionBody: {
+            /** Code */
+            code?: string | null;
+            /** Current Password */
+            current_password?: string | null;
+            /** Name */
+            name: string;
+        };
+        /**
+         * OrganizationDeletionPreviewResponse
+         * @description ``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes that the
+         *     deletion would be refused with now, whatever you confirm it with.
+         */
+        OrganizationDeletionPreviewResponse: {
+            /** Accounts */
+            accounts: number;
+            /**
+             * Counts
+             * @description agents, runs, documents, campaigns, contacts, phone_numbers, members, api_keys
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /** Deletes Own Account */
+            deletes_own_account: boolean;
+            /** Name */
+            name: string;
+            /** Needs Code */
+            needs_code: boolean;
+            /** Needs Password */
+            needs_password: boolean;
+            /** Refusals */
+            refusals: string[];
+        };
+        /**
+         * OrganizationDeletionResponse
+         * @description What ended at once, and the number of the deletion, by which the operator finds its receipt.
+         */
+        OrganizationDeletionResponse: {
+            /** Accounts */
+            accounts: number;
+            /** Deleted Own Account */
+            deleted_own_account: boolean;
+            /** Deletion Id */
+            deletion_id: number;
+            /** Ended Keys */
+            ended_keys: number;
+            /** Members */
+            members: number;
+        };
         /** OrganizationResponse */
         OrganizationResponse: {
             /** Id */
@@ -8617,7 +8773,8 @@ export interface components {
         };
         /**
          * PasswordChange
-         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only).
+         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in has to be
+         *     less than 10 minutes old then.
          */
         PasswordChange: {
             /** Current Password */
@@ -10162,6 +10319,29 @@ export interface components {
             };
         };
         /**
+         * ScenarioCoverageResponse
+         * @description Scenarios that passed when they were last played with this version count. ``played`` of ``total`` were, ``passed`` of
+         *     these did. A draft may have changed since ``last_played_at``.
+         */
+        ScenarioCoverageResponse: {
+            /** Edges */
+            edges: components["schemas"]["CoveredPartResponse"][];
+            /** Last Played At */
+            last_played_at: string | null;
+            /** Nodes */
+            nodes: components["schemas"]["CoveredPartResponse"][];
+            /** Passed */
+            passed: number;
+            /** Played */
+            played: number;
+            /** Total */
+            total: number;
+            /** Version Number */
+            version_number: number;
+            /** Version Status */
+            version_status: string;
+        };
+        /**
          * ScenarioExpectation
          * @description What must hold; what is not named is not looked at.
          *
@@ -10413,7 +10593,8 @@ export interface components {
         };
         /**
          * SecondFactorEnrollmentBody
-         * @description ``current_password`` is not needed when the account has no password.
+         * @description ``current_password`` is not needed when the account has no password: the sign-in has to be less than 10 minutes old
+         *     then.
          */
         SecondFactorEnrollmentBody: {
             /** Current Password */
@@ -20139,6 +20320,195 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    preview_organization_deletion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationDeletionPreviewResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_organization: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationDeletionBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrganizationDeletionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -34939,6 +35309,98 @@ export interface operations {
             };
         };
     };
+    get_call_coverage: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallCoverageResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     create_draft: {
         parameters: {
             query?: never;
@@ -36963,6 +37425,99 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_scenario_coverage: {
+        parameters: {
+            query?: {
+                /** @description A version by its number, instead of the draft */
+                version?: number | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioCoverageResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
