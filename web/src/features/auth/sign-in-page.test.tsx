@@ -1,5 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, it } from "vitest";
+import { endSessionWith, farewell, startSession } from "../../lib/api/session";
 import { renderPart } from "../../testing/render";
 import { FakeServer } from "../../testing/server";
 import { SignInPage } from "./sign-in-page";
@@ -31,6 +32,17 @@ it("says beside the fields why nobody was signed in", async () => {
   server.on(LOGIN, { status: 401, body: { detail: "This password is wrong.", code: "wrong" } });
   await user.click(screen.getByRole("button", { name: "Sign in" }));
   expect((await screen.findByRole("alert")).textContent).toBe("This password is wrong.");
+});
+
+it("says what became of an account or organization, until somebody signs in", async () => {
+  startSession("old");
+  endSessionWith("Your account is deleted.");
+  const { user, server } = await fillIn();
+  expect(screen.getByRole("status").textContent).toBe("Your account is deleted.");
+  server.on(LOGIN, { body: { token: "t", user: {} } });
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  expect(await screen.findByText("elsewhere")).toBeTruthy();
+  expect(farewell()).toBeNull();
 });
 
 it("takes a request for an account where the operator allows it", async () => {

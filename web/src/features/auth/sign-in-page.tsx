@@ -10,7 +10,7 @@ import { Problem } from "../../components/feedback/problem";
 import { useForm } from "../../lib/ui/use-form";
 import { usePageTitle } from "../../lib/ui/use-page-title";
 import { ApiError } from "../../lib/api/errors";
-import { useToken, hasExpired } from "../../lib/api/session";
+import { farewell, hasExpired, useToken } from "../../lib/api/session";
 import { useLink, useSignIn, useSignupEnabled } from "./api";
 import { nextPath } from "./next-path";
 import { NewPasswordForm } from "./new-password-form";
@@ -61,11 +61,7 @@ export function SignInPage() {
           ) : (
             <Stack gap="lg">
               {link.isError && !setsPassword && <LinkProblem error={link.error} />}
-              {token === undefined && hasExpired() && (
-                <Alert variant="light" role="status" py="xs">
-                  Your session has ended. Sign in to continue where you left off.
-                </Alert>
-              )}
+              {token === undefined && <Notice />}
               {setsPassword && token !== undefined ? (
                 <NewPasswordForm token={token} onSignedIn={leave} onChallenge={setTypedChallenge} />
               ) : (
@@ -83,6 +79,16 @@ export function SignInPage() {
         </Text>
       </Stack>
     </Center>
+  );
+}
+
+/** Why one is here who was signed in a moment ago. */
+function Notice() {
+  const words = farewell() ?? (hasExpired() ? "Your session has ended. Sign in to continue where you left off." : null);
+  return words === null ? null : (
+    <Alert variant="light" role="status" py="xs">
+      {words}
+    </Alert>
   );
 }
 

@@ -8,6 +8,9 @@ const OWN_KEY = "offhook.own-token";
 /** Set when a session expired, so that the sign-in page can say so. */
 const EXPIRED_KEY = "offhook.expired";
 
+/** What the sign-in page says after an account or organization was deleted. */
+const FAREWELL_KEY = "offhook.farewell";
+
 const listeners = new Set<() => void>();
 const changed = () => listeners.forEach((listener) => listener());
 
@@ -19,6 +22,7 @@ export function startSession(value: string): void {
   localStorage.setItem(KEY, value);
   localStorage.removeItem(OWN_KEY);
   sessionStorage.removeItem(EXPIRED_KEY);
+  sessionStorage.removeItem(FAREWELL_KEY);
   changed();
 }
 
@@ -26,6 +30,17 @@ export function endSession(): void {
   localStorage.removeItem(KEY);
   localStorage.removeItem(OWN_KEY);
   changed();
+}
+
+/** Ends a session that is over on the server. The sign-in page says the sentence until somebody signs in. */
+export function endSessionWith(farewell: string): void {
+  sessionStorage.setItem(FAREWELL_KEY, farewell);
+  sessionStorage.removeItem(EXPIRED_KEY);
+  endSession();
+}
+
+export function farewell(): string | null {
+  return sessionStorage.getItem(FAREWELL_KEY);
 }
 
 /** The server does not know the token any more. A borrowed session gives way to one's own. */

@@ -2,9 +2,8 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
-import { endSession } from "../../../lib/api/session";
+import { endSessionWith } from "../../../lib/api/session";
 import type { Schema } from "../../../lib/api/types";
-import { notifySuccess } from "../../../lib/ui/notifications";
 
 /** What would be deleted, which changes with every member and key: asked each time it is shown. */
 export function useDeletionPreview() {
@@ -21,8 +20,7 @@ export function useDeleteAccount() {
   return useMutation({
     mutationFn: (body: Schema<"AccountDeletionBody">) => unwrap(api.POST("/api/v1/auth/account-deletion", { body })),
     onSuccess: () => {
-      notifySuccess("Your account is deleted.");
-      endSession();
+      endSessionWith("Your account is deleted.");
       queries.clear();
     },
     onError: () => queries.invalidateQueries({ queryKey: ["account-deletion"] }),

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { currentToken, startSession } from "../../../lib/api/session";
+import { currentToken, farewell, startSession } from "../../../lib/api/session";
 import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import { DeleteAccount } from "./delete-account";
@@ -35,6 +35,7 @@ it("says what ends, asks for all proofs, says what is wrong, and signs out", asy
   server.on(`POST ${PATH}`, { body: { organizations: 1, ended_keys: 2 } });
   await user.click(submit);
   await waitFor(() => expect(currentToken()).toBeNull());
+  expect(farewell()).toBe("Your account is deleted.");
   const body = { email: "bob@example.com", current_password: "correct horse", code: "123456" };
   expect(server.sent.at(-1)).toEqual({ route: `POST ${PATH}`, body });
 });
@@ -54,7 +55,7 @@ it("asks only for what the account has, and shows a wrong address at its field",
 });
 
 it.each([
-  ["only_owner", /only owner of Acme and Mill\. Make another member an owner/],
+  ["only_owner", /only owner of Acme and Mill\. Make another member an owner first, or delete/],
   ["superuser_account", /superuser access first/],
   ["fresh_sign_in_needed", /Sign in again with a new link/],
 ])("says why it cannot be deleted now: %s", async (refusal, words) => {
@@ -64,4 +65,6 @@ it.each([
   await renderPart(<DeleteAccount />, { server });
   expect(await screen.findByText(words)).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Delete my account" })).toBeNull();
+  const instead = screen.queryByRole("link", { name: "Delete the organization" });
+  expect(instead?.getAttribute("href") ?? null).toBe(refusal === "only_owner" ? "/settings/organization" : null);
 });

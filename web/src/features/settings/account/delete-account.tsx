@@ -1,6 +1,7 @@
 /** The deletion of one's own account: what goes, what stays, and what it has to be confirmed with. */
 
-import { Alert, Button, List, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, List, Stack, Text, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
 import { Password } from "../../../components/forms/password";
@@ -34,6 +35,7 @@ export function DeleteAccount() {
                 {refusalWords(data)}
               </Alert>
             )}
+            {data.refusal === "only_owner" && <DeleteOrganizationInstead />}
             {isAsking && <DeletionDialog preview={data} onClose={() => setIsAsking(false)} />}
           </Stack>
         )}
@@ -48,7 +50,21 @@ function refusalWords({ refusal, organizations }: Preview): string {
   if (refusal === "fresh_sign_in_needed")
     return "You have no password and no two-step sign-in. Sign in again with a new link, then delete your account within 10 minutes.";
   const alone = organizations.filter((organization) => organization.is_only_owner).map(({ name }) => name);
-  return `You are the only owner of ${new Intl.ListFormat("en-US").format(alone)}. Make another member an owner first.`;
+  return `You are the only owner of ${new Intl.ListFormat("en-US").format(alone)}. Make another member an owner first, or delete the organization.`;
+}
+
+function DeleteOrganizationInstead() {
+  return (
+    <Text fz="sm">
+      <Anchor
+        fz="sm"
+        renderRoot={(props) => <Link to="/settings/$section" params={{ section: "organization" }} {...props} />}
+      >
+        Delete the organization
+      </Anchor>
+      : if it is your only one, your account is deleted with it.
+    </Text>
+  );
 }
 
 function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () => void }) {

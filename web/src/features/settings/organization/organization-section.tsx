@@ -10,6 +10,7 @@ import { usePermissions, useOrganizationContext } from "../../../lib/organizatio
 import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
+import { DeleteOrganization } from "./delete-organization";
 import { useRename, useSavePreferences } from "./api";
 import { IdentityProviderPanel } from "./identity-provider-panel";
 import { RetentionPanel } from "./retention-panel";
@@ -41,6 +42,7 @@ export default function OrganizationSection() {
           </Panel>
           <SpendLimitPanel />
           <RetentionPanel />
+          {permissions.own && <DeleteOrganization />}
         </Stack>
       )}
     </Loaded>
