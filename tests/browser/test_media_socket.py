@@ -173,6 +173,7 @@ async def test_closing_the_page_is_hanging_up(
 async def test_a_cut_line_is_a_failed_run(
     root: Root, dial: Dial, call: Run, token_of: Callable[[Run], Awaitable[str]]
 ) -> None:
+    root.get(RunServices).live.handovers.reconnect_timeout_s = 0.0  # nobody comes back
     async with dial(call, await token_of(call)) as line:
         await next_json(line, "event")
         line.transport.abort()

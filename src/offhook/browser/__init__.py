@@ -10,6 +10,8 @@ def register(root: Root) -> None:
     """Registers the media socket of browser calls with the process."""
     live = root.get(LiveCallRegistry)
     live.slots.add_free_modes([endpoints.MODE])
+    live.handovers.modes.add(endpoints.MODE)
+    live.handovers.page_modes.add(endpoints.MODE)
     services = BrowserServices(live, root.settings.max_socket_message_bytes)
     root.provide(BrowserServices, services)
     root.api.include_router(endpoints.router)

@@ -2,8 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
+import structlog
+
+from offhook.kit.crypto import new_token
 from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.orgs import service as orgs
 from offhook.runs.cluster_room import ClusterRoom
 from offhook.runs.live import media_tokens
@@ -12,6 +17,9 @@ from offhook.runs.tables import Run
 from offhook.settings import Settings
 
 TakeSlot = Callable[[Run, int], None]
+# Longer than any call.
+RETURN_TTL_S: Final = 3600.0
+log = structlog.get_logger(__name__)
 
 
 class CallAdmission:
@@ -33,6 +41,18 @@ class CallAdmission:
                 run = await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
                 take_slot(run, await orgs.concurrency_limit(session, run.organization_id, self._settings))
         return run
+
+    async def issue_return_token(self, run_id: int, mode: str) -> str | None:
+        """Returns the token with which the page of a live call connects it again, once, after its line broke; None while
+        the database is unavailable."""
+        token = new_token()
+        try:
+            async with self._db.transaction() as session:
+                await media_tokens.store_tokens(session, mode, {token: run_id}, ttl_s=RETURN_TTL_S)
+        except DATABASE_ERRORS as error:
+            log.warning("return_token_not_stored", run_id=run_id, error=type(error).__name__)
+            return None
+        return token
 
     @contextmanager
     def slot_of(self, run_id: int) -> Iterator[TakeSlot]:

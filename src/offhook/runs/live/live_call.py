@@ -132,6 +132,7 @@ class LiveCall:
             self.run_id,
             self._with_words(state),
             is_kept=self.keeps_words,
+            needs_carrier=self._mode not in self._calls.handovers.page_modes,
             is_taken=lambda: not self._calls.carries(self),
         )
 

@@ -26,7 +26,8 @@ log = structlog.get_logger(__name__)
 
 
 class CallHandovers:
-    """One per process. ``modes`` are the carriers that ask again when the media of a call has ended."""
+    """One per process. ``modes`` are the channels whose calls are connected again when their media has ended; in those
+    of ``page_modes`` the far end does so itself, and no carrier has an id of the call."""
 
     def __init__(self, db: Database, clock: Clock, states: CallStates, *, lease_s: float) -> None:
         self._db = db
@@ -35,6 +36,7 @@ class CallHandovers:
         self._lease = timedelta(seconds=lease_s)
         self._tasks = TaskTracker()
         self.modes: set[str] = set()
+        self.page_modes: set[str] = set()
         self.reconnect_timeout_s = RECONNECT_TIMEOUT_S
 
     async def close(self) -> None:
@@ -57,11 +59,19 @@ class CallHandovers:
             log.warning("call_over_not_noted", run_id=run_id, error=type(error).__name__)
 
     async def give_call(
-        self, organization_id: int, run_id: int, state: CallState, *, is_kept: bool, is_taken: Callable[[], bool]
+        self,
+        organization_id: int,
+        run_id: int,
+        state: CallState,
+        *,
+        is_kept: bool,
+        needs_carrier: bool,
+        is_taken: Callable[[], bool],
     ) -> bool:
-        """Offers a call to whoever its carrier connects to next; returns whether it was taken, here or elsewhere.
+        """Offers a call to whoever its far end connects to next; returns whether it was taken, here or elsewhere.
 
-        ``is_taken``: whether this process carries the call again.
+        ``needs_carrier``: only a call that a carrier has comes back. ``is_taken``: whether this process carries the call
+        again.
         """
         self.states.forget(run_id)
         worker_id = self.states.worker_id
@@ -71,7 +81,7 @@ class CallHandovers:
         try:
             async with self._db.transaction() as session:
                 run = await resume_queries.find_carrier_of_run(session, organization_id, run_id)
-                if run is None or run.call_id is None:  # no carrier has this call
+                if run is None or (needs_carrier and run.call_id is None):
                     return False
                 await resume_queries.write_states(session, worker_id, {run_id: sealed})
                 until = self._clock.now() + self._lease

@@ -3,12 +3,13 @@
 import { messageOf } from "../../lib/api/errors";
 import { createBrowserRun } from "./api";
 import { CallAudio, MicrophoneError, openMicrophone } from "./audio";
-import { CallSocket } from "./call-socket";
+import { CallLine } from "./call-line";
 import type { CallAction, Phase } from "./call-state";
 import type { ServerMessage } from "./wire";
 
 /** How long the server may take to say goodbye after we hung up. */
 const HANG_UP_GRACE_MS = 4_000;
+const HUNG_UP: Phase = { name: "ended", status: "completed", outcome: null, endReason: "caller_hung_up" };
 
 export interface Levels {
   caller: number;
@@ -21,7 +22,7 @@ export class BrowserCall {
   private audio: CallAudio | null = null;
   private microphone: MediaStream | null = null;
   private context: AudioContext | null = null;
-  private socket: CallSocket | null = null;
+  private socket: CallLine | null = null;
   private isOver = false;
 
   constructor(
@@ -55,10 +56,15 @@ export class BrowserCall {
     const run = await createBrowserRun(this.agentId);
     this.dispatch({ type: "run", runId: run.runId });
     if (this.hasEnded()) return;
-    this.socket = new CallSocket(run.url, {
+    this.socket = new CallLine(run.url, {
       onOpen: () => this.dispatch({ type: "phase", phase: { name: "live" } }),
       onMessage: (message) => this.receive(message),
       onAudio: (pcm) => this.audio?.play(pcm),
+      onBreak: () => {
+        // What was being said is said again.
+        this.audio?.clear();
+        this.dispatch({ type: "phase", phase: { name: "reconnecting" } });
+      },
       onClose: (reason) => this.fail(reason || "The connection to the server was lost."),
     });
   }
@@ -74,15 +80,12 @@ export class BrowserCall {
   /** The server answers with how it ended; without an answer the call ends here. */
   hangUp(): void {
     if (this.socket?.isOpen !== true) {
-      this.finish({ name: "idle" });
+      this.finish(this.socket?.isBroken === true ? HUNG_UP : { name: "idle" });
       return;
     }
     this.socket.send({ type: "hangup" });
     this.audio?.clear();
-    window.setTimeout(
-      () => this.finish({ name: "ended", status: "completed", outcome: null, endReason: "caller_hung_up" }),
-      HANG_UP_GRACE_MS,
-    );
+    window.setTimeout(() => this.finish(HUNG_UP), HANG_UP_GRACE_MS);
   }
 
   /** The page goes away. */

@@ -5,12 +5,16 @@ import { type ClientMessage, type ServerMessage, parseMessage } from "./wire";
 /** A stalled network must not grow a queue of old speech: half a second is the most that is worth sending. */
 const MAX_BUFFERED_BYTES = 16_000;
 
-interface CallSocketHandlers {
+export interface CallSocketHandlers {
   onOpen: () => void;
   onMessage: (message: ServerMessage) => void;
   onAudio: (pcm: ArrayBuffer) => void;
-  onClose: (reason: string) => void;
+  /** `isBroken`: neither side closed it. */
+  onClose: (reason: string, isBroken: boolean) => void;
 }
+
+/** What browsers report when a connection ended without a word. */
+const BROKEN = 1006;
 
 export class CallSocket {
   private readonly socket: WebSocket;
@@ -27,7 +31,7 @@ export class CallSocket {
       const message = parseMessage(data);
       if (message !== null) handlers.onMessage(message);
     };
-    this.socket.onclose = (event) => handlers.onClose(event.reason);
+    this.socket.onclose = (event) => handlers.onClose(event.reason, event.code === BROKEN);
   }
 
   get isOpen(): boolean {

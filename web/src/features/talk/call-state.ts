@@ -10,6 +10,7 @@ export type Phase =
   | { name: "denied"; reason: "insecure" | "denied" | "missing" | "busy" }
   | { name: "connecting" }
   | { name: "live" }
+  | { name: "reconnecting" }
   | { name: "ended"; status: string; outcome: string | null; endReason: string | null }
   | { name: "failed"; message: string };
 
@@ -40,7 +41,7 @@ export function reduce(state: CallState, action: CallAction): CallState {
 }
 
 export function isBusy(phase: Phase): boolean {
-  return phase.name === "asking" || phase.name === "connecting" || phase.name === "live";
+  return ["asking", "connecting", "live", "reconnecting"].includes(phase.name);
 }
 
 export function isOver(phase: Phase): boolean {

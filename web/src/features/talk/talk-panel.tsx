@@ -47,7 +47,7 @@ export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) 
       {hasWords && <Ending agentId={agentId} state={state} onStart={call.start} />}
       <ToolCalls calls={state.tools} />
       {state.turns.length > 0 && <LiveLatency state={state} />}
-      {state.phase.name === "live" && <Controls call={call} />}
+      {(state.phase.name === "live" || state.phase.name === "reconnecting") && <Controls call={call} />}
       {isDemoVoice && hasWords && (
         <Text className={classes.honest} fz="xs" c="dimmed">
           Offline demo voice and speech recognition. <BetterVoices />
@@ -110,6 +110,8 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
       return <Waiting title="Connecting…" words={`Calling ${agentName}.`} />;
     case "live":
       return <Waiting title="Connected" words={`${agentName} is about to speak.`} />;
+    case "reconnecting":
+      return <Waiting title="Connecting again…" words="The line broke. The call goes on in a moment." />;
     case "denied":
       return <Denied reason={phase.reason} onRetry={onStart} />;
     case "failed":
@@ -216,6 +218,7 @@ function PhaseLabel({ phase }: { phase: Phase }) {
     denied: "No microphone",
     connecting: "Connecting…",
     live: "Live",
+    reconnecting: "Connecting again…",
     ended: "Ended",
     failed: "Failed",
   };

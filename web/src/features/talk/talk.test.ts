@@ -58,6 +58,7 @@ describe("a browser call", () => {
 describe("a message of the media socket", () => {
   it("is read by its type", () => {
     expect(parseMessage('{"type":"clear"}')).toEqual({ type: "clear" });
+    expect(parseMessage('{"type":"reconnect","token":"t"}')).toEqual({ type: "reconnect", token: "t" });
     expect(parseMessage('{"type":"mark","name":"s3"}')).toEqual({ type: "mark", name: "s3" });
     expect(parseMessage('{"type":"ended","status":"completed","outcome":null,"end_reason":"idle"}')).toEqual({
       type: "ended",

@@ -6,6 +6,7 @@ export type ServerMessage =
   | { type: "event"; event: CallEvent }
   | { type: "clear" }
   | { type: "mark"; name: string }
+  | { type: "reconnect"; token: string }
   | { type: "ended"; status: string; outcome: string | null; endReason: string | null }
   | { type: "error"; code: string; detail: string };
 
@@ -21,6 +22,8 @@ export function parseMessage(raw: string): ServerMessage | null {
       return { type: "clear" };
     case "mark":
       return { type: "mark", name: String(message["name"]) };
+    case "reconnect":
+      return { type: "reconnect", token: String(message["token"]) };
     case "ended":
       return {
         type: "ended",
