@@ -1,13 +1,10 @@
 """The job that plays scenarios: a process of its own for each play, so that calls and other jobs keep their CPU."""
 
 import asyncio
-import contextlib
 import json
-import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +16,10 @@ from offhook.errors import DomainError
 from offhook.jobs.registry import read_number
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, sanitize_json
-from offhook.kit.processes.child_process import die_with_parent
 from offhook.scenarios.plays import repository
 from offhook.scenarios.plays.content import gather_content
 from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.processes import start_program
 from offhook.scenarios.tables import ScenarioPlay
 from offhook.webhooks.service import publish_event
 
@@ -32,7 +29,6 @@ PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.plays.program")
 STORE_INTERVAL_S: Final = 0.5
 # Waiting for a processor is not the play's fault: its processor time is what is limited.
 WALL_FACTOR: Final = 10
-MAX_LINE_BYTES: Final = 8 * 1024 * 1024
 KEPT_PLAYS: Final = 50
 log = structlog.get_logger(__name__)
 
@@ -86,7 +82,8 @@ class ScenarioPlayJob:
             return
         order_text, budget_s = order
         progress = _Progress()
-        async with self._start_program(order_text, budget_s) as process:
+        models = str(self._models_folder or "")
+        async with start_program(self._program, order_text, str(budget_s), models) as process:
             limit = asyncio.timeout(budget_s * WALL_FACTOR)
             try:
                 async with limit:
@@ -120,30 +117,6 @@ class ScenarioPlayJob:
             play.content_hash = None if names else content.hash
             order = PlayOrder(content.agent, chosen, play.seeds, content.published, None if names else content.policy)
             return json.dumps(order.as_json()).encode(), play.cpu_budget_s
-
-    @asynccontextmanager
-    async def _start_program(self, order: bytes, budget_s: int) -> AsyncIterator[asyncio.subprocess.Process]:
-        process = await asyncio.create_subprocess_exec(
-            *self._program,
-            str(budget_s),
-            str(self._models_folder or ""),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_LINE_BYTES,
-            env=_environment(),
-            preexec_fn=die_with_parent(),
-        )
-        try:
-            assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                process.stdin.write(order)
-                await process.stdin.drain()
-                process.stdin.close()
-            yield process
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
 
     async def _follow(
         self, process: asyncio.subprocess.Process, organization_id: int, play_id: int, progress: _Progress
@@ -215,9 +188,3 @@ def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mappin
     verdict = end["verdict"]
     has_passed = progress.passed == play.total and (verdict is None or verdict["passed"])
     return {"state": "passed" if has_passed else "failed", "result_hash": end["hash"], "verdict": verdict}
-
-
-def _environment() -> Mapping[str, str]:
-    """Returns what the child gets of our environment: no setting and no secret."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "HOME") if name in os.environ}
-    return {**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}

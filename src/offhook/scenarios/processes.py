@@ -1,0 +1,46 @@
+"""Starts programs that play scenarios: processes of their own, without our environment, that end with us."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from offhook.kit.processes.child_process import die_with_parent
+
+MAX_LINE_BYTES: Final = 8 * 1024 * 1024
+
+
+@asynccontextmanager
+async def start_program(
+    command: Sequence[str], order: bytes, *arguments: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Gives a program its order on the standard input, and yields the process to read lines of; it is killed at the
+    end."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=MAX_LINE_BYTES,
+        env=_environment(),
+        preexec_fn=die_with_parent(),
+    )
+    try:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(order)
+            await process.stdin.drain()
+            process.stdin.close()
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _environment() -> Mapping[str, str]:
+    """Returns what the child gets of our environment: no setting and no secret."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "HOME") if name in os.environ}
+    return {**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
