@@ -34,7 +34,11 @@ export function VersionMatrix({ scenarios, plays, onShow, onClose }: VersionMatr
           was published with.
         </Text>
         <FormProblem words={error === null ? null : messageOf(error)} />
-        {play !== undefined && <PlayProgress play={play} />}
+        {play !== undefined && (
+          <div className={classes.progress}>
+            <PlayProgress play={play} />
+          </div>
+        )}
         <Loaded query={versions} what="The versions">
           {(all) => (
             <Loaded query={latest} what="The results">
@@ -43,7 +47,7 @@ export function VersionMatrix({ scenarios, plays, onShow, onClose }: VersionMatr
                 const rows = matrixRows(scenarios, results, columns);
                 return (
                   <div className={classes.scroll} role="region" aria-label="Results by version" tabIndex={0}>
-                    <Table className={classes.table} verticalSpacing={6}>
+                    <Table className={classes.table} horizontalSpacing="sm" verticalSpacing={6}>
                       <Head
                         columns={columns}
                         onRun={canEdit ? (number) => run([], number) : null}
