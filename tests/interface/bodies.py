@@ -256,6 +256,7 @@ IDS: dict[str, dict[str, str]] = {
 ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
+    "propose_scenarios": "a process that plays them: tests/scenarios/test_proposed.py",
     "get_run_scenario": "a call in which somebody spoke: tests/scenarios/test_stored.py",
     "download_data_archive": "an export whose job has run: tests/privacy",
     "enroll_second_factor": "the person's password: tests/orgs",

@@ -26,6 +26,8 @@ LEFT_OUT = (
     "delete_organization",
     "stream_workflow_run_events",
     "stream_campaign_progress",
+    # each request is a process of four seconds
+    "propose_scenarios",
 )
 # These get ids that do not exist, so that what the other operations look at stays there.
 REMOVES = "DELETE"

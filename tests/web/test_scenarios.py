@@ -100,6 +100,24 @@ def test_the_canvas_shows_what_scenarios_take(page: Page, agent: int) -> None:
     looks_right_everywhere(page, "covered")
 
 
+def test_scenarios_are_proposed_and_the_chosen_ones_saved(page: Page, agent: int) -> None:
+    before = ask(page, "GET", f"/workflow/{agent}/scenarios")["scenarios"]
+    page.get_by_role("button", name="Propose").click()
+    dialog = page.get_by_role("dialog", name="Proposed scenarios")
+    expect(dialog.get_by_role("region", name="Proposals")).to_be_visible(timeout=SLOW_MS)
+    looks_right_everywhere(page, "proposals")
+    assert ask(page, "GET", f"/workflow/{agent}/scenarios")["scenarios"] == before
+    dialog.get_by_role("checkbox", name="All").click()
+    dialog.get_by_role("checkbox").nth(1).click()
+    dialog.get_by_role("button", name="Save 1 scenario").click()
+    expect(dialog).to_have_count(0)
+    *kept, added = ask(page, "GET", f"/workflow/{agent}/scenarios")["scenarios"]
+    assert kept == before
+    page.get_by_role("button", name=f"Run {added['title']}").click()
+    row = page.get_by_role("listitem").filter(has=page.get_by_role("button", name=f"Run {added['title']}"))
+    expect(row.get_by_text("Passed")).to_be_visible(timeout=SLOW_MS)
+
+
 def test_versions_stand_beside_each_other(page: Page, agent: int) -> None:
     ask(page, "POST", f"/workflow/{agent}/publish", {})
     scenarios = ask(page, "GET", f"/workflow/{agent}/scenarios")["scenarios"]

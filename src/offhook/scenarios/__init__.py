@@ -13,6 +13,9 @@ from offhook.scenarios.plays import endpoints as play_endpoints
 from offhook.scenarios.plays.publish_gate import require_passing_verdict
 from offhook.scenarios.plays.service import PLAY_JOB
 from offhook.scenarios.plays.tasks import ScenarioPlayJob
+from offhook.scenarios.proposals import endpoints as proposal_endpoints
+from offhook.scenarios.proposals.service import ScenarioProposalService
+from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.stored import endpoints
 from offhook.scenarios.stored.service import store_scenarios
 from offhook.workflows import WorkflowServices
@@ -37,9 +40,12 @@ def register(root: Root) -> None:
     workflows = root.get(WorkflowServices)
     root.provide(WorkflowServices, replace(workflows, read_scenarios=store_scenarios))
     workflows.hooks.publish_checks.append(require_passing_verdict)
+    models_folder = root.settings.data_dir / "models"
     # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
-    job = ScenarioPlayJob(root.db, root.settings.data_dir / "models")
+    job = ScenarioPlayJob(root.db, models_folder)
     root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
+    root.provide(ScenarioServices, ScenarioServices(ScenarioProposalService(root.db, models_folder)))
     root.api.include_router(endpoints.router)
     root.api.include_router(play_endpoints.router)
     root.api.include_router(coverage_endpoints.router)
+    root.api.include_router(proposal_endpoints.router)

@@ -90,6 +90,18 @@ class TooManyPlays(TooManyRequests):
     code = "too_many_plays"
 
 
+class TooManyProposals(TooManyRequests):
+    """Scenarios are being proposed already. Try again in a few seconds."""
+
+    code = "too_many_proposals"
+
+
+class ProposalsFailed(Conflict):
+    """No scenarios could be proposed for this agent: the process that plays them ended early. Write one instead."""
+
+    code = "proposals_failed"
+
+
 class PublishNotTested(Conflict):
     """This agent demands that its scenarios pass, and they were not played with exactly this draft. Play them first."""
 

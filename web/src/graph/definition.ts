@@ -77,6 +77,16 @@ export function edgeLabel(edge: GraphEdge): string {
   return text(edge.data["label"]);
 }
 
+/** "Welcome → Wants a table", in the order of the ids; what is not in the graph keeps its id. */
+export function edgeTitles({ nodes, edges }: Definition, ids: readonly string[]): string[] {
+  const names = new Map(nodes.map((node) => [node.id, nodeName(node)]));
+  const nameOf = (id: string) => names.get(id) ?? id;
+  const titles = new Map(
+    edges.map((edge) => [edge.id, `${nameOf(edge.source)} → ${edgeLabel(edge) || nameOf(edge.target)}`]),
+  );
+  return ids.map((id) => titles.get(id) ?? id);
+}
+
 export function digitsOf(edge: GraphEdge): string {
   return text(edge.data["digits"]);
 }

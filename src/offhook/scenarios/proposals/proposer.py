@@ -5,7 +5,7 @@ tool calls and values. Edges that no offered sentence takes are left to the auth
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from offhook.workflows.graph import Edge, Node
 MAX_TRIES: Final = 8
 MAX_WORDS: Final = 1000
 MAX_NAME: Final = 50
+MAX_SHOWN: Final = 100
 MAX_KEYS: Final = 20
 MAX_NODE_ID: Final = 200
 PROPOSED_TAG: Final = "proposed"
@@ -63,9 +64,18 @@ class _Attempt:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ScenarioProposal:
+    """``covers`` are the edges that it takes first, by id, in their order; none where the same call is held with tools
+    that fail."""
+
+    scenario: Scenario
+    covers: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class ScenarioProposer:
-    """Proposes for one agent. ``names``: those that are taken."""
+    """Proposes for one agent. ``names``: those that are taken; ``covered``: edges that need no proposal."""
 
     agent: ScenarioAgent
     make_llm: MakeLlm
@@ -73,21 +83,23 @@ class ScenarioProposer:
     covered: set[str] = field(default_factory=set)
     failed_tools: set[str] = field(default_factory=set)
 
-    def propose(self, limit: int = MAX_SCENARIOS) -> list[Scenario]:
-        """Returns scenarios that together take every edge that the offline agent can be talked to."""
-        proposed: list[Scenario] = []
+    def propose(self, limit: int = MAX_SCENARIOS) -> Iterator[ScenarioProposal]:
+        """Yields scenarios that together take every edge that the offline agent can be talked to."""
+        count = 0
         for path in iter_paths(self.agent.graph):
             target = next((edge for edge in path if edge.id not in self.covered), None)
-            if target is None or len(proposed) >= limit or any(len(edge.source) > MAX_NODE_ID for edge in path):
+            if target is None or count >= limit or any(len(edge.source) > MAX_NODE_ID for edge in path):
                 continue
             found = self._talk_along(path, target)
             if found is None:
                 continue
-            proposed.append(self._keep(f"takes {target.label}", *found))
+            count += 1
+            shown = (target.label or self.agent.graph.nodes[target.target].name)[:MAX_SHOWN]
+            yield self._keep(f"takes {target.label}", f"Takes “{shown}”", *found)
             failing = self._let_tools_fail(*found)
-            if failing is not None and len(proposed) < limit:
-                proposed.append(self._keep(f"tool fails {target.label}", *failing))
-        return proposed
+            if failing is not None and count < limit:
+                count += 1
+                yield self._keep(f"tool fails {target.label}", f"Takes “{shown}” while tools fail", *failing)
 
     def _talk_along(self, path: Path, target: Edge) -> tuple[_Attempt, PlayedScenario] | None:
         """Tries words at each edge until the target is taken and the call ends; then with tools that fail."""
@@ -126,14 +138,15 @@ class ScenarioProposer:
     def _play(self, attempt: _Attempt) -> PlayedScenario | None:
         return run_scenario(self.agent, attempt.as_scenario(self.agent, "proposal"), self.make_llm).played
 
-    def _keep(self, title: str, attempt: _Attempt, played: PlayedScenario) -> Scenario:
-        self.covered.update(played.edges)
-        name = self._unused_name(title)
+    def _keep(self, words: str, title: str, attempt: _Attempt, played: PlayedScenario) -> ScenarioProposal:
+        covers = tuple(edge for edge in dict.fromkeys(played.edges) if edge not in self.covered)
+        self.covered.update(covers)
+        name = self._unused_name(words)
         self.names.add(name)
-        return _expect_played(attempt.as_scenario(self.agent, name), played)
+        return ScenarioProposal(_expect_played(attempt.as_scenario(self.agent, name), title, played), covers)
 
-    def _unused_name(self, title: str) -> str:
-        base = _NOT_IN_NAMES.sub("-", title.lower())[:MAX_NAME].strip("-")
+    def _unused_name(self, words: str) -> str:
+        base = _NOT_IN_NAMES.sub("-", words.lower())[:MAX_NAME].strip("-")
         if base not in self.names:
             return base
         return next(name for number in range(2, 10_000) if (name := f"{base}-{number}") not in self.names)
@@ -142,7 +155,7 @@ class ScenarioProposer:
 def propose_scenarios(agent: ScenarioAgent, make_llm: MakeLlm, *, beside: Sequence[Scenario] = ()) -> list[Scenario]:
     """Returns proposals beside an agent's scenarios, whose names and number they respect."""
     proposer = ScenarioProposer(agent, make_llm, {scenario.name for scenario in beside})
-    return proposer.propose(MAX_SCENARIOS - len(beside))
+    return [proposal.scenario for proposal in proposer.propose(MAX_SCENARIOS - len(beside))]
 
 
 def _first_deviation(path: Path, played: PlayedScenario) -> int | None:
@@ -163,7 +176,7 @@ def _possible_acts(edge: Edge, node: Node) -> list[dict[str, Any]]:
     return acts or [{"say": "yes"}]
 
 
-def _expect_played(scenario: Scenario, played: PlayedScenario) -> Scenario:
+def _expect_played(scenario: Scenario, title: str, played: PlayedScenario) -> Scenario:
     called = [event.data for event in played.journal if event.type == events.TOOL_CALLED]
     said = [str(event.data["text"]) for event in played.journal if event.type == events.AGENT_SAID]
     expect: dict[str, Any] = {
@@ -175,4 +188,4 @@ def _expect_played(scenario: Scenario, played: PlayedScenario) -> Scenario:
         **({"end": played.end} if played.end is not None else {"is_over": False}),
     }
     raw = scenario.model_dump(mode="json", exclude_defaults=True)
-    return Scenario.model_validate({**raw, "tags": [PROPOSED_TAG], "expect": expect})
+    return Scenario.model_validate({**raw, "title": title, "tags": [PROPOSED_TAG], "expect": expect})

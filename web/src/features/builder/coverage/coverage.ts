@@ -1,6 +1,6 @@
 /** Which steps and transitions conversations took, for the canvas and for the list of what none took. Pure. */
 
-import { type Definition, edgeLabel, nodeName } from "../../../graph/definition";
+import { type Definition, edgeTitles, nodeName } from "../../../graph/definition";
 import type { Schema } from "../../../lib/api/types";
 import { pluralize } from "../../../lib/format/format";
 
@@ -34,18 +34,13 @@ export function marksOf(counts: Counts, noun: CoverageMarks["noun"]): CoverageMa
 
 /** Steps first, then transitions, each in the order of the graph. */
 export function missedParts({ nodes, edges }: CoverageMarks, definition: Definition): MissedPart[] {
-  const names = new Map(definition.nodes.map((node) => [node.id, nodeName(node)]));
-  const nameOf = (id: string) => names.get(id) ?? id;
+  const missedEdges = definition.edges.filter((edge) => edges.get(edge.id) === 0).map(({ id }) => id);
+  const titles = edgeTitles(definition, missedEdges);
   return [
     ...definition.nodes
       .filter((node) => nodes.get(node.id) === 0)
       .map((node): MissedPart => ({ kind: "node", id: node.id, title: nodeName(node) })),
-    ...definition.edges
-      .filter((edge) => edges.get(edge.id) === 0)
-      .map((edge): MissedPart => {
-        const title = `${nameOf(edge.source)} → ${edgeLabel(edge) || nameOf(edge.target)}`;
-        return { kind: "edge", id: edge.id, title };
-      }),
+    ...missedEdges.map((id, index): MissedPart => ({ kind: "edge", id, title: titles[index] ?? id })),
   ];
 }
 

@@ -19,7 +19,7 @@ const OTHERS_CHANGE = "Someone else changed this scenario while it was open. Clo
 
 const agentPath = (id: number) => ({ path: { workflow_id: id } });
 
-async function fetchScenarios(id: number) {
+export async function fetchScenarios(id: number) {
   return unwrap(api.GET("/api/v1/workflow/{workflow_id}/scenarios", { params: agentPath(id) }));
 }
 

@@ -1,7 +1,7 @@
 /** What must come of the conversation. */
 
 import { MultiSelect, NumberInput, Select, Stack, TagsInput, Text } from "@mantine/core";
-import { edgeLabel, nodeName, object } from "../../../graph/definition";
+import { edgeTitles, nodeName, object } from "../../../graph/definition";
 import { useEditorContext } from "../state/editor";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { issueAt, listAt, valueAt, withField } from "./scenario";
@@ -86,13 +86,10 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
 function useGraphChoices() {
   const { document } = useEditorContext();
   const { nodes, edges } = document.definition;
-  const names = new Map(nodes.map((node) => [node.id, nodeName(node)]));
-  const nameOf = (id: string) => names.get(id) ?? id;
+  const ids = edges.map(({ id }) => id);
+  const titles = edgeTitles(document.definition, ids);
   return {
-    steps: [...names].map(([value, label]) => ({ value, label })),
-    transitions: edges.map((edge) => ({
-      value: edge.id,
-      label: `${nameOf(edge.source)} → ${edgeLabel(edge) || nameOf(edge.target)}`,
-    })),
+    steps: nodes.map((node) => ({ value: node.id, label: nodeName(node) })),
+    transitions: ids.map((value, index) => ({ value, label: titles[index] ?? value })),
   };
 }

@@ -1,7 +1,7 @@
 /** The agent's scenarios: what came of each one last, and a run of one or all of them with the draft. */
 
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { Play as PlayIcon, Plus, Table2 } from "lucide-react";
+import { Play as PlayIcon, Plus, ListPlus, Table2 } from "lucide-react";
 import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
@@ -10,6 +10,7 @@ import { useEditorContext } from "../state/editor";
 import { type LatestResult, isOpen, useLatestResults, useScenarios } from "./api";
 import { FromRunDialog } from "./from-run-dialog";
 import { PlayProgress } from "./play-progress";
+import { ProposalsDialog } from "./proposals-dialog";
 import { ResultDialog } from "./result-dialog";
 import { nameFrom, NEW_SCENARIO, type PlainScenario, titleOf } from "./scenario";
 import { ScenarioDialog } from "./scenario-dialog";
@@ -38,6 +39,8 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
   const plays = usePlays();
   const { play, error, run } = plays;
   const [isComparing, setIsComparing] = useState(false);
+  const [isProposing, setIsProposing] = useState(false);
+  const propose = () => setIsProposing(true);
   const [opened, setOpened] = useState<Opened | null>(null);
   const [shown, setShown] = useState<LatestResult | null>(null);
   const writeOne = () => setOpened({ stored: null, draft: NEW_SCENARIO });
@@ -54,7 +57,7 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
           return (
             <>
               {all.length === 0 ? (
-                <Nothing onWrite={canEdit ? writeOne : null} />
+                <Nothing onWrite={canEdit ? writeOne : null} onPropose={propose} />
               ) : (
                 <Stack gap={8} className={classes.head}>
                   <Text fz="sm" c="dimmed">
@@ -73,6 +76,9 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                         </Button>
                         <Button size="xs" variant="default" leftSection={<Plus size={14} />} onClick={writeOne}>
                           New scenario
+                        </Button>
+                        <Button size="xs" variant="default" leftSection={<ListPlus size={14} />} onClick={propose}>
+                          Propose
                         </Button>
                       </>
                     )}
@@ -106,6 +112,7 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
               {fromRun !== undefined && canEdit && (
                 <FromRunDialog key={fromRun} runId={fromRun} taken={names} onClose={onFromRunDone} />
               )}
+              {isProposing && <ProposalsDialog onClose={() => setIsProposing(false)} />}
               {isComparing && (
                 <VersionMatrix scenarios={all} plays={plays} onShow={setShown} onClose={() => setIsComparing(false)} />
               )}
@@ -126,9 +133,23 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
   );
 }
 
-function Nothing({ onWrite }: { onWrite: (() => void) | null }) {
+interface NothingProps {
+  /** Null for those who may not. */
+  onWrite: (() => void) | null;
+  onPropose: () => void;
+}
+
+function Nothing({ onWrite, onPropose }: NothingProps) {
+  const actions = onWrite !== null && (
+    <Group gap={8}>
+      <Button onClick={onWrite}>Write one</Button>
+      <Button variant="default" onClick={onPropose}>
+        Propose some
+      </Button>
+    </Group>
+  );
   return (
-    <Empty title="No scenarios yet" isInside action={onWrite !== null && <Button onClick={onWrite}>Write one</Button>}>
+    <Empty title="No scenarios yet" isInside action={actions}>
       A scenario is a conversation that this agent must be able to hold: what the caller says, and what must come of it.
       Run them before you publish to see what a change breaks.
     </Empty>

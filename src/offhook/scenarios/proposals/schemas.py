@@ -1,0 +1,33 @@
+"""The response with proposed scenarios."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from offhook.scenarios.proposals.service import ProposedScenarios
+
+
+class ScenarioProposalResponse(BaseModel):
+    """``covers`` are the edges that this scenario takes first; none where a call is held again with tools that fail."""
+
+    scenario: Annotated[dict[str, Any], Field(description="A scenario as in a file: what is default is left out.")]
+    covers: list[str]
+
+
+class ScenarioProposalsResponse(BaseModel):
+    """Nothing of it is stored. ``missed`` are edges that neither a proposal nor a scenario that passed takes.
+    ``is_complete`` is false when time ran out: store some, play them, and ask again for the rest."""
+
+    version_number: int
+    proposals: list[ScenarioProposalResponse]
+    missed: list[str]
+    is_complete: bool
+
+    @classmethod
+    def from_proposed(cls, proposed: ProposedScenarios) -> "ScenarioProposalsResponse":
+        return cls(
+            version_number=proposed.version_number,
+            proposals=[ScenarioProposalResponse.model_validate(proposal) for proposal in proposed.proposals],
+            missed=list(proposed.missed),
+            is_complete=proposed.is_complete,
+        )

@@ -1,0 +1,19 @@
+"""The services of scenarios, built once per process by ``register`` and passed to requests by one dependency."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from offhook.root import use_service
+from offhook.scenarios.proposals.service import ScenarioProposalService
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioServices:
+    """The services that the endpoints of scenarios use."""
+
+    proposals: ScenarioProposalService
+
+
+Services = Annotated[ScenarioServices, Depends(use_service(ScenarioServices))]
