@@ -97,6 +97,15 @@ async def other_org(make_org: MakeOrg) -> OrgFixture:
     return await make_org("Globex")
 
 
+async def sign_in_by_link(root: Root, org: OrgFixture, role: str) -> dict[str, str]:
+    """The headers of a new session of the organization's person with this role."""
+    async with root.db.transaction() as session:
+        token = await service.start_session(
+            session, organization_id=org.id, user_id=org.user_ids[role], now=root.clock.now()
+        )
+    return {"Authorization": f"Bearer {token}"}
+
+
 async def borrow_session(root: Root, org: OrgFixture, superuser_id: int) -> dict[str, str]:
     """The headers of a session that ``superuser_id`` has in the name of the organization's owner."""
     async with root.db.transaction() as session:
