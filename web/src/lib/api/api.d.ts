@@ -4430,6 +4430,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/scenario-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose Scenarios
+         * @description Proposes scenarios that take the edges of the draft which no scenario took when it last passed, by talking to the
+         *     offline agent. Nothing is stored: choose some, and write them with `put_scenario` or `replace_scenarios`.
+         *
+         *     Takes seconds, at most 45; returns 429 (`too_many_proposals`) while another request of the organization does the same.
+         */
+        post: operations["propose_scenarios"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/scenario-results": {
         parameters: {
             query?: never;
@@ -10490,6 +10513,36 @@ export interface components {
             verdict: {
                 [key: string]: unknown;
             } | null;
+            /** Version Number */
+            version_number: number;
+        };
+        /**
+         * ScenarioProposalResponse
+         * @description ``covers`` are the edges that this scenario takes first; none where a call is held again with tools that fail.
+         */
+        ScenarioProposalResponse: {
+            /** Covers */
+            covers: string[];
+            /**
+             * Scenario
+             * @description A scenario as in a file: what is default is left out.
+             */
+            scenario: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ScenarioProposalsResponse
+         * @description Nothing of it is stored. ``missed`` are edges that neither a proposal nor a scenario that passed takes.
+         *     ``is_complete`` is false when time ran out: store some, play them, and ask again for the rest.
+         */
+        ScenarioProposalsResponse: {
+            /** Is Complete */
+            is_complete: boolean;
+            /** Missed */
+            missed: string[];
+            /** Proposals */
+            proposals: components["schemas"]["ScenarioProposalResponse"][];
             /** Version Number */
             version_number: number;
         };
@@ -38154,6 +38207,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ScenarioResultResponse"][];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    propose_scenarios: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioProposalsResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
