@@ -95,7 +95,7 @@ async def test_nothing_is_left_but_the_receipt(
         assert await count_rows(session, org.id) == {}
         assert await count_rows(session, other_org.id) == theirs
         assert await session.get(Organization, org.id) is None
-        assert (await session.scalars(select(User.id))).all() == list(other_org.user_ids.values())
+        assert set(await session.scalars(select(User.id))) == set(other_org.user_ids.values())
     assert await find_in_tables(root) == {}
     assert find_in_files(root) == []
     receipt = await receipt_of(root, closed["deletion_id"])
