@@ -4,6 +4,7 @@ A voice detector alone takes babble for the caller and never stops hearing speec
 from the floor, and only near the loudness of the voice itself.
 """
 
+import math
 from collections import deque
 from typing import Final
 
@@ -55,7 +56,7 @@ class LineLevels:
             return
         last = self._recent[-1].astype(np.float32)
         power = float(np.dot(last, last)) / max(last.size, 1)
-        self.level_db = level = SILENCE_DB if power < 1 else 10 * float(np.log10(power)) - 90.3
+        self.level_db = level = SILENCE_DB if power < 1 else 10 * math.log10(power) - 90.3
         self._levels.append(level)
         self._until_floor -= 1
         if self._until_floor <= 0 and len(self._levels) >= MIN_LEVELS:

@@ -105,24 +105,26 @@ class SileroVad:
     def _process_ready(self) -> None:
         self._timer = None
         while self._ready:
-            batch: list[tuple[_SileroStream, NDArray[np.int16]]] = []
-            quiet: list[_SileroStream] = []
-            for stream in list(self._ready):
-                window, stream.pending = stream.pending[:WINDOW], stream.pending[WINDOW:]
+            streams = list(self._ready)
+            windows = np.stack([stream.pending[:WINDOW] for stream in streams])
+            for stream in streams:
+                stream.pending = stream.pending[WINDOW:]
                 if stream.pending.size < WINDOW:
                     del self._ready[stream]
-                if window.max() < SILENCE_PEAK and window.min() > -SILENCE_PEAK:
-                    quiet.append(stream)
+            # For all at once: of one window it would take as long as of twenty.
+            is_sound = (windows.max(axis=1) >= SILENCE_PEAK) | (windows.min(axis=1) <= -SILENCE_PEAK)
+            sounding: list[_SileroStream] = []
+            for stream, sounds in zip(streams, is_sound.tolist(), strict=True):
+                if sounds:
+                    sounding.append(stream)
                 else:
-                    batch.append((stream, window))
-            for stream in quiet:
-                stream.on_window(0.0, WINDOW_S)
-            if batch:
-                self._run_model(batch)
+                    stream.on_window(0.0, WINDOW_S)
+            if sounding:
+                self._run_model(sounding, windows[is_sound])
 
-    def _run_model(self, batch: list[tuple[_SileroStream, NDArray[np.int16]]]) -> None:
-        slots = [stream.slot for stream, _ in batch]
-        windows = np.stack([window for _, window in batch]).astype(np.float32)
+    def _run_model(self, streams: list[_SileroStream], samples: NDArray[np.int16]) -> None:
+        slots = [stream.slot for stream in streams]
+        windows = samples.astype(np.float32)
         windows *= 1 / 32768
         inputs = np.concatenate((self._context[slots], windows), axis=1)
         out, state = self._session.run(
@@ -130,6 +132,6 @@ class SileroVad:
         )
         self._state[:, slots] = state
         self._context[slots] = windows[:, -CONTEXT:]
-        for (stream, _), probability in zip(batch, out[:, 0].tolist(), strict=True):
+        for stream, probability in zip(streams, out[:, 0].tolist(), strict=True):
             if not stream.is_closed:
                 stream.on_window(probability, WINDOW_S)
