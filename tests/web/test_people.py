@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -15,6 +16,7 @@ pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
 
 PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"
+MEMBER = "member@example.com"
 
 
 def sign_in_again(page: Page, data: Path) -> None:
@@ -23,6 +25,12 @@ def sign_in_again(page: Page, data: Path) -> None:
     (link,) = re.findall(r"http\S+/sign-in\S+", made.stdout)
     page.goto(link[link.index("/sign-in") :])
     expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()
+
+
+def add_member(page: Page, base: str) -> None:
+    invitation = ask(page, "POST", "/organizations/members", {"email": MEMBER, "role": "member"})
+    body = {"token": invitation["token"], "password": PASSWORD}
+    assert httpx2.post(f"{base}/api/v1/auth/invitations/accept", json=body).is_success
 
 
 @pytest.mark.slow
@@ -63,18 +71,19 @@ def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: 
     assert said == []
 
 
-def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
+def test_a_superuser_acts_as_somebody_and_sees_it(page: Page, base: str) -> None:
+    add_member(page, base)
     page.goto("/superuser")
     page.get_by_role("button", name="Impersonate a user").press("Enter")
     expect(page.get_by_label("Email")).to_be_focused()
-    page.keyboard.type(VIEWER)
+    page.keyboard.type(MEMBER)
     page.keyboard.press("Enter")
-    expect(page.get_by_text(f"You are impersonating {VIEWER} in Default.")).to_be_visible()
+    expect(page.get_by_text(f"You are impersonating {MEMBER} in Default.")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 500})
     page.goto("/usage")
     settle(page)
     page.get_by_role("heading", name="By model").scroll_into_view_if_needed()
-    banner = page.get_by_text(f"You are impersonating {VIEWER} in Default.").bounding_box()
+    banner = page.get_by_text(f"You are impersonating {MEMBER} in Default.").bounding_box()
     header = page.get_by_role("banner").bounding_box()
     assert banner
     assert header
