@@ -76,6 +76,7 @@ def looks_right_everywhere(page: Page, name: str) -> None:
         page.set_viewport_size({"width": width, "height": height})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(400)  # labels change their color slowly: halfway they have no contrast
             looks_right(page, f"{name}-{width}-{scheme}")
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1280, "height": 800})
