@@ -117,7 +117,14 @@ class Served(AbstractAsyncContextManager["Served"]):
         return int((await self._ok(await self.http.post("/telephony/initiate-call", json=body)))["workflow_run_id"])
 
     async def run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
-        return await self._ok(await self.http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+        return await self.read(f"/workflow/{workflow_id}/runs/{run_id}")
+
+    async def read(self, path: str) -> dict[str, Any]:
+        """Asks again while the answer is "The database is unavailable. Try again.", as of a machine that is too busy."""
+        async with asyncio.timeout(120):
+            while (answer := await self.http.get(path)).status_code == 503:
+                await asyncio.sleep(0.5)
+        return await self._ok(answer)
 
     async def finished(self, workflow_id: int, run_id: int, *, within_s: float = 120) -> dict[str, Any]:
         async with asyncio.timeout(within_s):

@@ -79,7 +79,7 @@ class TestTheSampleCall:
             async with asyncio.timeout(240):  # a call that the busy machine loses is recorded again
                 while "agent_ended" not in ends:
                     await asyncio.sleep(0.5)
-                    rows = (await server.http.get(f"/workflow/{agent}/runs")).json()["runs"]
+                    rows = (await server.read(f"/workflow/{agent}/runs"))["runs"]
                     ends = [(await server.run(agent, row["id"]))["end_reason"] for row in rows]
             assert len(ends) <= MAX_ATTEMPTS
             run = await server.finished(agent, rows[ends.index("agent_ended")]["id"])
