@@ -4,9 +4,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
@@ -96,6 +99,14 @@ def settle(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
     page.wait_for_timeout(150)
+
+
+def show_scheme(page: Page, scheme: Scheme) -> None:
+    """Labels change their color slowly, on a busy machine for seconds: halfway they have no contrast."""
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator(f"html[data-mantine-color-scheme={scheme}]")).to_have_count(1)
+    while page.evaluate("document.getAnimations().some(one => one instanceof CSSTransition)"):
+        page.wait_for_timeout(50)
 
 
 def serious_faults(page: Page) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser import in_a_browser
-from tests.web.looks import DEMO, ask, font_faults, serious_faults
+from tests.web.looks import DEMO, SCHEMES, ask, font_faults, serious_faults, show_scheme
 
 SLOW_MS = 60_000
 FOLDER = os.environ.get("OFFHOOK_SCENARIO_PICTURES")
@@ -74,11 +74,10 @@ def looks_right_everywhere(page: Page, name: str) -> None:
     """In both schemes, on a wide screen and on a telephone."""
     for width, height in ((1440, 900), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(400)  # labels change their color slowly: halfway they have no contrast
+        for scheme in SCHEMES:
+            show_scheme(page, scheme)
             looks_right(page, f"{name}-{width}-{scheme}")
-    page.emulate_media(color_scheme="light")
+    show_scheme(page, "light")
     page.set_viewport_size({"width": 1280, "height": 800})
 
 

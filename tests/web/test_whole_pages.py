@@ -1,7 +1,5 @@
 """Every page and what opens on it, at every width and in both schemes, as it looks to a machine."""
 
-from typing import Literal
-
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -10,6 +8,7 @@ from tests.web.keyboard import open_each, walk
 from tests.web.looks import (
     DIALOGS,
     PAGES,
+    SCHEMES,
     ask,
     complaints,
     contrast_faults,
@@ -20,12 +19,12 @@ from tests.web.looks import (
     picture,
     serious_faults,
     settle,
+    show_scheme,
 )
 
 pytestmark = [*in_a_browser(timeout_s=600), pytest.mark.usefixtures("patience")]
 
 WIDTHS = (1440, 1280, 390)
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Which of them have a picture in the documentation, and what its name ends with.
 PICTURES = {(1280, "light"): "", (390, "dark"): "-phone"}
 
@@ -51,7 +50,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
         for width in WIDTHS:
             seen.set_viewport_size({"width": width, "height": 800})
             for scheme in SCHEMES:
-                seen.emulate_media(color_scheme=scheme)
+                show_scheme(seen, scheme)
                 settle(seen)
                 if name and (width, scheme) in PICTURES:
                     picture(seen, f"{name}{PICTURES[width, scheme]}")
@@ -63,7 +62,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
             faults += look_at_dialogs(seen, dialogs.get(path, ()))
         titles[path] = seen.title()
         seen.set_viewport_size({"width": 1280, "height": 800})
-        seen.emulate_media(color_scheme="light")
+        show_scheme(seen, "light")
         settle(seen)
         if path != editor:  # its canvas has a walk of its own: tests/web/test_builder.py
             faults += walk(seen, path) + open_each(seen, dialogs.get(path, ()), serious_faults)
@@ -116,7 +115,7 @@ def test_the_palette_and_unstarted_campaigns_are_whole(page: Page) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
+            show_scheme(page, scheme)
             settle(page)
             faults += serious_faults(page) + look_at_dialogs(page, ("^Call me first", "^Start dialing"))
     assert faults == [], "\n".join(faults)
