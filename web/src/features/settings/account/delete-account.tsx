@@ -4,12 +4,12 @@ import { Alert, Anchor, Button, List, Stack, Text, TextInput } from "@mantine/co
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
-import { Password } from "../../../components/forms/password";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import type { Schema } from "../../../lib/api/types";
 import { pluralize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
+import { isProofMissing, NO_PROOF, ProofFields, proofOf } from "../proof-fields";
 import { useDeleteAccount, useDeletionPreview } from "./delete-account-api";
 
 type Preview = Schema<"AccountDeletionPreviewResponse">;
@@ -69,14 +69,8 @@ function DeleteOrganizationInstead() {
 
 function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () => void }) {
   const remove = useDeleteAccount();
-  const form = useForm({ email: "", current_password: "", code: "" }, remove.error);
-  const { email, current_password, code } = form.values;
-  const submit = () =>
-    remove.mutate({
-      email,
-      ...(preview.needs_password ? { current_password } : {}),
-      ...(preview.needs_code ? { code } : {}),
-    });
+  const form = useForm({ email: "", ...NO_PROOF }, remove.error);
+  const submit = () => remove.mutate({ email: form.values.email, ...proofOf(preview, form.values) });
   return (
     <FormDialog
       isOpen
@@ -84,11 +78,7 @@ function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () =>
       title="Delete your account?"
       submit="Delete my account"
       isBusy={remove.isPending}
-      isDisabled={
-        email.trim() === "" ||
-        (preview.needs_password && current_password === "") ||
-        (preview.needs_code && code.trim() === "")
-      }
+      isDisabled={form.values.email.trim() === "" || isProofMissing(preview, form.values)}
       problem={form.problem}
       onClose={onClose}
       onSubmit={submit}
@@ -102,18 +92,7 @@ function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () =>
         required
         {...form.text("email")}
       />
-      {preview.needs_password && (
-        <Password label="Your password" autoComplete="current-password" required {...form.text("current_password")} />
-      )}
-      {preview.needs_code && (
-        <TextInput
-          label="Code"
-          description="The six digits in your authenticator app, or a recovery code"
-          autoComplete="one-time-code"
-          required
-          {...form.text("code")}
-        />
-      )}
+      <ProofFields needed={preview} text={form.text} />
     </FormDialog>
   );
 }

@@ -3,13 +3,13 @@
 import { Alert, Button, List, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
-import { Password } from "../../../components/forms/password";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import type { Schema } from "../../../lib/api/types";
 import { pluralize } from "../../../lib/format/format";
 import { useAccount } from "../../../lib/organization/organization-context";
 import { useForm } from "../../../lib/ui/use-form";
+import { isProofMissing, NO_PROOF, ProofFields, proofOf } from "../proof-fields";
 import { useDeleteOrganization, useOrganizationDeletionPreview } from "./delete-organization-api";
 
 type Preview = Schema<"OrganizationDeletionPreviewResponse">;
@@ -74,14 +74,8 @@ const REFUSALS_THAT_STAY = new Set(["superuser_account", "fresh_sign_in_needed"]
 
 function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () => void }) {
   const remove = useDeleteOrganization(preview.name);
-  const form = useForm({ name: "", current_password: "", code: "" }, remove.error);
-  const { name, current_password, code } = form.values;
-  const submit = () =>
-    remove.mutate({
-      name,
-      ...(preview.needs_password ? { current_password } : {}),
-      ...(preview.needs_code ? { code } : {}),
-    });
+  const form = useForm({ name: "", ...NO_PROOF }, remove.error);
+  const submit = () => remove.mutate({ name: form.values.name, ...proofOf(preview, form.values) });
   return (
     <FormDialog
       isOpen
@@ -89,11 +83,7 @@ function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () =>
       title={`Delete ${preview.name}?`}
       submit="Delete organization"
       isBusy={remove.isPending}
-      isDisabled={
-        name.trim() !== preview.name.trim() ||
-        (preview.needs_password && current_password === "") ||
-        (preview.needs_code && code.trim() === "")
-      }
+      isDisabled={form.values.name.trim() !== preview.name.trim() || isProofMissing(preview, form.values)}
       problem={form.problem}
       onClose={onClose}
       onSubmit={submit}
@@ -107,18 +97,7 @@ function DeletionDialog({ preview, onClose }: { preview: Preview; onClose: () =>
         required
         {...form.text("name")}
       />
-      {preview.needs_password && (
-        <Password label="Your password" autoComplete="current-password" required {...form.text("current_password")} />
-      )}
-      {preview.needs_code && (
-        <TextInput
-          label="Code"
-          description="The six digits in your authenticator app, or a recovery code"
-          autoComplete="one-time-code"
-          required
-          {...form.text("code")}
-        />
-      )}
+      <ProofFields needed={preview} text={form.text} />
     </FormDialog>
   );
 }
