@@ -98,7 +98,7 @@ async def delete_jobs(session: AsyncSession, organization_id: int) -> None:
     await session.execute(
         text(
             "WITH gone AS (DELETE FROM pgqueuer"
-            "  WHERE convert_from(payload, 'UTF8')::jsonb ->> 'organization_id' = :organization_id RETURNING id)"
+            "  WHERE convert_from(nullif(payload, ''), 'UTF8')::jsonb ->> 'organization_id' = :organization_id RETURNING id)"
             " DELETE FROM pgqueuer_log WHERE job_id IN (SELECT id FROM gone)"
         ),
         {"organization_id": str(organization_id)},
