@@ -1,13 +1,12 @@
 """Coverage of an agent's graph over HTTP."""
 
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
-from offhook.orgs import CurrentOrg
+from offhook.orgs import CurrentOrg, Now
 from offhook.scenarios.coverage import service
 from offhook.scenarios.coverage.schemas import CallCoverageResponse, ScenarioCoverageResponse
 
@@ -34,9 +33,10 @@ async def get_call_coverage(
     workflow_id: Id,
     org: CurrentOrg,
     session: Session,
+    now: Now,
     days: Annotated[int, Query(ge=1, le=service.MAX_DAYS)] = 30,
 ) -> CallCoverageResponse:
     """Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or of the
     published version. Calls with every version count, by the ids of nodes and edges; text chats and browser calls do not."""
-    found = await service.measure_calls(session, org.organization_id, workflow_id, datetime.now(UTC), days=days)
+    found = await service.measure_calls(session, org.organization_id, workflow_id, now, days=days)
     return CallCoverageResponse.from_coverage(found)
