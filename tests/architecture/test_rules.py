@@ -313,7 +313,7 @@ def test_migrations_follow_each_other_by_number() -> None:
     """Two branches that add a migration each are merged without a conflict; Alembic would then stop at the fork."""
     files = sorted((TOP / "migrations" / "versions").glob("*.py"))
     numbers = [path.name[:4] for path in files]
-    assert numbers == [f"{number:04}" for number in range(1, len(files) + 1)]
+    assert numbers == [f"{int(numbers[0]) + place:04}" for place in range(len(files))]
     for before, path in zip([None, *numbers], files, strict=False):
         named = dict(re.findall(r'^(revision|down_revision)\b.*= "?(\w+)"?$', path.read_text(), re.MULTILINE))
         assert named == {"revision": path.name[:4], "down_revision": before or "None"}, path.name

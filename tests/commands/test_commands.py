@@ -45,7 +45,7 @@ class TestMigrate:
     def test_it_starts_the_embedded_database_by_itself(self, offhook: Offhook) -> None:
         first = offhook.run("migrate")
         assert first.returncode == 0, first.stderr
-        assert first.stdout.startswith("Applying migration 0001: initial schema.\n")
+        assert first.stdout.startswith("Applying migration 0026: initial schema.\n")
         assert offhook.run("migrate").stdout.startswith("Nothing to do")
 
     async def test_it_refuses_to_run_backwards(self, offhook: Offhook, database_url: str) -> None:

@@ -26,7 +26,7 @@ def test_a_wheel_contains_the_page(tmp_path: Path) -> None:
     assert "offhook/_ui/index.html" in names
     assert any(name.startswith("offhook/_ui/assets/") and name.endswith(".js") for name in names)
     assert "offhook/_migrations/env.py" in names
-    assert "offhook/_migrations/versions/0001_initial_schema/runs.sql" in names
+    assert "offhook/_migrations/versions/0026_initial_schema/runs.sql" in names
     assert not any("node_modules" in name for name in names)
     assert {name.partition("/")[0] for name in names} == {"offhook", names[-1].partition("/")[0]}
     assert "offhook/commands/lab.py" in names

@@ -82,7 +82,7 @@ async def test_it_says_what_it_applies_and_the_second_time_nothing(empty_databas
     assert await migrations.current_revision(empty_database) is None
     said: list[str] = []
     await migrations.upgrade_database(empty_database, said.append)
-    assert said[0] == "Applying migration 0001: initial schema."
+    assert said[0] == "Applying migration 0026: initial schema."
     assert len(said) == len(migrations.list_revisions())
     assert await migrations.is_current(empty_database)
 
@@ -113,6 +113,27 @@ async def test_a_newer_database_is_refused_with_a_sentence_and_left_alone(empty_
     assert await migrations.current_revision(empty_database) == "9999"
 
 
+async def test_an_older_database_is_refused_with_a_sentence_and_left_alone(empty_database: Database) -> None:
+    """A development database from before the initial schema; its note allows code that is newer than it."""
+    async with empty_database.transaction() as session:
+        await session.execute(text("CREATE TABLE alembic_version (version_num varchar(32) NOT NULL)"))
+        await session.execute(text("INSERT INTO alembic_version VALUES ('0025')"))
+        await session.execute(text("COMMENT ON TABLE alembic_version IS '0025 serves code of 0021 and later'"))
+    before = await described(empty_database)
+
+    assert not await migrations.is_current(empty_database)
+    sentence = (
+        "The database is at migration 0025, older than this version of Offhook can migrate: first run `offhook migrate` of"
+        " a version that has both 0025 and 0026, or start with an empty database."
+    )
+    for use in (migrations.require_current(empty_database), migrations.upgrade_database(empty_database, print)):
+        with pytest.raises(migrations.MigrationError) as refused:
+            await use
+        assert str(refused.value) == sentence
+    assert await migrations.current_revision(empty_database) == "0025"
+    assert await described(empty_database) == before
+
+
 def test_revisions_are_one_line_without_gaps() -> None:
     numbers = [int(revision) for revision in migrations.list_revisions()]
-    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -272,8 +272,8 @@ async def _check_migrations(database: Database) -> DoctorCheck:
     try:
         await migrations.require_current(database)
     except MigrationError as error:
-        is_newer = at is not None and at not in migrations.list_revisions()
-        return DoctorCheck("migrations", "failed" if is_newer else "warning", str(error))
+        is_foreign = at is not None and at not in migrations.list_revisions()
+        return DoctorCheck("migrations", "failed" if is_foreign else "warning", str(error))
     return DoctorCheck("migrations", "ok", f"at {at}")
 
 

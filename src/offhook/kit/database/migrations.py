@@ -1,7 +1,8 @@
 """Migrates a database to the schema of this code: forward only, one process at a time, logging each step.
 
-Migrations are files ``NNNN_name.py`` whose revision is ``NNNN``, in one sequence. Alembic runs them; checking
-whether there is anything to run does not import it, so that a start with nothing to do costs one query.
+Migrations are files ``NNNN_name.py`` whose revision is ``NNNN``, in one sequence; the first one is the initial schema,
+and a database that is older than it is refused. Alembic runs them; checking whether there is anything to run does not
+import it, so that a start with nothing to do costs one query.
 
 A migration that older code can live with says so: ``oldest_code`` is the first revision whose code works with the
 schema that it leaves. The database keeps it as a comment on Alembic's table, so that older code, which does not have
@@ -82,7 +83,7 @@ async def upgrade_database(db: Database, say: Callable[[str], None], folder: Pat
 
     A second process waits for the first and then has nothing to do. A migration waits for the lock of a table in short
     attempts, between which the requests of a running installation go on. Raises :class:`MigrationError` when the
-    database is too new for this code, or when a lock was never free.
+    database is too new or too old for this code, or when a lock was never free.
     """
     async with db.without_time_limit() as unlimited, _alone(unlimited):
         missing = await _missing_revisions(db, folder)
@@ -107,7 +108,12 @@ async def _alone(db: Database) -> AsyncIterator[None]:
 async def _missing_revisions(db: Database, folder: Path | None = None) -> list[tuple[str, str]]:
     at, known = await current_revision(db), list_revisions(folder)
     if at is not None and at not in known:
-        head = head_revision(folder)
+        first, head = next(iter(known)), head_revision(folder)
+        if at < first:
+            raise MigrationError(
+                f"The database is at migration {at}, older than this version of Offhook can migrate: first run "
+                f"`offhook migrate` of a version that has both {at} and {first}, or start with an empty database."
+            )
         if head >= await _oldest_code(db, at):
             return []
         raise MigrationError(

@@ -35,6 +35,7 @@ CREATE TABLE number_purchases (
     state varchar(16) DEFAULT 'buying' NOT NULL,
     carrier_id varchar(128),
     phone_number_id integer,
+    charged_cents bigint DEFAULT 0 NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     error varchar(500),
     created_at timestamptz DEFAULT now() NOT NULL,
@@ -68,12 +69,14 @@ CREATE TABLE telephony_configurations (
     account_reference varchar(200),
     is_default_outbound boolean DEFAULT false NOT NULL,
     is_managed boolean DEFAULT false NOT NULL,
+    verified_at timestamptz,
     inactive_since timestamptz,
     inactive_reason varchar(500),
     created_at timestamptz DEFAULT now() NOT NULL,
     updated_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT pk_telephony_configurations PRIMARY KEY (id),
     CONSTRAINT uq_telephony_configurations_organization_id_name UNIQUE (organization_id, name),
+    CONSTRAINT uq_telephony_configurations_owner UNIQUE (id, organization_id, is_managed),
     CONSTRAINT fk_telephony_configurations_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE
 );
@@ -127,8 +130,8 @@ CREATE TABLE phone_numbers (
     CONSTRAINT uq_phone_numbers_telephony_configuration_id_address_normalized UNIQUE (telephony_configuration_id, address_normalized),
     CONSTRAINT fk_phone_numbers_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE,
-    CONSTRAINT fk_phone_numbers_telephony_configuration_id FOREIGN KEY (telephony_configuration_id)
-        REFERENCES telephony_configurations (id) ON DELETE CASCADE,
+    CONSTRAINT fk_phone_numbers_account FOREIGN KEY (telephony_configuration_id, organization_id, is_managed)
+        REFERENCES telephony_configurations (id, organization_id, is_managed) ON DELETE CASCADE,
     CONSTRAINT fk_phone_numbers_inbound_workflow_id FOREIGN KEY (inbound_workflow_id)
         REFERENCES workflows (id) ON DELETE SET NULL
 );

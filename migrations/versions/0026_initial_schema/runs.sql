@@ -1,4 +1,4 @@
--- Runs (one conversation on any channel), their events, costs and values.
+-- Runs (one conversation on any channel), their events, costs and values, and saved views of their list.
 
 CREATE TABLE run_count_changes (
     id bigserial NOT NULL,
@@ -30,6 +30,8 @@ CREATE TABLE runs (
     direction varchar(16) NOT NULL,
     status varchar(16) DEFAULT 'initiated' NOT NULL,
     outcome varchar(32),
+    result varchar(40),
+    is_success boolean,
     phone_number varchar(32),
     caller_number varchar(32),
     called_number varchar(32),
@@ -42,8 +44,10 @@ CREATE TABLE runs (
     latency jsonb DEFAULT '{}'::jsonb NOT NULL,
     answer_ms integer GENERATED ALWAYS AS (((latency ->> 'p50_ms')::numeric)::integer) STORED,
     tags varchar(64)[] DEFAULT '{}' NOT NULL,
+    note text,
     chat_state jsonb,
     carrier_bill jsonb,
+    placement jsonb,
     recording_key varchar(200),
     end_reason varchar(64),
     cost_cents integer DEFAULT 0 NOT NULL,
@@ -62,7 +66,10 @@ CREATE TABLE runs (
     CONSTRAINT fk_runs_version_id FOREIGN KEY (version_id) REFERENCES workflow_versions (id) ON DELETE CASCADE
 ) WITH (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.02);
 
-CREATE INDEX ix_runs_call_id ON runs (call_id) WHERE call_id IS NOT NULL;
+CREATE INDEX ix_runs_campaign_results
+    ON runs (organization_id, campaign_id, id)
+    INCLUDE (result, is_success)
+    WHERE result IS NOT NULL AND campaign_id IS NOT NULL;
 
 CREATE INDEX ix_runs_created
     ON runs (created_at, id)
@@ -90,17 +97,41 @@ CREATE INDEX ix_runs_org_duration_asc ON runs (organization_id, duration, id);
 
 CREATE INDEX ix_runs_org_duration_desc ON runs (organization_id, duration DESC NULLS LAST, id DESC);
 
+CREATE INDEX ix_runs_org_is_success ON runs (organization_id, is_success);
+
 CREATE INDEX ix_runs_org_mode ON runs (organization_id, mode);
 
 CREATE INDEX ix_runs_org_outcome ON runs (organization_id, outcome);
 
+CREATE INDEX ix_runs_org_result ON runs (organization_id, result);
+
 CREATE INDEX ix_runs_org_status ON runs (organization_id, status);
+
+CREATE INDEX ix_runs_results
+    ON runs (organization_id, created_at)
+    INCLUDE (workflow_id, result, is_success)
+    WHERE result IS NOT NULL OR is_success IS NOT NULL;
+
+CREATE INDEX ix_runs_tags ON runs USING gin (tags);
 
 CREATE INDEX ix_runs_workflow ON runs (organization_id, workflow_id, id);
 
 CREATE INDEX ix_runs_workflow_created
     ON runs (organization_id, workflow_id, created_at, id)
     INCLUDE (status, outcome, direction, mode, duration, campaign_id, phone_number, call_id_lower, answer_ms);
+
+CREATE UNIQUE INDEX uq_runs_call_id ON runs (call_id, mode, organization_id) WHERE call_id IS NOT NULL;
+
+-- Free space beside each row: it is written again with every turn of its call.
+CREATE TABLE call_states (
+    run_id bigint NOT NULL,
+    organization_id integer NOT NULL,
+    sealed bytea,
+    is_over boolean DEFAULT false NOT NULL,
+    updated_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT pk_call_states PRIMARY KEY (run_id),
+    CONSTRAINT fk_call_states_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
+) WITH (fillfactor = 50);
 
 CREATE TABLE media_tokens (
     token_sha256 bytea NOT NULL,
@@ -132,6 +163,24 @@ CREATE TABLE node_webhook_deliveries (
     CONSTRAINT fk_node_webhook_deliveries_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE,
     CONSTRAINT fk_node_webhook_deliveries_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
+);
+
+CREATE TABLE run_analyses (
+    run_id bigint NOT NULL,
+    organization_id integer NOT NULL,
+    status varchar(16) DEFAULT 'pending' NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    judged_by varchar(16),
+    model varchar(120),
+    summary text,
+    criteria jsonb DEFAULT '[]'::jsonb NOT NULL,
+    error text,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    updated_at timestamptz,
+    CONSTRAINT pk_run_analyses PRIMARY KEY (run_id),
+    CONSTRAINT fk_run_analyses_organization_id FOREIGN KEY (organization_id)
+        REFERENCES organizations (id) ON DELETE CASCADE,
+    CONSTRAINT fk_run_analyses_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
 );
 
 CREATE TABLE run_cost_lines (
@@ -180,6 +229,28 @@ CREATE TABLE run_reviews (
     CONSTRAINT fk_run_reviews_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
 );
 
+CREATE TABLE run_strips (
+    run_id bigint NOT NULL,
+    organization_id integer NOT NULL,
+    seconds numeric(10, 3) NOT NULL,
+    caller bytea NOT NULL,
+    agent bytea NOT NULL,
+    timeline jsonb NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT pk_run_strips PRIMARY KEY (run_id),
+    CONSTRAINT fk_run_strips_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
+);
+
+CREATE TABLE run_texts (
+    run_id bigint NOT NULL,
+    organization_id integer NOT NULL,
+    words tsvector NOT NULL,
+    CONSTRAINT pk_run_texts PRIMARY KEY (run_id),
+    CONSTRAINT fk_run_texts_run_id FOREIGN KEY (run_id) REFERENCES runs (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_run_texts_words ON run_texts USING gin (words);
+
 CREATE TABLE run_values (
     run_id bigint NOT NULL,
     name text COLLATE "C" NOT NULL,
@@ -200,6 +271,23 @@ CREATE INDEX ix_run_values_number
 CREATE INDEX ix_run_values_value
     ON run_values (organization_id, name, value, created_at, run_id)
     INCLUDE (workflow_id);
+
+CREATE TABLE run_views (
+    id serial NOT NULL,
+    organization_id integer NOT NULL,
+    user_id integer,
+    name varchar(80) NOT NULL,
+    search jsonb NOT NULL,
+    is_shared boolean DEFAULT false NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    updated_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT pk_run_views PRIMARY KEY (id),
+    CONSTRAINT fk_run_views_organization_id FOREIGN KEY (organization_id)
+        REFERENCES organizations (id) ON DELETE CASCADE,
+    CONSTRAINT fk_run_views_user_id FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_run_views_org ON run_views (organization_id, user_id);
 
 -- The values of both contexts that filters can find: the first 100 names of each, the first 300 characters of a value.
 CREATE FUNCTION extract_run_values(initial_context jsonb, gathered_context jsonb)

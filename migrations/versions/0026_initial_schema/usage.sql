@@ -1,4 +1,4 @@
--- Usage by quarter of an hour, day and agent, and the ledger.
+-- Usage by quarter of an hour, day and agent, the ledger, and what live conversations hold of it.
 
 CREATE TABLE agent_days (
     organization_id integer NOT NULL,
@@ -19,10 +19,24 @@ CREATE TABLE billing_accounts (
     platform_cents_per_minute numeric(10, 4),
     included_minutes integer,
     is_enforced boolean,
+    daily_limit_cents bigint,
+    own_daily_limit_cents bigint,
     CONSTRAINT pk_billing_accounts PRIMARY KEY (organization_id),
     CONSTRAINT fk_billing_accounts_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE
 );
+
+CREATE TABLE credit_holds (
+    run_id bigint NOT NULL,
+    organization_id integer NOT NULL,
+    cents bigint NOT NULL,
+    created_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT pk_credit_holds PRIMARY KEY (run_id),
+    CONSTRAINT fk_credit_holds_organization_id FOREIGN KEY (organization_id)
+        REFERENCES organizations (id) ON DELETE CASCADE
+);
+
+CREATE INDEX ix_credit_holds_org ON credit_holds (organization_id) INCLUDE (cents);
 
 CREATE TABLE ledger_entries (
     id bigserial NOT NULL,
@@ -38,6 +52,11 @@ CREATE TABLE ledger_entries (
     CONSTRAINT fk_ledger_entries_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE
 );
+
+CREATE INDEX ix_ledger_entries_charges
+    ON ledger_entries (organization_id, created_at)
+    INCLUDE (amount_cents)
+    WHERE kind = 'charge';
 
 CREATE INDEX ix_ledger_entries_org ON ledger_entries (organization_id, id);
 

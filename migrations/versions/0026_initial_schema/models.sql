@@ -1,4 +1,4 @@
--- Model settings and an organization's own prices.
+-- Model settings, an organization's own prices, and where voice packs come from.
 
 CREATE TABLE model_configurations (
     organization_id integer NOT NULL,
@@ -24,4 +24,12 @@ CREATE TABLE own_prices (
     CONSTRAINT pk_own_prices PRIMARY KEY (organization_id, kind, provider, model, valid_from),
     CONSTRAINT fk_own_prices_organization_id FOREIGN KEY (organization_id)
         REFERENCES organizations (id) ON DELETE CASCADE
+);
+
+CREATE TABLE voice_mirrors (
+    id integer DEFAULT 1 NOT NULL,
+    addresses jsonb NOT NULL,
+    updated_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT pk_voice_mirrors PRIMARY KEY (id),
+    CONSTRAINT ck_voice_mirrors_one_row CHECK (id = 1)
 );
