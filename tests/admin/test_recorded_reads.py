@@ -79,6 +79,7 @@ async def test_what_was_refused_was_not_read(
     assert await log(other_org) == []
 
 
+@pytest.mark.slow
 async def test_the_holder_of_a_link_leaves_an_address(
     client: AsyncClient, root: Root, org: OrgFixture, run: Run, paths: dict[str, str], log: Log
 ) -> None:

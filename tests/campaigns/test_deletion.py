@@ -61,6 +61,7 @@ async def test_who_may(client: AsyncClient, root: Root, desk: Desk, other_desk: 
     assert (await desk.get(f"/{campaign['id']}/contacts"))["total_count"] == 3
 
 
+@pytest.mark.slow
 async def test_a_running_campaign_is_paused_first(root: Root, desk: Desk) -> None:
     campaign = await desk.made()
     await set_status(root, campaign["id"], "running")

@@ -178,6 +178,7 @@ class TestChanging:
         for wrong in ({"max_concurrency": 0}, {"name": ""}, {"calling_hours": {"timezone": "x"}}):
             assert (await desk.ask("PATCH", path, json=wrong)).status_code == 422
 
+    @pytest.mark.slow
     async def test_what_is_over_stays(self, desk: Desk, root: Root) -> None:
         campaign = await desk.made()
         async with root.db.transaction() as session:
@@ -207,6 +208,7 @@ class TestTransitions:
         answers = await asyncio.gather(*[desk.ask("POST", f"/{campaign['id']}/start") for _ in range(2)])
         assert sorted(answer.status_code for answer in answers) == [200, 409]
 
+    @pytest.mark.slow
     async def test_one_start_sent_twice(self, desk: Desk) -> None:
         campaign = await desk.made()
         headers = {"Idempotency-Key": "go"}
@@ -214,6 +216,7 @@ class TestTransitions:
         assert [answer.status_code for answer in answers] == [200, 200]
         assert answers[0].json() == answers[1].json()
 
+    @pytest.mark.slow
     async def test_everything_is_in_the_audit_log(self, desk: Desk, client: AsyncClient, org: OrgFixture) -> None:
         campaign = await desk.made()
         for verb in ("start", "pause", "resume"):
@@ -224,6 +227,7 @@ class TestTransitions:
             "campaign.created", "campaign.started", "campaign.paused", "campaign.resumed", "campaign.updated",
         ]  # fmt: skip
 
+    @pytest.mark.slow
     async def test_a_workflow_with_a_running_campaign_stays(self, desk: Desk, editor: Editor) -> None:
         campaign = await desk.made()
         await desk.ask("POST", f"/{campaign['id']}/start")

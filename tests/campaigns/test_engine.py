@@ -57,6 +57,7 @@ async def test_every_contact_is_called_once_and_the_campaign_ends(
     assert all(attempt.state == "final" for attempt in await rows(root, select(Attempt)))
 
 
+@pytest.mark.slow
 async def test_who_was_not_reached_is_called_again_as_often_as_is_wished(
     root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:

@@ -93,6 +93,7 @@ async def test_bad_files_and_their_answers(desk: Desk) -> None:
     assert await desk.get("/") == []
 
 
+@pytest.mark.slow
 async def test_twenty_errors_are_listed_and_all_are_counted(desk: Desk) -> None:
     rows = "\n".join(f"nobody {number}" for number in range(500))
     detail = (await desk.create(f"phone_number\n{rows}\n".encode())).json()["detail"]

@@ -110,6 +110,7 @@ class TestWhatCameOfIt:
         assert row["outcome"] == "voicemail"
 
 
+@pytest.mark.slow
 async def test_formulas_are_escaped_in_the_report_only(
     root: Root, org: OrgFixture, campaigns: CampaignService, desk: Desk
 ) -> None:

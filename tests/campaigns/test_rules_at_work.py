@@ -30,6 +30,7 @@ async def said(root: Root, campaign: Campaign) -> str:
         return (await session.get_one(Campaign, campaign.id)).failure_reason or ""
 
 
+@pytest.mark.slow
 async def test_who_may_not_be_called_is_not_and_it_says_why(
     root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, desk: Desk
 ) -> None:

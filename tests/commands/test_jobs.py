@@ -27,6 +27,7 @@ def offhook(tmp_path: Path, database_url: str) -> Offhook:
     return Offhook(tmp_path / "data", OFFHOOK_DATABASE_URL=database_url)
 
 
+@pytest.mark.slow
 def test_failed_jobs_are_shown_and_started_again(offhook: Offhook, database_url: str) -> None:
     first, second, third = asyncio.run(leave_failed_jobs(database_url, 3))
 

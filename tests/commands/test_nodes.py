@@ -44,6 +44,7 @@ def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> 
     assert offhook.run("keys", "adopt", **elsewhere).stdout == "This secret key is the installation's already.\n"
 
 
+@pytest.mark.slow
 def test_a_worker_answers_monitors_and_knows_the_room(offhook: Offhook) -> None:
     offhook.serve("--no-worker")
     offhook.environment |= {"OFFHOOK_WORKER_METRICS_PORT": "0", "OFFHOOK_LOG_FORMAT": "json"}

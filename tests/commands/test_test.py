@@ -35,6 +35,7 @@ def write_scenarios(folder: Path, end: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_template_needs_no_database(tmp_path: Path) -> None:
     offhook = Offhook(tmp_path / "nothing")
     done = offhook.run("test", "survey", "--json")

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from offhook.kit.processes.child_process import is_running
 from offhook.kit.processes.supervised_child import SupervisedProcess
 from offhook.kit.tasks import cancel_task
@@ -27,6 +29,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_it_is_started_again_with_a_pause(tmp_path: Path) -> None:
     child = SupervisedProcess([sys.executable, "-c", f"open({str(tmp_path / 'starts')!r}, 'a').write('x')"])
     task = asyncio.create_task(child.run())

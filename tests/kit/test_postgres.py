@@ -243,6 +243,7 @@ async def test_a_test_database_has_the_schema_and_no_rows(root: Root) -> None:
         assert (await session.execute(text("SELECT count(*) FROM organizations"))).scalar_one() == 0
 
 
+@pytest.mark.slow
 def test_stop_ends_the_server_in_order(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
     server.start()

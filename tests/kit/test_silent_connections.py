@@ -87,6 +87,7 @@ async def test_a_direct_read_is_repeated_on_another_connection(line: SilentProxy
     await reads.close()
 
 
+@pytest.mark.slow
 async def test_a_deaf_listener_hears_again(line: SilentProxy, far_db: Database, db: Database) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
     listener = PostgresListener(

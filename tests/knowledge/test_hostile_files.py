@@ -91,7 +91,7 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str]] = {
 
 
 # The others take seconds each, for they are as large as an upload may be.
-QUICK = {"encrypted PDF", "entities", "script only", "cut off", "deep"}
+QUICK = {"cut off", "deep"}
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ async def test_a_broken_table_of_objects_is_repaired_or_told(librarian: Libraria
     assert (document["status"] == "ready") != ("damaged" in (document["error"] or ""))
 
 
+@pytest.mark.slow
 async def test_a_pdf_with_another_name_is_a_pdf(librarian: Librarian) -> None:
     document = await librarian.add((DATA / "browser.pdf").read_bytes(), "notes.txt")
     assert (document["status"], document["mime_type"]) == ("ready", "application/pdf")

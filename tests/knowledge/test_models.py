@@ -74,6 +74,7 @@ class TestAVendor:
         assert document["status"] == "failed"
         assert "Incorrect API key" in document["error"]
 
+    @pytest.mark.slow
     async def test_that_is_away_leaves_searches_to_words(self, librarian: Librarian, lab: EmbeddingsServer) -> None:
         await choose(librarian, {"provider": "openai", "model": "words-64", "base_url": lab.base_url, "api_key": KEY})
         await librarian.add()

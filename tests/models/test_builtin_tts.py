@@ -95,6 +95,7 @@ async def test_a_killed_program_is_replaced_in_mid_sentence(program: Synthesizer
     assert program.restarts == 1
 
 
+@pytest.mark.slow
 async def test_a_stuck_program_is_replaced(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     await program.start()

@@ -133,6 +133,7 @@ class TestTheRecognizer:
         heard = await recognize(stt, opening_expectation("appointment_booking"), samples)
         assert {"appointment", "friday"} <= set(heard.split())
 
+    @pytest.mark.slow
     async def test_hears_no_words_in_noise(self, stt: BuiltinStt) -> None:
         noise = np.random.default_rng(1).normal(0, 1500, 12000).astype(np.int16)
         heard = await recognize(stt, opening_expectation("survey"), noise)

@@ -48,6 +48,7 @@ async def test_a_question_that_makes_no_sense_is_an_error_and_the_next_is_answer
     assert await program.request_answer(0, WORDS, b'["hello"]') == []
 
 
+@pytest.mark.slow
 async def test_a_killed_program_fails_the_question_and_is_replaced(program: RecognizerProcess) -> None:
     await program.start()
     assert program.pid is not None

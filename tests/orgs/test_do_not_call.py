@@ -73,6 +73,7 @@ class TestAdd:
         assert (again["added"], again["already_listed"]) == (1, 1)
         assert [entry["phone_number"] for entry in again["entries"]] == [CAT]
 
+    @pytest.mark.slow
     async def test_many_at_once_from_many_sides(self, client: AsyncClient, org: OrgFixture) -> None:
         numbers = [f"+1201555{n:04d}" for n in range(300)]
         answers = await asyncio.gather(*(add(client, org, *order) for order in (numbers, numbers[::-1]) for _ in "abc"))

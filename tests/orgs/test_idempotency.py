@@ -121,6 +121,7 @@ async def test_a_refused_dial_frees_the_key(dial: Dial) -> None:
     assert await dial(phone, body={"to": "+12015550103"}) == {"workflow_run_id": 1, "status": "initiated"}
 
 
+@pytest.mark.slow
 async def test_20_at_once_when_dials_fail_never_ring_twice(dial: Dial) -> None:
     phone = Phone(takes_s=0.02, refuses=3)
     for _ in range(6):

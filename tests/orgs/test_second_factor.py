@@ -164,6 +164,7 @@ class TestSecondStep:
         assert told(await second_step(client, challenge, codes[0])) == (401, "second_step_refused")
         assert (await actions(root)).count("user.second_step_failed") == 5
 
+    @pytest.mark.slow
     async def test_guesses_are_limited_over_challenges_and_recovery_codes_are_not(
         self, client: AsyncClient, root: Root
     ) -> None:

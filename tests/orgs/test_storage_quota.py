@@ -107,6 +107,7 @@ async def test_a_recording_takes_the_room_of_its_decoded_sound(root: Root, studi
     assert (await studio.client.put(place["upload_url"], content=sent)).status_code == 200
 
 
+@pytest.mark.slow
 async def test_deleting_makes_room(root: Root, librarian: Librarian, studio: Studio) -> None:
     made = await studio.record("hello")
     root.get(StorageQuota).limit_bytes = 1_000

@@ -201,6 +201,7 @@ async def test_nothing_is_left_but_the_receipt_and_the_do_not_call_entry(
     assert (await run_of(root, OTHER)).status == "completed"
 
 
+@pytest.mark.slow
 async def test_the_audit_log_is_sealed_again(client: AsyncClient, root: Root, org: OrgFixture) -> None:
     async with root.db.transaction() as session:
         for number in (OTHER, NUMBER, OTHER):
@@ -223,6 +224,7 @@ async def test_the_audit_log_is_sealed_again(client: AsyncClient, root: Root, or
     assert all(entry.seal for entry in entries)
 
 
+@pytest.mark.slow
 async def test_other_organizations_keep_theirs(
     client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
 ) -> None:

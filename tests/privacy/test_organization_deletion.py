@@ -139,6 +139,7 @@ class Killed(Exception):
     """As ``kill -9`` ends a worker: what was committed stays, and nothing else."""
 
 
+@pytest.mark.slow
 async def test_a_killed_job_is_gone_on_with(client: AsyncClient, root: Root, org: OrgFixture) -> None:
     await plant(root, org, OURS)
     await settle(root, org)

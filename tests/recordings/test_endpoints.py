@@ -193,6 +193,7 @@ class TestCreate:
 
 
 class TestList:
+    @pytest.mark.slow
     async def test_newest_first_and_filtered(self, studio: Studio, other_studio: Studio, editor: Editor) -> None:
         workflow_id = (await editor.create())["id"]
         await studio.record("one", tts_provider="rime", tts_model="arcana", tts_voice_id="luna")
@@ -260,11 +261,13 @@ class TestDelete:
         assert not path.exists()
         assert (await studio.request("DELETE", "/hello")).status_code == 404
 
+    @pytest.mark.slow
     async def test_of_many_at_once_one_deletes_it(self, studio: Studio) -> None:
         await studio.record("hello")
         answers = await asyncio.gather(*(studio.request("DELETE", "/hello") for _ in range(5)))
         assert sorted(answer.status_code for answer in answers) == [200, 404, 404, 404, 404]
 
+    @pytest.mark.slow
     async def test_what_is_not_committed_keeps_its_file(self, studio: Studio, root: Root, org: OrgFixture) -> None:
         made = await studio.record("hello")
         caller = Caller(org.id, user_id=None, key_id=org.key_id, role="admin", is_superuser=False)
@@ -273,6 +276,7 @@ class TestDelete:
             await session.rollback()
         assert (await studio.request("GET", "/hello/audio")).status_code == 200
 
+    @pytest.mark.slow
     async def test_while_its_workflow_is_duplicated_the_copy_keeps_the_file(
         self, studio: Studio, editor: Editor, root: Root, org: OrgFixture
     ) -> None:

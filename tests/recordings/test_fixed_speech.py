@@ -119,6 +119,7 @@ class TestACall:
         spectrum = np.abs(np.fft.rfft(played))
         assert spectrum.argmax() * codec.sample_rate / played.size == pytest.approx(800, abs=3)
 
+    @pytest.mark.slow
     async def test_is_never_met_with_silence_when_the_file_is_gone(
         self,
         root: Root,
@@ -155,6 +156,7 @@ async def test_a_recording_is_read_once_for_many_calls(studio: Studio, root: Roo
     assert again.samples is first.samples
 
 
+@pytest.mark.slow
 async def test_a_duplicate_gets_recordings_of_its_own(studio: Studio, editor: Editor, root: Root) -> None:
     original = (await editor.create(recorded()))["id"]
     made = await studio.record("welcome", WELCOME, workflow_id=original)

@@ -351,6 +351,7 @@ async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveCallRegistr
     assert "recording_failed" in [event["type"] for event in await events_of(root, run)]
 
 
+@pytest.mark.slow
 async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     root: Root, models: FixedModels, run: Run, database_url: str
 ) -> None:

@@ -157,6 +157,7 @@ async def test_what_is_told(desk: Desk) -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_five_attempts_with_growing_pauses_and_then_no_more(desk: Desk) -> None:
     async with local_server(Reply(503)) as server:
         await desk.ended_run(webhook(server))

@@ -120,6 +120,7 @@ async def test_a_call_that_our_side_ends_is_not_taken_up(
     assert await second.handovers.decide(run.organization_id, run.id) == "hang_up"
 
 
+@pytest.mark.slow
 async def test_a_process_that_still_talks_keeps_its_call(
     root: Root, run: Run, processes: tuple[LiveCallRegistry, LiveCallRegistry]
 ) -> None:

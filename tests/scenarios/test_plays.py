@@ -129,6 +129,7 @@ class TestPlays:
         assert (play["scenarios"], play["seeds"], play["total"]) == (["greets"], [1, 2], 2)
 
     @pytest.mark.parametrize(("program", "state"), [(SPIN, "out_of_budget"), (DIE, "broken")])
+    @pytest.mark.slow
     async def test_a_process_that_does_not_get_to_the_end(
         self, root: Root, org: OrgFixture, editor: Editor, workflow_id: int, program: str, state: str
     ) -> None:

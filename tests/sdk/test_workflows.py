@@ -123,6 +123,7 @@ async def test_tools_credentials_and_recordings(sdk: SdkClient, client: AsyncCli
     assert (await sdk.list_recordings(workflow_id=7)).total == 0
 
 
+@pytest.mark.slow
 def test_what_the_sdk_offers_is_marked_for_its_generator(app: FastAPI) -> None:
     operations = [operation for path in app.openapi()["paths"].values() for operation in path.values()]
     marked = {operation["x-sdk-method"] for operation in operations if "x-sdk-method" in operation}

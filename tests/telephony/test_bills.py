@@ -49,6 +49,7 @@ async def test_the_carrier_s_own_price_is_charged_once(account: Account) -> None
     assert await charged(account) == 2
 
 
+@pytest.mark.slow
 async def test_whatever_order_it_comes_in(account: Account) -> None:
     bills: set[tuple[int, str]] = set()
     events: list[dict[str, str | None]] = [

@@ -226,6 +226,7 @@ class TestInAConversation:
         assert "address" in answer["error"]
         assert shop.shipped == []
 
+    @pytest.mark.slow
     async def test_a_server_that_does_not_answer_in_time(self, maker: Maker, shop: Shop, clerk: Agent) -> None:
         uuid = await maker.tool(mcp(shop.url, timeout_secs=1), name="Shop")
         (answer,) = await clerk.hears(calls("shop_wait"), says("Sorry."), tool_uuids=[uuid])

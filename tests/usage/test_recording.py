@@ -64,6 +64,7 @@ async def test_the_same_run_many_times_at_once_counts_once(root: Root, org: OrgF
     assert await balance(root, org.id) == -5
 
 
+@pytest.mark.slow
 async def test_many_runs_at_once_lose_nothing(root: Root, org: OrgFixture, record: Record) -> None:
     await asyncio.gather(*(record(models=[GPT]) for _ in range(20)))
     assert await sums(root, org.id) == (20, 1_200_000, 100)

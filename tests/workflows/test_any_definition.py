@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ _definitions = st.fixed_dictionaries(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(raw=_definitions | json_values)
+@pytest.mark.slow
 async def test_create_validate_publish(editor: Editor, raw: Any) -> None:
     # not by the client's own encoder, which refuses NaN: a stranger's does not
     body = json.dumps({"name": "A", "workflow_definition": raw})

@@ -137,6 +137,7 @@ def test_programs_that_crash_during_the_call_are_replaced(data: Path) -> None:
     assert call.failovers == []
 
 
+@pytest.mark.slow
 def test_a_pack_that_is_removed_during_the_call(data: Path) -> None:
     """The recognizer serves the call to its end; the voice is looked up for each sentence, so the built-in one goes on."""
     call = call_with(models := PackModels(data))
