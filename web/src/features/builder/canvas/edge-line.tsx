@@ -1,25 +1,26 @@
 /** An edge from one step to another: a line with its label and the keys that take it. */
 
-import { BaseEdge, type Edge, type EdgeProps, getBezierPath } from "@xyflow/react";
+import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 import { createPortal } from "react-dom";
-import { type GraphEdge, digitsOf, text, edgeLabel } from "../../../graph/definition";
-import { aroundPath } from "../../../graph/layout/edge-path";
+import { type GraphEdge, type Point, digitsOf, text, edgeLabel } from "../../../graph/definition";
+import { drawCurves, edgeCurves, pointAt } from "../../../graph/layout/edge-path";
+import { LABEL_ROW, type Route } from "../../../graph/layout/routes";
 import { useLabelLayer } from "./label-layer";
 import { coverageMark, TakenCount } from "../coverage/taken-count";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
-export type CanvasEdge = Edge<{ edge: GraphEdge; row: number }, "edge">;
+export type CanvasEdge = Edge<{ edge: GraphEdge; row: number; route: Route | undefined }, "edge">;
 
-/** Edges between the same two steps share a line; their labels stand below each other. */
-const ROW = 22;
+/** How far (px) an end lies from where its route expects it at most: handles stand out of their cards. */
+const CLOSE = 14;
+
 export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
   const marks = useMarks();
   const layer = useLabelLayer();
-  const around = aroundPath(props.sourceX, props.sourceY, props.targetX, props.targetY);
-  const [path, x, y] = around === null ? getBezierPath(props) : [around.path, around.x, around.y];
+  const { path, x, y } = drawEdge(props);
   const edge = data?.edge;
   const found = marks.validationIssues.byEdge.get(id) ?? [];
   const problem = found.some((issue) => issue.isError) ? "error" : found.length > 0 ? "warning" : undefined;
@@ -46,7 +47,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
             data-selected={selected || undefined}
             data-problem={problem}
             title={found.map((issue) => issue.message).join("\n") || text(edge?.data["condition"])}
-            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y + (data?.row ?? 0) * ROW}px)` }}
+            style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
           >
             {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
             {digits !== "" && <kbd>{digits}</kbd>}
@@ -57,3 +58,19 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
     </>
   );
 });
+
+/** The path, and where its label stands. A step that is being dragged leaves its routes. */
+function drawEdge({ sourceX, sourceY, targetX, targetY, data }: EdgeProps<CanvasEdge>) {
+  const source = { x: sourceX, y: sourceY };
+  const target = { x: targetX, y: targetY };
+  const route = data?.route;
+  const holds = route !== undefined && isClose(source, route.source) && isClose(target, route.target);
+  const curves = edgeCurves(source, target, holds ? route.lane : undefined);
+  if (holds) return { path: drawCurves(curves), ...route.label };
+  const middle = pointAt(curves, 0.5);
+  return { path: drawCurves(curves), x: middle.x, y: middle.y + (data?.row ?? 0) * LABEL_ROW };
+}
+
+function isClose(one: Point, other: Point): boolean {
+  return Math.abs(one.x - other.x) <= CLOSE && Math.abs(one.y - other.y) <= CLOSE;
+}

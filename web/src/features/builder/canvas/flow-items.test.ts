@@ -2,6 +2,7 @@ import { applyNodeChanges } from "@xyflow/react";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../graph/definition";
 import { moveNodes, setNodeData, setEdgeData } from "../../../graph/editing/edit";
+import { geometryOf, routeEdges } from "../../../graph/layout/routes";
 import { NOTHING_CHOSEN } from "../state/editor-state";
 import { flowEdges, flowNodes } from "./flow-items";
 
@@ -18,7 +19,8 @@ const GRAPH = parse({
 });
 const SPECS = new Map();
 const nodes = flowNodes([], GRAPH, NOTHING_CHOSEN, SPECS, true);
-const edges = flowEdges([], GRAPH, NOTHING_CHOSEN);
+const ROUTES = routeEdges(geometryOf(GRAPH, new Map()));
+const edges = flowEdges([], GRAPH, NOTHING_CHOSEN, ROUTES);
 
 describe("what the canvas draws", () => {
   it("says to a screen reader what each is", () => {
@@ -37,7 +39,7 @@ describe("what the canvas draws", () => {
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true).every((node, index) => node === nodes[index])).toBe(
       true,
     );
-    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN).every((edge, index) => edge === edges[index])).toBe(true);
+    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN, ROUTES).every((edge, index) => edge === edges[index])).toBe(true);
     const next = flowNodes(
       nodes,
       setNodeData(GRAPH, "a", { prompt: "New." }),
@@ -54,7 +56,7 @@ describe("what the canvas draws", () => {
     const moved = flowNodes(nodes, moveNodes(GRAPH, new Map([["b", { x: 5, y: 5 }]])), NOTHING_CHOSEN, SPECS, true);
     expect([moved[0] === nodes[0], moved[1]?.position]).toEqual([true, { x: 5, y: 5 }]);
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, false)[0]?.data.canEdit).toBe(false);
-    const chosen = flowEdges(edges, setEdgeData(GRAPH, "v", { label: "x" }), { nodeIds: [], edgeIds: ["w"] });
+    const chosen = flowEdges(edges, setEdgeData(GRAPH, "v", { label: "x" }), { nodeIds: [], edgeIds: ["w"] }, ROUTES);
     expect(chosen.map((edge) => [edge.selected, edge.data?.edge.data["label"]])).toEqual([
       [true, "done"],
       [false, "x"],
@@ -73,11 +75,11 @@ describe("what the canvas draws", () => {
     const moved = moveNodes(GRAPH, new Map([["b", { x: 50, y: 0 }]]));
     const after = flowNodes(letGo, moved, { nodeIds: ["b"], edgeIds: [] }, SPECS, true);
     expect([after[0] === nodes[0], after[1]?.position]).toEqual([true, { x: 50, y: 0 }]);
-    expect(flowEdges(edges, moved, NOTHING_CHOSEN)).toBe(edges);
+    expect(flowEdges(edges, moved, NOTHING_CHOSEN, ROUTES)).toBe(edges);
   });
 
   it("is the same list where nothing is drawn anew", () => {
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, true)).toBe(nodes);
-    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN)).toBe(edges);
+    expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN, ROUTES)).toBe(edges);
   });
 });

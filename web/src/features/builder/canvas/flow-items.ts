@@ -2,6 +2,7 @@
 
 import { MarkerType } from "@xyflow/react";
 import { type Definition, nodeName, edgeLabel } from "../../../graph/definition";
+import type { Route } from "../../../graph/layout/routes";
 import type { NodeSpec } from "../../../graph/specs";
 import type { Selection } from "../state/editor-state";
 import type { CanvasNode } from "./node-card";
@@ -51,7 +52,12 @@ function labelOf(name: unknown, spec: NodeSpec | undefined): string {
 
 const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--arrow)" };
 
-export function flowEdges(before: CanvasEdge[], definition: Definition, selection: Selection): CanvasEdge[] {
+export function flowEdges(
+  before: CanvasEdge[],
+  definition: Definition,
+  selection: Selection,
+  routes: ReadonlyMap<string, Route>,
+): CanvasEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selection.edgeIds);
   const names = new Map(definition.nodes.map((node) => [node.id, nodeName(node)]));
@@ -64,7 +70,9 @@ export function flowEdges(before: CanvasEdge[], definition: Definition, selectio
       const pair = `${edge.source} ${edge.target}`;
       const row = pairs.get(pair) ?? 0;
       pairs.set(pair, row + 1);
-      if (old?.data?.edge === edge && old.data.row === row && old.selected === selected) return old;
+      const drawn = old?.data;
+      const route = keptRoute(drawn?.route, routes.get(edge.id));
+      if (drawn?.edge === edge && drawn.row === row && drawn.route === route && old?.selected === selected) return old;
       const ariaLabel = `Transition ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
       return {
         ...old,
@@ -72,11 +80,16 @@ export function flowEdges(before: CanvasEdge[], definition: Definition, selectio
         type: "edge",
         source: edge.source,
         target: edge.target,
-        data: { edge, row },
+        data: { edge, row, route },
         selected,
         markerEnd: ARROW,
         ariaLabel,
       };
     });
   return kept(before, next);
+}
+
+/** The object that is drawn already where the route is the same. */
+function keptRoute(before: Route | undefined, next: Route | undefined): Route | undefined {
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(next) ? before : next;
 }

@@ -1,8 +1,11 @@
 /** What the canvas draws of the graph, and the moves of steps that it hands back. */
 
 import { type EdgeChange, type NodeChange, applyEdgeChanges, applyNodeChanges } from "@xyflow/react";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import type { Definition } from "../../../graph/definition";
 import { moveNodes } from "../../../graph/editing/edit";
+import type { Sizes } from "../../../graph/layout/layout";
+import { type Geometry, type Route, geometryOf, routeEdges } from "../../../graph/layout/routes";
 import { useEditorContext } from "../state/editor";
 import type { CanvasEdge } from "./edge-line";
 import { flowEdges, flowNodes } from "./flow-items";
@@ -12,14 +15,17 @@ export function useDrawnGraph() {
   const { document, selection, specs, canEdit, change } = useEditorContext();
   const { definition } = document;
   const [nodes, setNodes] = useState<CanvasNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
-  const [edges, setEdges] = useState<CanvasEdge[]>(() => flowEdges([], definition, selection));
+  const [sizes, setSizes] = useState<Sizes>(new Map());
+  const routes = useRoutes(definition, sizes);
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => flowEdges([], definition, selection, routes));
   useEffect(() => {
     setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
-    setEdges((before) => flowEdges(before, definition, selection));
-  }, [definition, selection, specs, canEdit]);
+    setEdges((before) => flowEdges(before, definition, selection, routes));
+  }, [definition, selection, specs, canEdit, routes]);
   const changeNodes = useCallback(
     (changes: NodeChange<CanvasNode>[]) => {
       setNodes((before) => applyNodeChanges(changes, before));
+      setSizes((before) => withMeasured(before, changes));
       const places = new Map(
         changes.flatMap((item) =>
           item.type === "position" && item.dragging === false && item.position
@@ -36,4 +42,19 @@ export function useDrawnGraph() {
     [],
   );
   return { nodes, edges, changeNodes, changeEdges };
+}
+
+/** The routes of all edges, found again only when steps, edges or labels change. */
+function useRoutes(definition: Definition, sizes: Sizes): ReadonlyMap<string, Route> {
+  const geometry = JSON.stringify(geometryOf(definition, sizes));
+  return useMemo(() => routeEdges(JSON.parse(geometry) as Geometry), [geometry]);
+}
+
+/** `before` where the library has measured nothing new. */
+function withMeasured(before: Sizes, changes: NodeChange<CanvasNode>[]): Sizes {
+  const measured = changes.flatMap((item) =>
+    item.type === "dimensions" && item.dimensions !== undefined ? [[item.id, item.dimensions] as const] : [],
+  );
+  const isNew = measured.some(([id, size]) => before.get(id)?.height !== size.height);
+  return isNew ? new Map([...before, ...measured]) : before;
 }
