@@ -10,7 +10,8 @@ import pytest
 from offhook.voice import events
 from offhook.voice.aside_timer import AsideTimer
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules, InterruptionVerdict, SpeechOverlap
-from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
+from offhook.voice.input.recent_sound import RecentSound
+from offhook.voice.input.sound_evidence import SoundEvidence
 from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says
@@ -236,8 +237,9 @@ class TestTheRules:
     RULES = InterruptionRules(TIMES["balanced"], lexicon_for("en"))
 
     def test_a_cough_has_no_voice(self) -> None:
-        noise = np.random.default_rng(3).normal(0, 3000, 3200).astype(np.int16)
-        sound = measure_sound(noise)
+        cough = RecentSound()
+        cough.push(np.random.default_rng(3).normal(0, 3000, 3200).astype(np.int16))
+        sound = cough.measure(0.4, -90)
 
         assert sound.voiced < 0.2
         assert self.RULES.judge(SpeechOverlap(age_s=0.4, sound=sound)) == (InterruptionVerdict.TALK_ON, "no_voice")

@@ -8,7 +8,8 @@ from typing import Final
 from offhook.kit.audio import Samples
 from offhook.voice.input.interruption_rules import is_turned_away
 from offhook.voice.input.line_levels import LineLevels
-from offhook.voice.input.sound_evidence import SoundEvidence, measure_sound
+from offhook.voice.input.recent_sound import RecentSound
+from offhook.voice.input.sound_evidence import SoundEvidence
 
 # Sound with less voicing is a cough or a noise.
 MIN_VOICING: Final = 0.4
@@ -29,8 +30,9 @@ class CallerSound:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._levels = LineLevels()
-        self.push: Callable[[Samples], None] = self._levels.push
+        self._recent = RecentSound()
+        self._levels = LineLevels(self._recent)
+        self.push: Callable[[Samples], None] = self._recent.push
         self._quiet_windows = 0
         self._voice: SoundEvidence | None = None
         self._turns: deque[SoundEvidence] = deque(maxlen=LEARNED_TURNS)
@@ -56,8 +58,7 @@ class CallerSound:
         this caller's voice, 0 where that is not known yet."""
         now = self._now()
         if now - self._measured[0] >= MEASURE_EVERY_S:
-            samples = self._levels.recent_samples(min(age_s + 0.05, 0.7))
-            self._measured = (now, measure_sound(samples, self._levels.floor_db))
+            self._measured = (now, self._measure(min(age_s + 0.05, 0.7)))
         sound = self._measured[1]
         if self._voice is None or not sound.loud_s:
             return sound, 0.0, 0.0
@@ -65,7 +66,7 @@ class CallerSound:
 
     def was_turned_away(self) -> bool:
         """Returns whether the speech that has just ended was quieter and duller than this caller's voice."""
-        heard = measure_sound(self._levels.recent_samples(TURN_S), self._levels.floor_db)
+        heard = self._measure(TURN_S)
         if self._voice is None or heard.loud_s < MIN_LEARNED_S:
             return False
         distance, dullness = self._voice.level_db - heard.level_db, self._voice.tilt_db - heard.tilt_db
@@ -77,7 +78,7 @@ class CallerSound:
 
     def learn_voice(self) -> None:
         """Remembers how the caller sounds who has just spoken to the agent."""
-        heard = measure_sound(self._levels.recent_samples(LEARNED_S), self._levels.floor_db)
+        heard = self._measure(LEARNED_S)
         if heard.loud_s < MIN_LEARNED_S or heard.voiced < MIN_VOICING:
             return
         self._turns.append(heard)
@@ -89,9 +90,12 @@ class CallerSound:
 
     def was_breath(self) -> bool:
         """Returns whether the sound that has just ended had no pitch, like a cough that was taken for a word."""
-        heard = measure_sound(self._levels.recent_samples(TURN_S), self._levels.floor_db)
+        heard = self._measure(TURN_S)
         return self._levels.has_contrast and heard.loud_s > 0 and heard.voiced < MIN_VOICING
 
     def was_voice(self, span_s: float) -> bool:
         """Returns whether the sound of the last ``span_s`` seconds had a pitch."""
-        return measure_sound(self._levels.recent_samples(span_s), self._levels.floor_db).voiced >= MIN_VOICING
+        return self._measure(span_s).voiced >= MIN_VOICING
+
+    def _measure(self, seconds: float) -> SoundEvidence:
+        return self._recent.measure(seconds, self._levels.floor_db)

@@ -1,4 +1,4 @@
-"""Loudness of the caller's line: the floor of its noise, the caller's usual voice, and the last second of sound.
+"""Loudness of the caller's line: the floor of its noise, and the caller's usual voice.
 
 A voice detector alone takes babble for the caller and never stops hearing speech. Speech counts only while it stands out
 from the floor, and only near the loudness of the voice itself.
@@ -10,11 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from offhook.kit.audio import Samples
+from offhook.voice.input.recent_sound import RecentSound
 
 RATE: Final = 8000
 SILENCE_DB: Final = -90.0
-RECENT_S: Final = 2.2
 # The floor is the level below which a fifth of the last six seconds was: pauses between words reach it.
 FLOOR_LEVELS: Final = 180
 FLOOR_SHARE: Final = 0.2
@@ -33,29 +32,22 @@ MAX_DROP_DB: Final = 30.0
 
 
 class LineLevels:
-    """Push every piece of the caller's audio at 8 kHz. Levels are dBFS."""
+    """``sound`` gets the caller's audio. Levels are dBFS."""
 
-    def __init__(self) -> None:
-        self._recent: deque[Samples] = deque()
-        self._recent_size = 0
+    def __init__(self, sound: RecentSound) -> None:
+        self._sound = sound
         self._levels: deque[float] = deque(maxlen=FLOOR_LEVELS)
         self._until_floor = 0
         self.level_db = SILENCE_DB
         self.floor_db = SILENCE_DB
         self.voice_db = SILENCE_DB
 
-    def push(self, samples: Samples) -> None:
-        self._recent.append(samples)
-        self._recent_size += samples.size
-        while self._recent_size > RECENT_S * RATE:
-            self._recent_size -= self._recent.popleft().size
-
     def measure_window(self, *, is_speech: bool) -> None:
         """Measures the last 30 ms; called for each window of the voice detector."""
-        if not self._recent:
+        last = self._sound.last_piece.astype(np.float32)
+        if not last.size:
             return
-        last = self._recent[-1].astype(np.float32)
-        power = float(np.dot(last, last)) / max(last.size, 1)
+        power = float(np.dot(last, last)) / last.size
         self.level_db = level = SILENCE_DB if power < 1 else 10 * math.log10(power) - 90.3
         self._levels.append(level)
         self._until_floor -= 1
@@ -82,7 +74,7 @@ class LineLevels:
         """Returns for how long the level has been that of the voice, 0 where nothing distinguishes it from noise."""
         if not self.has_contrast or self.floor_db <= SILENCE_DB:
             return 0.0
-        samples = self.recent_samples(MAX_ONSET_S)
+        samples = self._sound.last_samples(int(MAX_ONSET_S * RATE))
         frames = samples[samples.size % FRAME :].reshape(-1, FRAME).astype(np.float32)
         levels = 10 * np.log10(np.maximum((frames**2).mean(axis=1), 1.0)) - 90.3
         quiet = levels < self.floor_db + THRESHOLD_SHARE * (self.voice_db - self.floor_db)
@@ -90,16 +82,3 @@ class LineLevels:
         pauses = np.flatnonzero(quiet[:-2] & quiet[1:-1] & quiet[2:])
         begin = int(pauses[-1]) + 3 if pauses.size else 0
         return float(len(levels) - begin) * FRAME / RATE
-
-    def recent_samples(self, seconds: float) -> Samples:
-        """Returns the last ``seconds`` of sound, at most ``RECENT_S``."""
-        if not self._recent:
-            return np.zeros(0, np.int16)
-        wanted, have = max(1, int(seconds * RATE)), 0
-        pieces: list[Samples] = []
-        for piece in reversed(self._recent):
-            pieces.append(piece)
-            have += piece.size
-            if have >= wanted:
-                break
-        return np.concatenate(pieces[::-1])[-wanted:]
