@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -47,16 +47,17 @@ class SpokenLexicon:
         return "" if self.is_unspaced else " "
 
     def split(self, text: str) -> list[str]:
-        if self.is_unspaced:
-            return [character for character in text.lower() if character.isalnum()]
-        return [word.replace("\u2019", "'") for word in _WORDS.findall(text.lower())]
+        return _split_words(text, is_unspaced=self.is_unspaced)
+
+    def _split_phrase(self, phrase: str) -> list[str]:
+        return _split_phrase(phrase, is_unspaced=self.is_unspaced)
 
     def classify(self, text: str, *, agent_text: str = "", stop_words: Iterable[str] = ()) -> SpeechSignal:
         """Sorts a text. ``agent_text`` is what the agent was saying, ``stop_words`` always interrupt."""
         words = self.split(text)
         if not words:
             return SpeechSignal.NONE
-        if any(self._contains(words, self.split(phrase)) for phrase in stop_words):
+        if any(self._contains(words, self._split_phrase(phrase)) for phrase in stop_words):
             return SpeechSignal.COMMAND
         spoken = [word for word in words if word not in self.fillers]
         if not spoken:
@@ -78,12 +79,12 @@ class SpokenLexicon:
         # "one second, mom", and not "it is for my mom"
         if len(words) > 1 and words[-1] in self.vocatives and words[-2] not in self.open:
             return True
-        return any(self._contains(words, self.split(phrase)) for phrase in self.asides)
+        return any(self._contains(words, self._split_phrase(phrase)) for phrase in self.asides)
 
     def is_short_aside(self, text: str) -> bool:
         """Returns whether a text is hardly more than a request to wait, which needs no answer on a silent line."""
         words = self.split(text)
-        phrases = map(self.split, self.asides)
+        phrases = map(self._split_phrase, self.asides)
         return any(words[: len(phrase)] == phrase and len(words) <= len(phrase) + 3 for phrase in phrases)
 
     def may_become_aside(self, text: str) -> bool:
@@ -111,7 +112,20 @@ class SpokenLexicon:
 
     def _contains(self, words: list[str], phrase: list[str]) -> bool:
         size = len(phrase)
-        return bool(size) and any(words[at : at + size] == phrase for at in range(len(words) - size + 1))
+        if not size or phrase[0] not in words:
+            return False
+        return any(words[at : at + size] == phrase for at in range(len(words) - size + 1))
+
+
+def _split_words(text: str, *, is_unspaced: bool) -> list[str]:
+    if is_unspaced:
+        return [character for character in text.lower() if character.isalnum()]
+    return [word.replace("\u2019", "'") for word in _WORDS.findall(text.lower())]
+
+
+# Every text of a recognizer is compared with them, several times a second. The lexicons have some 70; the rest is for
+# the words that agents' settings add.
+_split_phrase = lru_cache(maxsize=2048)(_split_words)
 
 
 @cache
