@@ -105,6 +105,12 @@ class TestSoundsWithoutWords:
         # its voice speaks in whole tenths of a second
         assert -0.03 <= played - len(STORY) * 0.06 <= 0.5
 
+    def test_that_do_not_end_do_not_make_the_agent_stutter(self) -> None:
+        call = talking_agent().mumbles(at=2, for_s=6.0).hangs_up(at=14).run()
+
+        assert [decision for decision, _ in judged(call)].count("resumed") <= 2
+        assert call.agent_said == [STORY]
+
     def test_twice_do_not_move_the_call_to_the_offline_recognizer(self) -> None:
         hearing = Hearing()
         vendor = ScriptedStt(hearing, has_endpointing=True, partials=True)

@@ -67,7 +67,7 @@ class OverlapController:
         self._held_at: float | None = None
         self._yielded_at = -RECENT_YIELD_S
         self._measured: tuple[SoundEvidence | None, float, float] | None = None
-        self._has_resumed = False
+        self._has_resumed = self._was_held_long = False
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -115,8 +115,9 @@ class OverlapController:
         self, verdict: InterruptionVerdict, reason: str, state: CallerTurnState, now: float
     ) -> tuple[InterruptionVerdict, str]:
         """Ends a silence without words: sound that is no speech must not keep the agent from talking."""
-        if self._has_resumed and reason not in ("long_speech", "answer_kept_back"):
+        if self._has_resumed and not self._playback.is_paused and not self._may_hold_again(reason):
             return InterruptionVerdict.TALK_ON, self._reason
+        self._was_held_long = self._was_held_long or reason == "long_speech"
         held_s = now - (self._held_at or now)
         is_voice = state.is_speaking and self._listener.sound.has_contrast
         if self._listener.shows_words:
@@ -126,6 +127,10 @@ class OverlapController:
             return (InterruptionVerdict.YIELD, "speech") if is_voice else (InterruptionVerdict.TALK_ON, "steady_noise")
         is_over = self._quiet_s(now) >= FINAL_TIMEOUT_S and not self._listener.is_recognizing
         return (InterruptionVerdict.TALK_ON, "no_words") if is_over else (verdict, reason)
+
+    def _may_hold_again(self, reason: str) -> bool:
+        # Once for a voice that goes on: without words it is nothing that the agent waits for a second time.
+        return reason == "answer_kept_back" or (reason == "long_speech" and not self._was_held_long)
 
     def _begin(self, state: CallerTurnState) -> bool:
         loud_enough = self._min_level_db is None or state.level_db >= self._min_level_db
@@ -141,7 +146,8 @@ class OverlapController:
         self._started_at = max(min(started_at, self._line.now() - sound_s), self._judged_until)
         self._agent_text = self._playback.current_text
         self._was_asked = self._playback.is_question_open
-        self._verdict, self._reason, self._held_at, self._has_resumed = InterruptionVerdict.WAIT, "", None, False
+        self._verdict, self._reason, self._held_at = InterruptionVerdict.WAIT, "", None
+        self._has_resumed = self._was_held_long = False
         self._measured = None
         self._playback.lower_voice(is_lowered=True)
         self._listener.is_watched = True
