@@ -28,10 +28,11 @@ missing=()
 command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
   command -v google-chrome >/dev/null 2>&1 || missing+=(chromium)
 [ -d /usr/share/pocketsphinx/test/data ] || missing+=(pocketsphinx-testdata)
-# The proxies judge the files of deploy/.
+# The proxies judge the files of deploy/; transactions go through PgBouncer.
 if [ "$selection" != "not slow" ]; then
   [ -x /usr/sbin/haproxy ] || missing+=(haproxy)
   [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
+  [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

@@ -26,6 +26,8 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(default_factory=lambda: Path(platformdirs.user_data_dir("offhook")))
     database_url: str | None = None
+    # PgBouncer in transaction mode for the same database; LISTEN, the job queue and migrations use database_url.
+    database_pooler_url: str | None = None
     # Whether serve and worker bring the database to this version; auto: only the embedded one.
     migrate_at_start: Literal["auto", "on", "off"] = "auto"
     host: str = "127.0.0.1"

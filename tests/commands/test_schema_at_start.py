@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from offhook.commands.database import prepare_schema
+from offhook.commands.database import open_database, prepare_schema
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.migrations import MigrationError
-from offhook.settings import Settings
+from offhook.settings import Settings, SettingsError
 
 
 def start_settings(tmp_path: Path, **values: object) -> Settings:
@@ -37,3 +37,20 @@ async def test_a_start_leaves_a_shared_database_to_the_migrate_command(
 async def test_the_embedded_database_can_be_left_alone_too(tmp_path: Path, empty_database: Database) -> None:
     with pytest.raises(MigrationError, match="run `offhook migrate`"):
         await prepare_schema(start_settings(tmp_path, migrate_at_start="off"), empty_database)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"database_pooler_url": "postgresql://u@pooler/x"}, "needs OFFHOOK_DATABASE_URL"),
+        ({"database_pooler_url": "mysql://x", "database_url": "postgresql://u@db/x"}, "must begin with postgresql://"),
+        (
+            {"database_pooler_url": "postgresql://u:secret@h:54x2/x", "database_url": "postgresql://u@db/x"},
+            "cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+        ),
+    ],
+)
+def test_a_wrong_pooler_is_one_sentence_that_names_it(tmp_path: Path, settings: dict[str, str], sentence: str) -> None:
+    with pytest.raises(SettingsError, match=f"OFFHOOK_DATABASE_POOLER_URL {sentence}") as error:
+        open_database(start_settings(tmp_path, **settings), "postgresql+asyncpg://u@db/x")
+    assert "secret" not in str(error.value)

@@ -16,7 +16,7 @@ FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_p
 
 @pytest.fixture
 async def reads(db: Database) -> AsyncIterator[DirectReadPool]:
-    found = DirectReadPool(db.url)
+    found = DirectReadPool(db)
     yield found
     await found.close()
 
@@ -57,7 +57,7 @@ class TestReads:
         assert [await number(reads, value) for value in (2, 3)] == [2, 3]
 
     async def test_the_database_is_away(self) -> None:
-        reads = DirectReadPool("postgresql+asyncpg://nobody@127.0.0.1:1/none")
+        reads = DirectReadPool(Database("postgresql+asyncpg://nobody@127.0.0.1:1/none"))
         with pytest.raises(ConnectionError):
             await number(reads, 1)
 

@@ -76,7 +76,7 @@ async def test_a_statement_that_takes_too_long_is_ended(far_db: Database) -> Non
 
 
 async def test_a_direct_read_is_repeated_on_another_connection(line: SilentProxy) -> None:
-    reads = DirectReadPool(line.url, timeout_s=0.3)
+    reads = DirectReadPool(Database(line.url), timeout_s=0.3)
     await reads.fetch_row("SELECT 1")
     line.fall_silent()
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import structlog
 import typer
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from offhook.kit.database import migrations
+from offhook.kit.database.addresses import DatabaseAddressError, read_database_address
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
@@ -21,25 +20,29 @@ from offhook.settings import Settings, SettingsError
 log = structlog.get_logger(__name__)
 
 WATCH_INTERVAL_S = 1.0
-_SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
 
 
 def configured_url(settings: Settings) -> str | None:
     """Returns ``OFFHOOK_DATABASE_URL`` for SQLAlchemy; None for the embedded database."""
     if settings.database_url is None:
         return None
-    scheme = next((scheme for scheme in _SCHEMES if settings.database_url.startswith(scheme)), None)
-    if scheme is None:
-        raise SettingsError("OFFHOOK_DATABASE_URL must begin with postgresql://; Offhook works on PostgreSQL only.")
-    url = "postgresql+asyncpg://" + settings.database_url.removeprefix(scheme)
+    return _read_address(settings.database_url, "OFFHOOK_DATABASE_URL")
+
+
+def open_database(settings: Settings, url: str) -> Database:
+    """Returns the database of a process at ``url``, through ``OFFHOOK_DATABASE_POOLER_URL`` where there is one."""
+    if settings.database_pooler_url is None:
+        return Database(url)
+    if settings.database_url is None:
+        raise SettingsError("OFFHOOK_DATABASE_POOLER_URL needs OFFHOOK_DATABASE_URL, the address of PostgreSQL itself.")
+    return Database(url, pooler_url=_read_address(settings.database_pooler_url, "OFFHOOK_DATABASE_POOLER_URL"))
+
+
+def _read_address(address: str, setting: str) -> str:
     try:
-        make_url(url)
-    except (ValueError, ArgumentError):
-        # without the value: it contains a password
-        raise SettingsError(
-            "OFFHOOK_DATABASE_URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
-        ) from None
-    return url
+        return read_database_address(address, setting)
+    except DatabaseAddressError as error:
+        raise SettingsError(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,12 @@ class OwnedDatabase:
 
 async def prepare_schema(settings: Settings, db: Database) -> None:
     """Brings the database to this version where a start may do that; else raises
-    :class:`~offhook.kit.database.migrations.MigrationError` when this code cannot work with its schema."""
+    :class:`~offhook.kit.database.migrations.MigrationError` when this code cannot work with its schema.
+
+    Raises :class:`SettingsError` when the pooler leads elsewhere.
+    """
+    if await db.is_pooler_elsewhere():
+        raise SettingsError("OFFHOOK_DATABASE_POOLER_URL leads to another database than OFFHOOK_DATABASE_URL.")
     migrate = {"on": True, "off": False}.get(settings.migrate_at_start, settings.database_url is None)
     if migrate:
         await migrations.upgrade_database(db, typer.echo)

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from offhook import __version__, jobs
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import any_database, configured_url
+from offhook.commands.database import any_database, configured_url, open_database
 from offhook.commands.serve import base_url
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
@@ -229,18 +229,19 @@ def _check_database(settings: Settings) -> list[DoctorCheck]:
     kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
     try:
         with any_database(settings, wait_s=5) as url:
-            return asyncio.run(_ask_database(url, kind))
+            return asyncio.run(_ask_database(open_database(settings, url), kind))
     except (PostgresError, DataFolderError) as error:
         return [DoctorCheck("database", "failed", str(error))]
 
 
-async def _ask_database(url: str, kind: str) -> list[DoctorCheck]:
-    database = Database(url)
+async def _ask_database(database: Database, kind: str) -> list[DoctorCheck]:
     checks = [await _run_check("database", lambda: _check_version(database, kind))]
     if checks[0].status == "ok":
         checks.append(await _run_check("migrations", lambda: _check_migrations(database)))
         if checks[1].status == "ok":
             checks.append(await _run_check("jobs", lambda: _check_jobs(database)))
+        if database.pooler_url is not None:
+            checks.append(await _run_check("pooler", lambda: _check_pooler(database)))
     await database.dispose()
     return checks
 
@@ -253,6 +254,12 @@ async def _run_check(name: str, check: Callable[[], Awaitable[DoctorCheck]]) -> 
         original = getattr(error, "orig", None) or error
         reason = str(original).partition("\n")[0] or type(original).__name__
         return DoctorCheck(name, "failed", f"No response: {reason}")
+
+
+async def _check_pooler(database: Database) -> DoctorCheck:
+    if await database.is_pooler_elsewhere():
+        return DoctorCheck("pooler", "failed", "leads to another database than OFFHOOK_DATABASE_URL")
+    return DoctorCheck("pooler", "ok", "OFFHOOK_DATABASE_POOLER_URL")
 
 
 async def _check_version(database: Database, kind: str) -> DoctorCheck:

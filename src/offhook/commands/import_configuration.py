@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from offhook.bootstrap import build_root, stop_domains
 from offhook.commands.console import CommandError, load_settings, report_errors
-from offhook.commands.database import any_database
+from offhook.commands.database import any_database, open_database
 from offhook.kit.database import migrations
 from offhook.kit.json_values import JsonObject
 from offhook.models import ModelConfigurationStore
@@ -55,7 +55,7 @@ def _read_configuration(file: Path) -> JsonObject:
 
 
 async def _import_configuration(settings: Settings, url: str, org: str, configuration: JsonObject) -> int:
-    root = build_root(settings, url)
+    root = build_root(settings, open_database(settings, url))
     try:
         await migrations.require_current(root.db)
         models = root.get(ModelConfigurationStore)

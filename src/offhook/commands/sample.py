@@ -12,7 +12,7 @@ import uvloop
 
 from offhook.bootstrap import build_root, stop_domains
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import any_database
+from offhook.commands.database import any_database, open_database
 from offhook.orgs import service as orgs
 from offhook.runs import service as runs
 from offhook.runs.states import FINAL_STATES
@@ -59,7 +59,7 @@ async def record_sample_call(settings: Settings, url: str, workflow_id: int) -> 
 
 async def _record_once(settings: Settings, url: str, workflow_id: int) -> tuple[int, str | None]:
     """Returns the run and why it ended."""
-    root = build_root(settings, url)
+    root = build_root(settings, open_database(settings, url))
     try:
         async with root.db.transaction() as session:
             organization = await orgs.find_organization(session, orgs.DEFAULT_ORGANIZATION)

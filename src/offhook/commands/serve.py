@@ -15,7 +15,7 @@ import uvloop
 from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import OwnedDatabase, owned_database, prepare_schema
+from offhook.commands.database import OwnedDatabase, open_database, owned_database, prepare_schema
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
@@ -72,7 +72,7 @@ def _run_server(settings: Settings, *, with_worker: bool) -> None:
 
 async def _run_processes(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
     clock = DatabaseClock()
-    root = build_root(settings, database.url, clock=clock)
+    root = build_root(settings, open_database(settings, database.url), clock=clock)
     structlog.contextvars.bind_contextvars(node=root.node_id)
     beside = TaskTracker()
     try:

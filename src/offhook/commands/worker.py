@@ -12,7 +12,7 @@ from offhook import jobs
 from offhook import worker as process
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
-from offhook.commands.database import any_database, prepare_schema
+from offhook.commands.database import any_database, open_database, prepare_schema
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.http.metrics_server import serve_metrics
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 async def _run_worker(settings: Settings, url: str) -> None:
     clock = DatabaseClock()
-    root = build_root(settings, url, clock=clock)
+    root = build_root(settings, open_database(settings, url), clock=clock)
     structlog.contextvars.bind_contextvars(node=root.node_id)
     beside = TaskTracker()
     try:

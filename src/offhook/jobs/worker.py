@@ -25,6 +25,7 @@ from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
 from offhook.jobs.shares import delay_after
+from offhook.kit.database.addresses import to_driver_url
 from offhook.kit.database.database import Database
 from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
@@ -198,7 +199,7 @@ async def open_job_pool(
     for it without a limit: the worker stood still until it was restarted.
     """
     pool = await asyncpg.create_pool(
-        db.url.replace("postgresql+asyncpg://", "postgresql://", 1),
+        to_driver_url(db.url),
         min_size=2,
         max_size=max_size,
         timeout=CONNECT_TIMEOUT_S,

@@ -55,20 +55,26 @@ class DatabaseSilent(TimeoutError):
 class Database:
     """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``; ``engine`` replaces a new one for it.
 
-    A statement that takes longer than ``statement_timeout_s`` raises DatabaseSilent, and its connection is given up.
+    ``pooler_url`` is PgBouncer's address for the same database: transactions go through it, and ``url`` has what needs
+    a connection of its own: LISTEN, the job queue, migrations. A statement that takes longer than ``statement_timeout_s`` raises DatabaseSilent, and its connection is given up.
     """
 
     def __init__(
         self,
         url: str,
         *,
+        pooler_url: str | None = None,
         pool_size: int = 10,
         engine: AsyncEngine | None = None,
         statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
     ) -> None:
         self.url = url
+        self.pooler_url = pooler_url
         self.engine: AsyncEngine = engine or create_engine(
-            url, pool_size=pool_size, statement_timeout_s=statement_timeout_s
+            pooler_url or url,
+            pool_size=pool_size,
+            statement_timeout_s=statement_timeout_s,
+            is_pooled=pooler_url is not None,
         )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
@@ -84,6 +90,22 @@ class Database:
         async with self._sessions() as session, self._give_up_when_silent(session), session.begin():
             await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
+
+    def single_statement_engine(self) -> AsyncEngine:
+        """Returns the engine for transactions of one statement, which need no BEGIN and COMMIT without a pooler.
+
+        Use ``begin()``.
+        """
+        if self.pooler_url is not None:
+            return self.engine
+        return self.engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    async def is_pooler_elsewhere(self) -> bool:
+        """Returns whether the pooler leads to another database than ``url`` does."""
+        if self.pooler_url is None:
+            return False
+        async with self.without_time_limit() as direct:
+            return await _identify_database(direct) != await _identify_database(self)
 
     async def run_outside_transaction(self, *statements: str) -> None:
         """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``).
@@ -125,6 +147,11 @@ class Database:
 
     async def dispose(self) -> None:
         await self.engine.dispose()
+
+
+async def _identify_database(database: Database) -> tuple[Any, ...]:
+    async with database.transaction() as session:
+        return tuple((await session.execute(text("SELECT current_database(), pg_postmaster_start_time()"))).one())
 
 
 def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:

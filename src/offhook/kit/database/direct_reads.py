@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import asyncpg
 
+from offhook.kit.database.addresses import to_driver_url
+from offhook.kit.database.database import Database
 from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
@@ -20,14 +22,15 @@ _CONNECTION_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyn
 
 
 class DirectReadPool:
-    """A few separate connections outside transactions, opened as needed, in the event loop of the reads.
+    """A few separate connections outside transactions (but with a pooler), opened as needed, in the event loop of the reads.
 
     The driver's pool costs twice as much as such a read: a task and a shield for each return, resets and proxies.
     Reads leave no state behind in a connection, so here one is taken from a list and put back.
     """
 
-    def __init__(self, url: str, *, timeout_s: float = READ_TIMEOUT_S) -> None:
-        self._url = url.replace("postgresql+asyncpg://", "postgresql://", 1)
+    def __init__(self, database: Database, *, timeout_s: float = READ_TIMEOUT_S) -> None:
+        self._url = to_driver_url(database.pooler_url or database.url)
+        self._is_pooled = database.pooler_url is not None
         self._idle: list[tuple[asyncpg.Connection, float]] = []
         self._timeout_s = timeout_s
         self._is_closed = False
@@ -59,7 +62,12 @@ class DirectReadPool:
     async def _fetch_row(self, statement: str, arguments: tuple[Any, ...]) -> asyncpg.Record | None:
         connection = await self._take_connection()
         try:
-            row = await connection.fetchrow(statement, *arguments)
+            if self._is_pooled:
+                # What is parsed and what is run are two messages: only a transaction keeps them on one server connection.
+                async with connection.transaction():
+                    row = await connection.fetchrow(statement, *arguments)
+            else:
+                row = await connection.fetchrow(statement, *arguments)
         except BaseException:  # also when canceled in the middle of an answer: no other read may get the rest of it
             connection.terminate()
             raise
@@ -76,6 +84,11 @@ class DirectReadPool:
             if since > oldest and not connection.is_closed():
                 return connection
             connection.terminate()
-        connection = await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT_S, command_timeout=self._timeout_s)
+        connection = await asyncpg.connect(
+            self._url,
+            timeout=CONNECT_TIMEOUT_S,
+            command_timeout=self._timeout_s,
+            statement_cache_size=0 if self._is_pooled else 100,
+        )
         keep_socket_alive(connection)
         return connection

@@ -17,6 +17,12 @@ CONNECT_TIMEOUT_S: Final = 10.0
 # Shown by pg_stat_activity.
 APPLICATION_NAME: Final = "offhook"
 _OPENED_AT: Final = "offhook_opened_at"
+# The unnamed statement, which the next one replaces: named ones would pile up in connections that others get.
+_UNPREPARED: Final[dict[str, Any]] = {
+    "statement_cache_size": 0,
+    "prepared_statement_cache_size": 0,
+    "prepared_statement_name_func": lambda: "",
+}
 
 
 class _ConnectionGuard:
@@ -38,11 +44,17 @@ _guards: WeakKeyDictionary[Engine, _ConnectionGuard] = WeakKeyDictionary()
 
 
 def create_engine(
-    url: str, *, pool_size: int = 10, statement_timeout_s: float | None = STATEMENT_TIMEOUT_S
+    url: str,
+    *,
+    pool_size: int = 10,
+    statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
+    is_pooled: bool = False,
 ) -> AsyncEngine:
     """An engine for ``postgresql+asyncpg://…``; it connects when it is first used, and again after it was disposed of.
 
     A statement that takes longer than ``statement_timeout_s`` raises TimeoutError; None is for migrations.
+    ``is_pooled``: the address is PgBouncer's in transaction mode, where each transaction has another server connection.
+    Statements are not prepared ahead then, and it takes transactions only.
     """
     engine = create_async_engine(
         url,
@@ -58,6 +70,7 @@ def create_engine(
             "timeout": CONNECT_TIMEOUT_S,
             "command_timeout": statement_timeout_s,
             "server_settings": {"application_name": APPLICATION_NAME},
+            **(_UNPREPARED if is_pooled else {}),
         },
     )
     guard = _guards[engine.sync_engine] = _ConnectionGuard()

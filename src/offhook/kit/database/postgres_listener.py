@@ -8,6 +8,7 @@ from typing import Any, Final
 import asyncpg
 import structlog
 
+from offhook.kit.database.addresses import to_driver_url
 from offhook.kit.database.database import Database
 from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.outage import DATABASE_ERRORS
@@ -72,9 +73,8 @@ class PostgresListener:
             await asyncio.sleep(_RECONNECT_S)
 
     async def _listen_until_lost(self) -> None:
-        _, parameters = self._db.engine.dialect.create_connect_args(self._db.engine.url)
         connection = await asyncpg.connect(
-            **parameters, timeout=CONNECT_TIMEOUT_S, command_timeout=self._probe_timeout_s
+            to_driver_url(self._db.url), timeout=CONNECT_TIMEOUT_S, command_timeout=self._probe_timeout_s
         )
         keep_socket_alive(connection)
         lost = asyncio.Event()

@@ -33,9 +33,8 @@ class Authenticator:
     """Resolves credentials to callers without a cache, so that every process refuses a revoked one at the next request."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        # Autocommit: the update is one statement.
-        self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._reads = DirectReadPool(database.url)
+        self._engine: AsyncEngine = database.single_statement_engine()
+        self._reads = DirectReadPool(database)
         self._tasks = TaskTracker()
         self._late_key_ids: set[int] = set()
         self._clock = clock

@@ -48,19 +48,19 @@ async def find_session(reads: DirectReadPool, token_sha256: bytes, now: datetime
 
 
 async def extend_session(engine: AsyncEngine, session_id: int, expires_at: datetime) -> None:
-    """Lets a session end later, unless another request does so now; ``engine`` autocommits."""
+    """Lets a session end later, unless another request does so now; ``engine`` is for single statements."""
     free = (
         select(UserSession.id)
         .where(UserSession.id == session_id, UserSession.expires_at < expires_at)
         .with_for_update(skip_locked=True)
         .scalar_subquery()
     )
-    async with engine.connect() as connection:
+    async with engine.begin() as connection:
         await connection.execute(update(UserSession).where(UserSession.id == free).values(expires_at=expires_at))
 
 
 async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip_locked: bool) -> bool:
-    """Sets ``last_used_at`` if it is older than a minute; ``engine`` autocommits. Returns True if it wrote the row.
+    """Sets ``last_used_at`` if it is older than a minute; ``engine`` is for single statements. Returns True if it wrote the row.
 
     With ``skip_locked``, skips a row that another transaction holds.
     """
@@ -68,7 +68,7 @@ async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip
     free = select(ApiKey.id).where(*is_due).with_for_update(skip_locked=True).scalar_subquery()
     conditions = (ApiKey.id == free,) if skip_locked else is_due
     statement = update(ApiKey).where(*conditions).values(last_used_at=now).returning(ApiKey.id)
-    async with engine.connect() as connection:
+    async with engine.begin() as connection:
         return (await connection.execute(statement)).scalar_one_or_none() is not None
 
 
