@@ -1,12 +1,13 @@
 /** Runs a simulated call to a made-up person and shows it live. */
 
-import { Button, Group, Loader, Text, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Button, Group, Loader, Text, Tooltip, UnstyledButton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { PhoneOutgoing } from "lucide-react";
+import { Headphones, PhoneOutgoing } from "lucide-react";
 import { LatencyBars, LatencySummary } from "../../components/charts/latency";
 import { Problem } from "../../components/feedback/problem";
 import { ToolCalls } from "../../components/runs/tool-calls";
 import { Transcript } from "../../components/runs/transcript";
+import { type LiveSoundState, useLiveSound } from "../../lib/audio/use-live-sound";
 import { humanize } from "../../lib/format/format";
 import { sortLines } from "../../lib/live/live-run";
 import { PEOPLE } from "./people";
@@ -22,9 +23,22 @@ export function SimulatePanel({
   agentId: number;
   agentName: string;
 }) {
-  if (simulation.runId === null) return <People simulation={simulation} agentName={agentName} />;
-  const { run, person, runId } = simulation;
+  const { runId } = simulation;
+  if (runId === null) return <People simulation={simulation} agentName={agentName} />;
+  return <Call simulation={simulation} runId={runId} agentId={agentId} agentName={agentName} />;
+}
+
+interface CallProps {
+  simulation: Simulation;
+  runId: number;
+  agentId: number;
+  agentName: string;
+}
+
+function Call({ simulation, runId, agentId, agentName }: CallProps) {
+  const { run, person } = simulation;
   const isOver = run.ended !== null;
+  const sound = useLiveSound(agentId, runId, !isOver);
   return (
     <div className={classes.call}>
       <Group className={classes.head} justify="space-between" wrap="nowrap">
@@ -36,14 +50,22 @@ export function SimulatePanel({
             {person?.number}
           </Text>
         </div>
-        <span className={classes.state} data-live={!isOver || undefined} role="status">
-          {run.ended === null
-            ? run.isAnswered
-              ? "On the call"
-              : "Ringing…"
-            : humanize(run.ended.outcome ?? run.ended.status)}
-        </span>
+        <Group gap={8} wrap="nowrap">
+          {run.isAnswered && !isOver && <ListenButton {...sound} />}
+          <span className={classes.state} data-live={!isOver || undefined} role="status">
+            {run.ended === null
+              ? run.isAnswered
+                ? "On the call"
+                : "Ringing…"
+              : humanize(run.ended.outcome ?? run.ended.status)}
+          </span>
+        </Group>
       </Group>
+      {SOUND_NOTES[sound.state] !== undefined && (
+        <Text className={classes.note} fz="xs" c="dimmed" role="status">
+          {SOUND_NOTES[sound.state]}
+        </Text>
+      )}
       {run.transcript.lines.length === 0 && !isOver ? (
         <div className={classes.ringing}>
           <Loader type="dots" />
@@ -82,6 +104,30 @@ export function SimulatePanel({
         )}
       </Group>
     </div>
+  );
+}
+
+const SOUND_NOTES: Partial<Record<LiveSoundState, string>> = {
+  waiting: "Connecting to the call’s sound…",
+  silent: "There is no sound to listen to: this agent does not record calls, or another server has the recording.",
+  failed: "The sound of the call could not be loaded. Try again.",
+};
+
+function ListenButton({ state, listen, stop }: { state: LiveSoundState; listen: () => void; stop: () => void }) {
+  const isOn = state !== "off" && state !== "failed";
+  const label = isOn ? "Stop listening" : "Listen to the call";
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant={isOn ? "filled" : "default"}
+        size={30}
+        onClick={isOn ? stop : listen}
+        aria-label={label}
+        aria-pressed={isOn}
+      >
+        <Headphones size={16} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
