@@ -69,9 +69,13 @@ _MAX_LENGTH: Final = 2000
 
 def asks_not_to_be_called(text: str) -> bool:
     """Returns whether this utterance clearly asks never to be called again (English, German, Spanish, French)."""
-    # the patterns see lower case without accents and apostrophes, single spaces and sentence punctuation
+    plain = flatten_words(text)
+    return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)
+
+
+def flatten_words(text: str) -> str:
+    """Returns what patterns see: lower case without accents and apostrophes, single spaces and sentence punctuation."""
     decomposed = unicodedata.normalize("NFKD", text[:_MAX_LENGTH].lower())
     letters = "".join(mark for mark in decomposed if not unicodedata.combining(mark))
     letters = re.sub(r"['\u2019`\u00b4]", "", letters)
-    plain = " ".join(re.sub(r"[^\w.!?,;]+", " ", letters).split())
-    return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)
+    return " ".join(re.sub(r"[^\w.!?,;]+", " ", letters).split())

@@ -13,6 +13,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import sanitize_json
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs.finishing.human_request_detection import HUMAN_REQUESTED, asks_for_a_person
 from offhook.runs.live.call_metrics import count_trouble
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
@@ -63,6 +64,8 @@ class RunEventSink:
         )
         if event.type == CALLER_SAID and not self.tally.has_opted_out and asks_not_to_be_called(heard):
             self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": heard}))
+        if event.type == CALLER_SAID and not self.tally.has_asked_for_person and asks_for_a_person(heard):
+            self.emit(VoiceEvent(HUMAN_REQUESTED, event.at_s, {"text": heard}))
 
     async def flush(self, timeout_s: float) -> bool:
         """Writes what was emitted before this call; returns False if the database did not accept it in time."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.human_request_detection import HUMAN_REQUESTED
 from offhook.voice.events import (
     AGENT_SAID,
     CALLER_NOT_UNDERSTOOD,
@@ -55,6 +56,7 @@ class RunTally:
     usage: JsonObject = field(default_factory=dict)
     last_at_s: float = 0.0
     has_opted_out: bool = False
+    has_asked_for_person: bool = False
 
     def add_event(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
         self.last_at_s = max(self.last_at_s, at_s)
@@ -74,6 +76,8 @@ class RunTally:
             self.usage = dict(data)
         elif kind == DO_NOT_CALL_REQUESTED:
             self.has_opted_out = True
+        elif kind == HUMAN_REQUESTED:
+            self.has_asked_for_person = True
 
     def latency_summary(self) -> JsonObject:
         """Returns ``{p50_ms, p95_ms, turns}``: from the caller's last word to the first frame of the answer."""
