@@ -39,6 +39,10 @@ DEPENDENCIES_ELSEWHERE: Exceptions = {}
 
 # Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {
+    "src/offhook/workflows/canaries/queries.py::list_running": (
+        "2026-11-25",
+        "the job looks at the canaries of all organizations",
+    ),
     "src/offhook/models/voice_packs/repository.py::load_addresses": (
         "2026-11-25",
         "mirrors belong to the installation",

@@ -25,7 +25,7 @@ from offhook.runs.records.placement import CallPlacement
 from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
-from offhook.workflows import service as workflows
+from offhook.workflows.canaries import choice
 from offhook.workflows.graph import parse_graph
 
 STATUS_CHANGED = "status_changed"  # {status, outcome?, end_reason?, call_id?}
@@ -57,7 +57,8 @@ async def create_run(
     name_prefix: str = "WR-TEL-OUT",
     **details: Unpack[RunDetails],
 ) -> Run:
-    """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``.
+    """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``. A canary
+    takes its share of the runs that are no tests.
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
     that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OrganizationClosed (409), OutOfCredit and DailySpendLimitReached (402) and
@@ -66,7 +67,8 @@ async def create_run(
     if is_draining(session):
         raise ServerDraining
     await orgs.require_open(session, organization_id)
-    version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=use_draft)
+    number = _remote_number(direction, details)
+    version, draw = await choice.choose_version(session, organization_id, workflow_id, number, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
     if mode == TEXT_CHAT:
@@ -98,7 +100,14 @@ async def create_run(
     await session.flush()
     await session.refresh(run)
     await usage.hold_for_runs(session, organization_id, [run.id], held)
+    if draw is not None:
+        await choice.record_draws(session, organization_id, {run.id: draw})
     return run
+
+
+def _remote_number(direction: str, details: RunDetails) -> str | None:
+    far_end = details.get("caller_number") if direction == "inbound" else details.get("called_number")
+    return far_end or details.get("phone_number")
 
 
 def run_name(prefix: str) -> str:

@@ -17,8 +17,9 @@ from offhook.workflows.lifecycle import ERASE, WorkflowEraser
 from offhook.workflows.ports import NoTools, count_no_runs, refuse_scenarios
 from offhook.workflows.recording_references import WorkflowRecordingUsers, copy_recordings
 from offhook.workflows.services import WorkflowServices
+from offhook.workflows.tables import WorkflowCanary
 
-__all__ = ["WorkflowDuplication", "WorkflowHooks", "WorkflowServices", "register"]
+__all__ = ["WorkflowCanary", "WorkflowDuplication", "WorkflowHooks", "WorkflowServices", "register"]
 
 
 def register(root: Root) -> None:

@@ -119,3 +119,33 @@ class StatusFilterInvalid(UnprocessableRequest):
     """Invalid workflow status filter."""
 
     code = "status_filter_invalid"
+
+
+class CanaryRunning(Conflict):
+    """A canary of this agent takes calls. End it before another version is published."""
+
+    code = "canary_running"
+
+
+class CanaryNotFound(NotFound):
+    """This agent has no canary."""
+
+    code = "canary_not_found"
+
+
+class CanaryNotRunning(Conflict):
+    """The canary has ended."""
+
+    code = "canary_not_running"
+
+
+class CanaryNeedsDraft(Conflict):
+    """There is no draft that could take a share of calls."""
+
+    code = "canary_needs_draft"
+
+
+class CanaryNeedsPublished(Conflict):
+    """There is no published version that a canary could be compared with. Publish the draft."""
+
+    code = "canary_needs_published"

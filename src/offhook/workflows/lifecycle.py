@@ -10,6 +10,7 @@ from offhook.jobs.queue import enqueue
 from offhook.kit.database.database import Database
 from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import repository, service
+from offhook.workflows.canaries import queries as canaries
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.hooks import WorkflowDuplication, WorkflowHooks
@@ -27,8 +28,7 @@ async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller
     gives triggers new paths, and lets the domains above copy their part (recordings). Raises WorkflowNotFound (404).
     """
     source = await service.get_workflow(session, caller.organization_id, workflow_id, lock="run")
-    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
-    shown = draft or published
+    shown = await canaries.shown_version(session, caller.organization_id, workflow_id)
     if shown is None:
         raise WorkflowNotFound
     name = source.name[: _MAX_NAME_CHARS - len(_SUFFIX)] + _SUFFIX

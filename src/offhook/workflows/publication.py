@@ -15,8 +15,10 @@ from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
 from offhook.workflows.analysis import GraphFinding, analyze_graph
 from offhook.workflows.analysis.offline_steps import OfflineStep, find_offline_steps
+from offhook.workflows.canaries import queries as canaries
 from offhook.workflows.configurations import Phrases
 from offhook.workflows.errors import (
+    CanaryRunning,
     PublishConflict,
     TriggerConflict,
     WorkflowInvalid,
@@ -26,7 +28,7 @@ from offhook.workflows.errors import (
 from offhook.workflows.graph import WorkflowGraph, parse_graph
 from offhook.workflows.hooks import PublishAttempt, PublishCheck
 from offhook.workflows.ports import ToolCatalog
-from offhook.workflows.tables import WorkflowVersion
+from offhook.workflows.tables import Workflow, WorkflowVersion
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation import ValidationReport, trigger_conflict, trigger_paths, validate_definition
 from offhook.workflows.validation.documents import document_warnings
@@ -55,10 +57,9 @@ class PublishRequest:
 async def check_current(
     session: AsyncSession, tools: ToolCatalog, models: ModelConfigurationStore, organization_id: int, workflow_id: int
 ) -> WorkflowCheck:
-    """Validates and analyzes the draft, else the published version. Raises WorkflowNotFound (404)."""
+    """Validates and analyzes the draft, else the newest version that takes calls. Raises WorkflowNotFound (404)."""
     await service.get_workflow(session, organization_id, workflow_id)
-    draft, published = await repository.latest_versions(session, organization_id, workflow_id)
-    version = draft or published
+    version = await canaries.shown_version(session, organization_id, workflow_id)
     if version is None:
         raise WorkflowNotFound
     report = await _validate_version(session, tools, models, version)
@@ -105,10 +106,54 @@ async def publish_draft(
 ) -> tuple[WorkflowVersion, int]:
     """Publishes the draft and returns it with the new revision; without a draft, returns the published version.
 
-    Without a note, the version keeps what stands there ("Restored from version 3"). ``models`` is None for a version
-    without its own models. Raises what the checks of the request raise, WorkflowNotFound (404), WorkflowNotPublished (409,
-    nothing to publish), WorkflowInvalid (422), TriggerConflict (409), PublishConflict (409) when a concurrent publish
-    took the draft, WorkflowRevisionConflict (409).
+    ``models`` is None for a version without its own models. Raises what :func:`take_draft` raises, WorkflowNotPublished (409,
+    nothing to publish), TriggerConflict (409).
+    """
+    taken = await take_draft(
+        session, tools, caller, workflow_id, models=models, expected_revision=expected_revision, request=request
+    )
+    if taken.draft is None:
+        if taken.published is None:
+            raise WorkflowNotPublished("There is no draft to publish.")
+        skip_audit_entry(session)
+        return taken.published, taken.workflow.revision
+    await sync_triggers(session, taken.draft)
+    now = datetime.now(UTC)
+    if taken.published is not None:
+        taken.published.status = "archived"
+        await session.flush()  # a unique index allows one published version
+    mark_released(taken.draft, caller, "published", now)
+    await repository.mark_changed(session, taken.workflow, now, revises=True)
+    note = request.note if request else None
+    data = {"version": taken.draft.version_number, **({"note": note} if note else {})}
+    await write_audit_entry(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
+    return taken.draft, taken.workflow.revision
+
+
+@dataclass(frozen=True, slots=True)
+class TakenDraft:
+    """A draft that may be published, beside the published version; None: there is none."""
+
+    workflow: Workflow
+    draft: WorkflowVersion | None
+    published: WorkflowVersion | None
+
+
+async def take_draft(
+    session: AsyncSession,
+    tools: ToolCatalog,
+    caller: Caller,
+    workflow_id: int,
+    *,
+    models: ModelConfigurationStore | None,
+    expected_revision: int | None,
+    request: PublishRequest | None,
+) -> TakenDraft:
+    """Locks the workflow and checks its draft, to be released in the same transaction.
+
+    Without a note, the version keeps what stands there ("Restored from version 3"). Raises what the checks of the request
+    raise, WorkflowNotFound (404), CanaryRunning (409), WorkflowInvalid (422), PublishConflict (409) when a concurrent publish took
+    the draft, WorkflowRevisionConflict (409).
     """
     before = await repository.draft_id(session, caller.organization_id, workflow_id)
     workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="change")
@@ -117,10 +162,9 @@ async def publish_draft(
     if before is not None and (draft is None or draft.id != before):
         raise PublishConflict
     if draft is None:
-        if published is None:
-            raise WorkflowNotPublished("There is no draft to publish.")
-        skip_audit_entry(session)
-        return published, workflow.revision
+        return TakenDraft(workflow, None, published)
+    if await canaries.find_running(session, caller.organization_id, workflow_id) is not None:
+        raise CanaryRunning
     report = await _validate_version(session, tools, models, draft)
     if not report.is_valid:
         raise WorkflowInvalid([asdict(issue) for issue in report.errors])
@@ -128,31 +172,32 @@ async def publish_draft(
     attempt = PublishAttempt(workflow_id, draft.id, workflow.publish_gate, request.override_reason)
     for check in request.checks:
         await check(session, caller, attempt)
-    note = request.note
-    await _sync_triggers(session, draft)
-    now = datetime.now(UTC)
-    if published is not None:
-        published.status = "archived"
-        await session.flush()  # a unique index allows one published version
-    draft.status, draft.published_at = "published", now
-    draft.created_by = draft.created_by or caller.user_id
-    draft.note = note or draft.note
-    await repository.mark_changed(session, workflow, now, revises=True)
-    data = {"version": draft.version_number, **({"note": note} if note else {})}
-    await write_audit_entry(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
-    return draft, workflow.revision
+    draft.note = request.note or draft.note
+    return TakenDraft(workflow, draft, published)
 
 
-async def _sync_triggers(session: AsyncSession, version: WorkflowVersion) -> None:
-    nodes = parse_graph(version.definition).nodes
-    disabled = {node.id for node in nodes.values() if node.data.get("enabled") is False}
-    # of one path at two triggers, the last one decides
-    is_active = {path: node_id not in disabled for node_id, path in trigger_paths(version.definition)}
-    active = [path for path, is_enabled in is_active.items() if is_enabled]
-    await repository.claim_paths(session, version.organization_id, version.workflow_id, list(is_active), active=active)
+def mark_released(version: WorkflowVersion, caller: Caller, status: str, now: datetime) -> None:
+    """Makes a draft a version that takes calls."""
+    version.status, version.published_at = status, now
+    version.created_by = version.created_by or caller.user_id
+
+
+async def sync_triggers(session: AsyncSession, version: WorkflowVersion, *others: WorkflowVersion) -> None:
+    """Lets exactly the triggers of these versions of one workflow answer. Raises TriggerConflict (409)."""
+    claimed: set[str] = set()
+    active: set[str] = set()
+    for one in (version, *others):
+        nodes = parse_graph(one.definition).nodes
+        disabled = {node.id for node in nodes.values() if node.data.get("enabled") is False}
+        # of one path at two triggers, the last one decides
+        is_active = {path: node_id not in disabled for node_id, path in trigger_paths(one.definition)}
+        claimed |= set(is_active)
+        active |= {path for path, is_enabled in is_active.items() if is_enabled}
+    await repository.claim_paths(session, version.organization_id, version.workflow_id, claimed, active=sorted(active))
     # check after claiming: of two workflows that publish one path at once, the second has waited for the first
-    if await _foreign_paths(session, version):
-        raise TriggerConflict
+    for one in (version, *others):
+        if await _foreign_paths(session, one):
+            raise TriggerConflict
 
 
 async def _foreign_paths(session: AsyncSession, version: WorkflowVersion) -> set[str]:

@@ -12,6 +12,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.orgs.people import members
 from offhook.workflows import repository
+from offhook.workflows.canaries import queries as canaries
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.definition import complete_definition
 from offhook.workflows.errors import (
@@ -34,7 +35,7 @@ STATUSES: Final = ("active", "archived")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowView:
-    """A workflow with its displayed version: the draft if there is one, else the published one."""
+    """A workflow with its displayed version: the draft if there is one, else the canary's, else the published one."""
 
     workflow: Workflow
     shown: WorkflowVersion
@@ -70,7 +71,7 @@ async def get_workflow_view(
     """Returns a workflow with its displayed version. Raises WorkflowNotFound (404)."""
     workflow = await get_workflow(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
-    shown = draft or published
+    shown = draft or await canaries.current_version(session, organization_id, workflow_id) or published
     if shown is None:  # a workflow is created together with its first version
         raise WorkflowNotFound
     runs = await count_runs(session, organization_id, [workflow_id])
@@ -153,15 +154,15 @@ async def update_workflow(
     """
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
-    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
-    changes = changes.without_unchanged(workflow, draft or published)
+    draft, base = await canaries.draft_and_base(session, caller.organization_id, workflow_id)
+    changes = changes.without_unchanged(workflow, draft or base)
     if not changes.changed_fields:
         skip_audit_entry(session)
         return
     if changes.name is not None:
         workflow.name = changes.name
     if changes.are_versioned:
-        await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
+        await _write_draft(session, workflow, draft, base, changes, created_by=caller.user_id)
     await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
     await write_audit_entry(
         session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.changed_fields}
@@ -182,11 +183,11 @@ async def create_draft(
     """
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
-    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    draft, base = await canaries.draft_and_base(session, caller.organization_id, workflow_id)
     if draft is not None and not changes.are_versioned:
         skip_audit_entry(session)
         return draft, workflow.revision
-    written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
+    written = await _write_draft(session, workflow, draft, base, changes, created_by=caller.user_id)
     await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
     data = {"version": written.version_number, "fields": changes.changed_fields}
     await write_audit_entry(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
@@ -199,7 +200,7 @@ async def restore_version(session: AsyncSession, caller: Caller, workflow_id: in
     source = await repository.version_by_number(session, caller.organization_id, workflow_id, number)
     if source is None:
         raise VersionNotFound
-    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    draft, base = await canaries.draft_and_base(session, caller.organization_id, workflow_id)
     if draft is not None and draft.id == source.id:
         skip_audit_entry(session)
         return draft
@@ -209,7 +210,7 @@ async def restore_version(session: AsyncSession, caller: Caller, workflow_id: in
         template_context_variables=source.template_context_variables,
         scenarios=await read_scenarios(session, caller.organization_id, source.id),
     )
-    written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
+    written = await _write_draft(session, workflow, draft, base, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
     await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
     data = {"from": number, "version": written.version_number}
@@ -264,13 +265,13 @@ async def _write_draft(
     session: AsyncSession,
     workflow: Workflow,
     draft: WorkflowVersion | None,
-    published: WorkflowVersion | None,
+    base: WorkflowVersion | None,
     changes: WorkflowChanges,
     *,
     created_by: int | None,
 ) -> WorkflowVersion:
-    """Changes the draft, or creates one from the published version. The caller holds the workflow's lock."""
-    base = draft or published
+    """Changes the draft, or creates one from the base. The caller holds the workflow's lock."""
+    base = draft or base
     scenarios = changes.scenarios
     if draft is None:
         if scenarios is None and base is not None:
@@ -319,7 +320,7 @@ class VersionToRun:
 async def get_version_to_run(
     session: AsyncSession, organization_id: int, workflow_id: int, *, use_draft: bool = False
 ) -> VersionToRun:
-    """Returns the production version, or with ``use_draft`` the draft if there is one: for test calls and text chats.
+    """Returns the production version, or with ``use_draft`` the version that an editor shows: for test calls and text chats.
 
     Raises WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409).
     """
@@ -327,8 +328,9 @@ async def get_version_to_run(
     workflow = await get_workflow(session, organization_id, workflow_id, lock="run")
     if workflow.status != "active":
         raise WorkflowArchived
-    draft, published = await repository.latest_versions(session, organization_id, workflow_id)
-    version = draft if use_draft and draft is not None else published
+    _, version = await repository.latest_versions(session, organization_id, workflow_id)
+    if use_draft:
+        version = await canaries.shown_version(session, organization_id, workflow_id)
     if version is None:
         raise WorkflowNotPublished
     return _to_run(workflow, version)

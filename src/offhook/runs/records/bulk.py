@@ -12,6 +12,7 @@ from offhook.runs.records import repository
 from offhook.runs.records.placement import CallPlacement
 from offhook.runs.states import LIVE_STATES
 from offhook.usage import service as usage
+from offhook.workflows.canaries import choice
 from offhook.workflows.service import VersionToRun
 
 
@@ -51,13 +52,17 @@ async def create_calls(
 ) -> list[CreatedRun]:
     """Creates runs in state ``initiated``, each with a media token, in the order of ``calls``.
 
-    The caller holds the lock of the organization's call slots and has checked that enough of them are free.
+    ``version`` is the published one; a canary takes its share. The caller holds the lock of the organization's call slots
+    and has checked that enough of them are free.
     """
+    canary = await choice.find_canary(session, version.organization_id, version.workflow_id)
+    draws = [canary.draw_call(call.to_number) for call in calls] if canary is not None else []
+    versions = [canary.version if canary is not None and draw.is_new else version for draw in draws]
     rows = [
         {
-            "workflow_id": version.workflow_id,
-            "version_id": version.version_id,
-            "version_number": version.version_number,
+            "workflow_id": given.workflow_id,
+            "version_id": given.version_id,
+            "version_number": given.version_number,
             "name": call.name,
             "mode": mode,
             "direction": "outbound",
@@ -68,9 +73,11 @@ async def create_calls(
             "initial_context": call.context,
             "placement": call.placement.to_json(),
         }
-        for call in calls
+        for call, given in zip(calls, versions or [version] * len(calls), strict=True)
     ]
     run_ids = await repository.insert_runs(session, version.organization_id, rows)
+    if draws:
+        await choice.record_draws(session, version.organization_id, dict(zip(run_ids, draws, strict=True)))
     await usage.hold_for_calls(session, version.organization_id, run_ids)
     runs = [CreatedRun(run_id, new_token()) for run_id in run_ids]
     await media_tokens.store_tokens(session, mode, {run.media_token: run.id for run in runs})

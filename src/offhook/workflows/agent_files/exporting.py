@@ -8,7 +8,7 @@ from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.knowledge import service as knowledge
 from offhook.tools import service as tools
 from offhook.tools.definitions import credential_of, read_definition
-from offhook.workflows import repository, service
+from offhook.workflows import service
 from offhook.workflows.agent_files.references import references_of, replace_in_scenarios, replace_references
 from offhook.workflows.agent_files.schemas import (
     FILE_FORMAT,
@@ -19,6 +19,7 @@ from offhook.workflows.agent_files.schemas import (
     AgentFileTool,
 )
 from offhook.workflows.agent_files.secret_values import without_secrets
+from offhook.workflows.canaries import queries as canaries
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
@@ -28,10 +29,9 @@ from offhook.workflows.version_scenarios.queries import read_scenarios
 
 
 async def export_agent(session: AsyncSession, organization_id: int, workflow_id: int) -> AgentFile:
-    """Returns the draft or, without one, the published version. Raises WorkflowNotFound (404)."""
+    """Returns what an editor shows: the draft or, without one, the newest version that takes calls. Raises WorkflowNotFound (404)."""
     workflow = await service.get_workflow(session, organization_id, workflow_id)
-    draft, published = await repository.latest_versions(session, organization_id, workflow_id)
-    version = draft or published
+    version = await canaries.shown_version(session, organization_id, workflow_id)
     if version is None:
         raise WorkflowNotFound
     named = references_of(version.definition)

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry
 from offhook.workflows import repository, service
+from offhook.workflows.canaries import queries as canaries
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.errors import VersionNotFound
 from offhook.workflows.tables import WorkflowVersion
@@ -69,8 +70,7 @@ async def _find_version(
     if number is not None:
         version = await repository.version_by_number(session, organization_id, workflow_id, number)
     else:
-        draft, published = await repository.latest_versions(session, organization_id, workflow_id)
-        version = draft or published
+        version = await canaries.shown_version(session, organization_id, workflow_id)
     if version is None:
         raise VersionNotFound
     return version
