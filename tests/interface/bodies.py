@@ -102,6 +102,9 @@ BODIES: dict[str, Body] = {
     "replace_scenarios": lambda world: {"scenarios": [_scenario(world)]},
     "put_scenario": _scenario,
     "play_scenarios": lambda world: {"seeds": [1]},
+    "start_canary": lambda world: {"share": 10, "note": "Shorter"},
+    "change_canary": lambda world: {"share": 20},
+    "end_canary": lambda world: {"decision": "back", "reason": "Too short."},
     "put_publish_gate": lambda world: {"is_required": False, "min_edge_coverage": 10},
     "check_scenarios": lambda world: {"yaml": "scenarios: []"},
     "create_workflow_run": lambda world: {"mode": "textchat"},
@@ -245,6 +248,8 @@ IDS: dict[str, dict[str, str]] = {
     "send_text_chat_message": _OF_CHATS,
     "rewind_text_chat": _OF_CHATS,
     "end_text_chat": _OF_CHATS,
+    "get_canary": {"workflow_id": "canary_workflow_id"},
+    "change_canary": {"workflow_id": "canary_workflow_id"},
     "get_workflow_run_strip": {"run_id": "ended_run_id"},
     "export_run_evidence": {"run_id": "ended_run_id"},
     "delete_workflow_run": {"run_id": "ended_run_id"},
@@ -256,6 +261,8 @@ IDS: dict[str, dict[str, str]] = {
 ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
+    "start_canary": "a draft beside a published version: tests/canary",
+    "end_canary": "would end the canary that the others need: tests/canary",
     "propose_scenarios": "a process that plays them: tests/scenarios/test_proposed.py",
     "get_run_scenario": "a call in which somebody spoke: tests/scenarios/test_stored.py",
     "download_data_archive": "an export whose job has run: tests/privacy",

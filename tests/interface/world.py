@@ -76,6 +76,15 @@ class World:
         play = await self.make(f"/workflow/{workflow['id']}/scenario-plays", {})
         self.ids |= {"scenario_name": self.mark, "play_id": play["id"]}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
+        await self._canary()
+
+    async def _canary(self) -> None:
+        raw = simple(marked=self.mark)
+        tried = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
+        await self.make(f"/workflow/{tried['id']}/publish", {})
+        await self.make(f"/workflow/{tried['id']}/create-draft", {})
+        await self.make(f"/workflow/{tried['id']}/canary", {"note": self.mark})
+        self.ids["canary_workflow_id"] = tried["id"]
 
     async def _runs(self) -> None:
         workflow_id = self.ids["workflow_id"]

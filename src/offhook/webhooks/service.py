@@ -35,6 +35,7 @@ EventType = Literal[
     "document.ready",
     "document.failed",
     "scenarios.played",
+    "canary.ended",
 ]
 EVENT_TYPES: Final[tuple[str, ...]] = get_args(EventType)
 MAX_ENDPOINTS: Final = 20

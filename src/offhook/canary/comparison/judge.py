@@ -104,6 +104,11 @@ class CanaryJudge:
                 break
         return self._verdict
 
+    def close(self) -> Verdict:
+        """Decides as at the horizon, for a canary that gets no more calls."""
+        decision = decide_at_horizon(self._success)
+        return Verdict(decision, "horizon", self._verdict.pairs, self._verdict.difference, self._verdict.evidence)
+
     def _add_pair(self, new: CallMeasures, old: Sequence[CallMeasures]) -> None:
         self._success.add_pair(new.is_success, [one.is_success for one in old])
         self._failures.add_pair(new.has_failed, [one.has_failed for one in old])
@@ -136,11 +141,16 @@ class CanaryJudge:
 
 
 def decide_success(success: SuccessEvidence, horizon: int) -> tuple[Decision, Reason]:
-    """Decides by success alone. At the horizon, what the difference is nearer to counts: none, or the margin."""
+    """Decides by success alone."""
     if success.log_loss >= -math.log(_FALSE_LOSS):
         return "back", "less_success"
     if success.log_parity >= -math.log(_FALSE_PARITY):
         return "forward", "no_loss"
     if success.pairs >= horizon:
-        return ("back" if success.mean_difference < -success.margin / 2 else "forward"), "horizon"
+        return decide_at_horizon(success), "horizon"
     return "go_on", "not_enough_calls"
+
+
+def decide_at_horizon(success: SuccessEvidence) -> Decision:
+    """Decides by what the difference is nearer to: none, or the margin."""
+    return "back" if success.mean_difference < -success.margin / 2 else "forward"

@@ -94,13 +94,10 @@ async def start_canary(
     return canary
 
 
-async def get_latest(session: AsyncSession, organization_id: int, workflow_id: int) -> WorkflowCanary:
-    """Returns the canary that takes calls, or else the last one. Raises WorkflowNotFound, CanaryNotFound (404)."""
+async def find_latest(session: AsyncSession, organization_id: int, workflow_id: int) -> WorkflowCanary | None:
+    """Returns the canary that takes calls, or else the last one. Raises WorkflowNotFound (404)."""
     await service.get_workflow(session, organization_id, workflow_id)
-    found = await queries.find_latest(session, organization_id, workflow_id)
-    if found is None:
-        raise CanaryNotFound
-    return found
+    return await queries.find_latest(session, organization_id, workflow_id)
 
 
 async def change_share(session: AsyncSession, caller: Caller, workflow_id: int, share: int) -> WorkflowCanary:
