@@ -117,3 +117,23 @@ it("stays open when the draft changed since its scenarios ran", async () => {
   expect(close).not.toHaveBeenCalled();
   expect(refused).not.toHaveBeenCalled();
 });
+
+it("tries it on a share of calls first", async () => {
+  const { user, server, close } = await renderDialog([
+    version(2, "draft", "Ask for a day."),
+    version(1, "published", "Ask for a time."),
+  ]);
+  await user.click(await screen.findByRole("checkbox", { name: "Try on a share of calls first" }));
+  const share = screen.getByRole("textbox", { name: "Share of calls" });
+  await user.clear(share);
+  await user.type(share, "80");
+  const start = screen.getByRole("button", { name: "Try it" });
+  expect(start).toHaveProperty("disabled", true);
+  await user.clear(share);
+  await user.type(share, "20");
+  const route = "POST /api/v1/workflow/4/canary";
+  server.on(route, { body: { id: 1, version_number: 2, share: 20, state: "running" } });
+  await user.click(start);
+  await waitFor(() => expect(close).toHaveBeenCalledOnce());
+  expect(server.sent).toEqual([{ route, body: { share: 20 } }]);
+});

@@ -9,6 +9,8 @@ import { diff } from "../../../graph/diff";
 import { pluralize } from "../../../lib/format/format";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { usePublish, useVersions } from "../api";
+import { useStartCanary } from "../canary/api";
+import { isShare, ShareField } from "../canary/share-field";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { usePublishGate } from "../scenarios/api";
 import { GateVerdict } from "../scenarios/gate-verdict";
@@ -28,6 +30,9 @@ interface PublishDialogProps {
 export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
   const { agent, flush } = useEditorContext();
   const publish = usePublish(agent.id);
+  const canary = useStartCanary(agent.id);
+  const versions = useVersions(agent.id);
+  const [share, setShare] = useState<number | null>(null);
   const [note, setNote] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const [override, setOverride] = useState<string | null>(null);
@@ -35,16 +40,19 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
   const gate = usePublishGate(agent.id);
   const isStopped = gate.data?.is_required === true && !gate.data.may_publish;
   const reason = isStopped ? (override ?? "").trim() : "";
+  const isPublished = versions.data?.some((version) => version.status === "published") === true;
   const submit = async () => {
     setIsBusy(true);
     setFailure(null);
     try {
-      const { version_number: number } = await publish.mutateAsync({
-        revision: await flush(),
-        note: note.trim(),
-        override: reason,
-      });
-      notifySuccess(`Version ${number} is published. New calls use it.`);
+      const asked = { revision: await flush(), note: note.trim(), override: reason };
+      if (share === null) {
+        const { version_number: number } = await publish.mutateAsync(asked);
+        notifySuccess(`Version ${number} is published. New calls use it.`);
+      } else {
+        const { version_number: number } = await canary.mutateAsync({ ...asked, share });
+        notifySuccess(`Version ${number} takes ${share}% of new calls. Its evidence is under Versions.`);
+      }
       onClose();
     } catch (error) {
       if (error instanceof ApiError && GATE_CODES.includes(error.code)) setFailure(messageOf(error));
@@ -59,9 +67,9 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
       isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      submit={isStopped && override !== null ? "Publish anyway" : "Publish"}
+      submit={share !== null ? "Try it" : isStopped && override !== null ? "Publish anyway" : "Publish"}
       isBusy={isBusy}
-      isDisabled={isStopped && reason === ""}
+      isDisabled={(isStopped && reason === "") || !isShare(share)}
       problem={failure}
       size="lg"
     >
@@ -77,6 +85,7 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
       />
+      {isPublished && <ShareField share={share} onChange={setShare} />}
       <GateVerdict />
       {isStopped && <Override reason={override} onChange={setOverride} />}
       <Changes />

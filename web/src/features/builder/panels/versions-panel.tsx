@@ -6,6 +6,7 @@ import { Problem } from "../../../components/feedback/problem";
 import { diff } from "../../../graph/diff";
 import { pluralize, formatTimeAgo } from "../../../lib/format/format";
 import { useRestore, useVersions } from "../api";
+import { CanaryPanel } from "../canary/canary-panel";
 import { ChangeList } from "./change-list";
 import { useEditorContext } from "../state/editor";
 import { type Version, versionContent } from "./version-content";
@@ -34,6 +35,7 @@ export function VersionsPanel() {
   };
   return (
     <>
+      <CanaryPanel />
       <ol className={classes.list}>
         {versions.data.map((version, index) => (
           <Row key={version.id} version={version} before={versions.data[index + 1]} onShow={() => show(version)} />
@@ -71,7 +73,7 @@ export function VersionsPanel() {
 }
 
 function nameOf({ version_number: number, status }: Version): string {
-  return status === "draft" || status === "published" ? `v${number}, ${status}` : `v${number}`;
+  return ["draft", "published", "canary"].includes(status) ? `v${number}, ${status}` : `v${number}`;
 }
 
 function Row({ version, before, onShow }: { version: Version; before: Version | undefined; onShow: () => void }) {
@@ -150,10 +152,10 @@ function State({ status }: { status: string }) {
         Draft
       </Badge>
     );
-  if (status === "published")
+  if (status === "published" || status === "canary")
     return (
       <Badge size="sm" variant="light" tt="none">
-        Published
+        {status === "canary" ? "Canary" : "Published"}
       </Badge>
     );
   return (

@@ -1,0 +1,100 @@
+/** What is known about the canary: both versions side by side, the decision, and why. */
+
+import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { useState } from "react";
+import { formatCount, formatMilliseconds, formatMoney, formatTimeAgo } from "../../../lib/format/format";
+import { useEditorContext } from "../state/editor";
+import { type Canary, type CanarySide, type Direction, useCanary } from "./api";
+import { EndDialog } from "./end-dialog";
+import classes from "./canary.module.css";
+
+const STATES: Record<string, string> = {
+  running: "Canary",
+  rolled_forward: "Rolled forward",
+  rolled_back: "Rolled back",
+};
+const DOUBT = 20;
+
+const percent = (rate: number | null) => (rate === null ? "–" : `${Math.round(100 * rate)}%`);
+const seconds = (value: number | null) => (value === null ? "–" : `${Math.round(value)} s`);
+const ROWS: [string, (side: CanarySide) => string][] = [
+  ["Callers", (side) => formatCount(side.calls)],
+  ["Success", (side) => percent(side.success_rate)],
+  ["Broken calls", (side) => percent(side.failure_rate)],
+  ["Complaints", (side) => percent(side.complaint_rate)],
+  ["Length", (side) => seconds(side.median_seconds)],
+  ["Answer time", (side) => formatMilliseconds(side.median_answer_ms)],
+  ["Cost", (side) => (side.median_cost_cents === null ? "–" : formatMoney(side.median_cost_cents))],
+];
+
+export function CanaryPanel() {
+  const { agent } = useEditorContext();
+  const canary = useCanary(agent.id);
+  if (!canary.data) return null;
+  return <KnownCanary canary={canary.data} />;
+}
+
+function KnownCanary({ canary }: { canary: Canary }) {
+  const { canEdit } = useEditorContext();
+  const [direction, setDirection] = useState<Direction | null>(null);
+  const isRunning = canary.state === "running";
+  return (
+    <Stack gap={8} className={classes.panel} role="region" aria-label="Canary">
+      <Group justify="space-between" wrap="nowrap">
+        <Group gap={8}>
+          <Text fw={600}>v{canary.version_number}</Text>
+          <Badge size="sm" variant="light" tt="none" color={canary.state === "rolled_back" ? "red" : undefined}>
+            {STATES[canary.state] ?? canary.state}
+          </Badge>
+        </Group>
+        <Text fz="xs" c="dimmed">
+          {formatTimeAgo(canary.ended_at ?? canary.started_at)}
+        </Text>
+      </Group>
+      <Text fz="sm">{canary.explanation ?? progress(canary)}</Text>
+      {canary.evidence && <Sides canary={canary} evidence={canary.evidence} />}
+      {isRunning && canEdit && (
+        <Group gap={8}>
+          <Button size="compact-sm" variant="default" onClick={() => setDirection("forward")}>
+            Give it all calls
+          </Button>
+          <Button size="compact-sm" variant="subtle" onClick={() => setDirection("back")}>
+            Go back to v{canary.old_version_number}
+          </Button>
+        </Group>
+      )}
+      {direction !== null && <EndDialog canary={canary} direction={direction} onClose={() => setDirection(null)} />}
+    </Stack>
+  );
+}
+
+function progress({ share, old_version_number: old, evidence }: Canary): string {
+  const takes = `It takes ${share}% of calls, version ${old} the others.`;
+  if (!evidence) return `${takes} None of them has ended yet.`;
+  const odds = evidence.odds["less_success"] ?? 1;
+  if (odds >= DOUBT) return `${takes} Its success may be lower: by chance this happens 1 time in ${Math.round(odds)}.`;
+  return `${takes} Nothing is decided yet.`;
+}
+
+function Sides({ canary, evidence }: { canary: Canary; evidence: NonNullable<Canary["evidence"]> }) {
+  return (
+    <Table fz="sm" verticalSpacing={4}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">Calls</Table.Th>
+          <Table.Th scope="col">v{canary.old_version_number}</Table.Th>
+          <Table.Th scope="col">v{canary.version_number}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {ROWS.map(([name, show]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row">{name}</Table.Th>
+            <Table.Td>{show(evidence.old)}</Table.Td>
+            <Table.Td>{show(evidence.new)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

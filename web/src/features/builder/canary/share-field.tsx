@@ -1,0 +1,42 @@
+/** The choice in the publish dialog: all calls at once, or a share of them first. */
+
+import { Checkbox, NumberInput } from "@mantine/core";
+
+export const DEFAULT_SHARE = 10;
+const MAX_SHARE = 50;
+
+interface ShareFieldProps {
+  /** Percent of calls; null: all of them. */
+  share: number | null;
+  onChange: (share: number | null) => void;
+}
+
+export function isShare(share: number | null): boolean {
+  return share === null || (Number.isInteger(share) && share >= 1 && share <= MAX_SHARE);
+}
+
+export function ShareField({ share, onChange }: ShareFieldProps) {
+  return (
+    <>
+      <Checkbox
+        label="Try on a share of calls first"
+        description="The same callers get it each time. It then becomes the published version, or goes back, by how its calls go."
+        checked={share !== null}
+        onChange={(event) => onChange(event.currentTarget.checked ? DEFAULT_SHARE : null)}
+      />
+      {share !== null && (
+        <NumberInput
+          label="Share of calls"
+          suffix="%"
+          min={1}
+          max={MAX_SHARE}
+          maw={160}
+          allowDecimal={false}
+          value={share}
+          error={isShare(share) ? null : `1 to ${MAX_SHARE}%`}
+          onChange={(value) => onChange(typeof value === "number" ? value : 0)}
+        />
+      )}
+    </>
+  );
+}
