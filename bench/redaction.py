@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from bench.redaction_people import LISTED_NAMES, make_birth_date, make_name
+from bench.redaction_people import make_harmless as make_harmless_of_people
 from offhook.kit.redaction.redactor import ALL_KINDS, Redactor
 
 HELD_OUT_SEED: Final = 7_301
@@ -38,16 +40,19 @@ class Turn:
 
 
 def make_corpus(seed: int, turns: int) -> list[Turn]:
-    """Half of the turns have something to redact."""
+    """Half of the turns have something to redact. Sentences about people are of the half that the seed is of."""
     random_ = random.Random(seed)
-    makers = list(_MAKERS.items())
+    half = 0 if seed == SEEN_SEED else 1
+    kinds = [*_MAKERS, *_PEOPLE]
     corpus = []
     for index in range(turns):
         if index % 2:
-            corpus.append(Turn(_make_harmless(random_)))
+            about_people = random_.random() < 0.3
+            corpus.append(Turn(make_harmless_of_people(random_, half) if about_people else _make_harmless(random_)))
         else:
-            kind, make = makers[index // 2 % len(makers)]
-            corpus.append(make(random_, kind))
+            kind = kinds[index // 2 % len(kinds)]
+            is_person = kind in _PEOPLE
+            corpus.append(_make_person(random_, kind, half) if is_person else _MAKERS[kind](random_, kind))
     return corpus
 
 
@@ -197,6 +202,12 @@ def _make_phone(random_: random.Random, kind: str) -> Turn:
     return Turn(frame.format(secret), kind, secret)
 
 
+def _make_person(random_: random.Random, kind: str, half: int) -> Turn:
+    made = _PEOPLE[kind](random_, half)
+    return Turn(made.text, kind, made.secret, made.before)
+
+
+_PEOPLE: Final = {"birth_date": make_birth_date, "name": make_name}
 _MAKERS: Final[dict[str, Callable[[random.Random, str], Turn]]] = {
     "card": _make_card, "cvv": _make_cvv, "ssn": _make_ssn, "iban": _make_iban, "email": _make_email, "phone": _make_phone,
 }  # fmt: skip
@@ -212,7 +223,7 @@ def _make_harmless(random_: random.Random) -> str:
             "See you at {h} {t} on the {d}th.", "It was about {s} minutes ago.", "I have {s} boxes, maybe {t}.", "Invoice A-{n} from 2025.",
             "my order is {w}", "We met at the station at {h}.", "The flight is LH {f} to Rome.", "There are {m} people in the room.",
             "I would like to book a table for {h} at eight thirty.", "Yes, that works for me.", "No, I said Tuesday, not Thursday.",
-            "It cost {m},{p} euros in total.", "Gate {h}, seat {s} C.", "My birthday is {d} March 19{t}.", "Ticket {k}", "The total is ${m}.{t}.",
+            "It cost {m},{p} euros in total.", "Gate {h}, seat {s} C.", "Ticket {k}", "The total is ${m}.{t}.",
             "Your confirmation code is {c}.", "one moment please", "I called two or three times already.", "Look at point one and two.",
             "I was at the office dot and line were strange", "the tracking number is {k}{k}",
         )
@@ -233,7 +244,7 @@ def measure(seed: int, turns: int) -> dict[str, object]:
     missed: list[str] = []
     wrong: list[str] = []
     for turn in make_corpus(seed, turns):
-        redactor = Redactor()
+        redactor = Redactor(names=LISTED_NAMES)
         if turn.before is not None:
             redactor.redact_turn(turn.before)
         _, findings = redactor.redact_turn(turn.text)
@@ -274,7 +285,7 @@ def measure(seed: int, turns: int) -> dict[str, object]:
 def measure_time(seed: int, turns: int = 5000) -> float:
     """Returns the milliseconds of CPU of 1,000 turns."""
     texts = [turn.text for turn in make_corpus(seed, turns)]
-    redactor = Redactor()
+    redactor = Redactor(names=LISTED_NAMES)
     began = time.process_time()
     for text in texts:
         redactor.redact_turn(text)

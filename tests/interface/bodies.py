@@ -182,7 +182,7 @@ BODIES: dict[str, Body] = {
     "put_spend_limit": lambda world: {"own_limit_cents": 5000},
     "put_call_policy": lambda world: {"countries": ["US", "NO"], "max_hourly_calls_per_caller": 50},
     "add_blocked_caller": lambda world: {"phone_number": "+12015550189", "reason": "x"},
-    "put_redaction": lambda world: {"kinds": ["card", "email"]},
+    "put_redaction": lambda world: {"kinds": ["card", "name"], "names": ["Ada Byron"]},
     "put_retention": lambda world: {"recordings_days": 30, "transcripts_days": None, "runs_days": 365},
     "create_data_request": lambda world: {"kind": "erasure", "phone_number": "+12015550187"},
     "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},

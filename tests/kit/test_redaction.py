@@ -1,4 +1,4 @@
-"""What is redacted in what people say, and what stays."""
+"""What is redacted in what people say, and what stays: cards, codes, numbers and addresses."""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""Where the bytes of a number stand: in every column of every table, and in every stored file."""
+"""Where the bytes of a number, or other words, stand: in every column of every table, and in every stored file."""
+
+from collections.abc import Sequence
 
 from sqlalchemy import text
 
@@ -30,8 +32,8 @@ _TEXTS = (
 )
 
 
-async def find_in_tables(root: Root) -> dict[str, int]:
-    """The rows with the number in any form, by ``table.column``."""
+async def find_in_tables(root: Root, forms: Sequence[str] = FORMS) -> dict[str, int]:
+    """The rows with the number in any form, by ``table.column``. Forms are in lower case."""
     found: dict[str, int] = {}
     async with root.db.transaction() as session:
         columns = await session.execute(
@@ -50,18 +52,18 @@ async def find_in_tables(root: Root) -> dict[str, int]:
                     f'SELECT count(*) FROM "{table}" WHERE EXISTS (SELECT FROM unnest(CAST(:forms AS text[])) AS form'
                     f" WHERE position(form IN lower({value})) > 0)"
                 ),
-                {"forms": list(FORMS)},
+                {"forms": list(forms)},
             )
             if rows:
                 found[f"{table}.{column}"] = rows
     return found
 
 
-def find_in_files(root: Root) -> list[str]:
+def find_in_files(root: Root, forms: Sequence[str] = FORMS) -> list[str]:
     """The stored files that have the number."""
     files = root.settings.data_dir / "files"
     return sorted(
         str(path.relative_to(files))
         for path in files.rglob("*")
-        if path.is_file() and any(form.encode() in path.read_bytes().lower() for form in FORMS)
+        if path.is_file() and any(form.encode() in path.read_bytes().lower() for form in forms)
     )

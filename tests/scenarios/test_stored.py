@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.kit.redaction.redactor import RedactionRules
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.root import Root
 from offhook.scenarios import Scenario, build_scenario_agent, run_suite
@@ -321,7 +322,9 @@ class TestMadeFromACall:
         context: dict[str, Any] = {"first_name": "Ada", "phone_number": phone, "member_number": 12}
         gathered: dict[str, Any] = {"extracted_variables": {"card": card, "day": "Monday"}}
         now = Scenario.model_validate(GREETS).now
-        made = build_call_scenario(PastCall(1, now, context, gathered, journal, redacted_kinds={"card", "phone"}))
+        made = build_call_scenario(
+            PastCall(1, now, context, gathered, journal, redaction=RedactionRules({"card", "phone"}))
+        )
         assert made is not None
         assert made.context == {"first_name": "Ada", "phone_number": "[phone]", "member_number": 12}
         assert [turn.say or turn.press for turn in made.caller.turns] == ["It is [card], Ada", "2"]

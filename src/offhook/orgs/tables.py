@@ -364,6 +364,7 @@ class StoredPrivacySettings(Base):
     runs_swept_until: Mapped[datetime | None]
     # What is redacted in what is said on calls.
     redacted_kinds: Mapped[list[str]] = mapped_column(ARRAY(String(16)), server_default=text("'{}'"))
+    redacted_names: Mapped[list[str]] = mapped_column(ARRAY(String(100)), server_default=text("'{}'"))
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

@@ -1,15 +1,19 @@
-"""Finds what must not be kept in a text: cards, codes, identity and account numbers, addresses, phone numbers. Pure."""
+"""Finds what must not be kept in a text: cards, codes, identity and account numbers, addresses, phone numbers, dates of birth
+and names. Pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from offhook.kit.json_values import JsonObject
 from offhook.kit.redaction.bank_accounts import find_ibans
+from offhook.kit.redaction.birth_dates import BirthDateFinder, is_birth_date_name
 from offhook.kit.redaction.email_addresses import find_email_addresses
+from offhook.kit.redaction.person_names import PersonNameFinder, is_person_name, may_be_person
 from offhook.kit.redaction.spoken_digits import Digit, read_digit_runs
 
-RedactedKind = Literal["card", "cvv", "ssn", "iban", "email", "phone"]
+RedactedKind = Literal["card", "cvv", "ssn", "iban", "email", "phone", "birth_date", "name"]
 ALL_KINDS: Final[tuple[RedactedKind, ...]] = get_args(RedactedKind)
 
 _CVV_WORDS: Final = re.compile(
@@ -34,6 +38,7 @@ _CARDS: Final = (
     (re.compile(r"3(?:0[0-5]|[689])"), (14, 16, 19)),
     (re.compile(r"5[06-8]|6"), (13, 14, 15, 16, 17, 18, 19)),
 )
+_NAME_PARTS: Final = re.compile(r"[_\W]+|(?<=[a-z])(?=[A-Z])")
 _SSN_GROUPS: Final = re.compile(r"(?<![0-9])[0-9]{3}[- .][0-9]{2}[- .][0-9]{4}(?![0-9])")
 
 
@@ -46,45 +51,59 @@ class SensitivePart:
     kind: RedactedKind
 
 
-class Redactor:
-    """Redacts one conversation, in order: what was asked before tells what an answer is."""
+@dataclass(frozen=True, slots=True)
+class RedactionRules:
+    """What is redacted. ``names`` are found besides those that callers give as their own, if ``name`` is a kind."""
 
-    def __init__(self, kinds: Collection[RedactedKind] = ALL_KINDS) -> None:
+    kinds: Collection[RedactedKind] = ()
+    names: Collection[str] = ()
+
+
+class Redactor:
+    """Redacts one conversation, in order: what was asked before tells what an answer is, and who said a name or a date of birth
+    has it redacted when the agent repeats it."""
+
+    def __init__(self, kinds: Collection[RedactedKind] = ALL_KINDS, names: Collection[str] = ()) -> None:
         self._kinds = frozenset(kinds)
         self._before = ""
         self._had_card = False
+        self._births = BirthDateFinder()
+        self._names = PersonNameFinder(names)
 
-    def redact_text(self, text: str) -> str:
+    def redact_text(self, text: str, *, is_caller: bool = True) -> str:
         """Returns one turn with ``[card]`` and the like in place of what was found."""
-        return self.redact_turn(text)[0]
+        return self.redact_turn(text, is_caller=is_caller)[0]
 
-    def redact_turn(self, text: str) -> tuple[str, list[SensitivePart]]:
-        """Returns the text of one turn without what was found, and the places where it was."""
-        findings = self.find(text)
+    def redact_turn(self, text: str, *, is_caller: bool = True) -> tuple[str, list[SensitivePart]]:
+        """Returns the text of one turn without what was found, and the places where it was. Names that somebody gives as
+        their own are found in turns of the caller only."""
+        own = self._names.follow_turn(text, is_caller=is_caller) if "name" in self._kinds else []
+        findings = self.find(text, own)
         self._had_card = any(finding.kind == "card" for finding in findings) or (
             self._had_card and not any(finding.kind == "cvv" for finding in findings)
         )
         self._before = text[-2 * _NAME_REACH :]
+        if "birth_date" in self._kinds:
+            self._births.follow_turn(text)
         wanted = [finding for finding in findings if finding.kind in self._kinds]
-        for finding in reversed(wanted):
-            text = f"{text[: finding.start]}[{finding.kind}]{text[finding.end :]}"
-        return text, wanted
+        return _replace(text, wanted), wanted
 
-    def redact_value(self, value: Any) -> Any:
-        """Returns a JSON value that is no turn (arguments, variables) with its texts redacted."""
+    def redact_value(self, value: Any, *, is_about_caller: bool = False) -> Any:
+        """Returns a JSON value that is no turn (arguments, variables) with its texts redacted. ``is_about_caller``: its
+        ``name`` is that of a person."""
         if isinstance(value, str):
             return _replace(value, [finding for finding in self.find(value) if finding.kind in self._kinds])
         if isinstance(value, Mapping):
-            return {name: self._redact_named(str(name), part) for name, part in value.items()}
+            return {name: self._redact_named(str(name), part, is_about_caller) for name, part in value.items()}
         if isinstance(value, list | tuple):
-            return [self.redact_value(part) for part in value]
+            return [self.redact_value(part, is_about_caller=is_about_caller) for part in value]
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 9_999_999:
             redacted = self.redact_value(str(value))
             return value if redacted == str(value) else redacted
         return value
 
-    def find(self, text: str) -> list[SensitivePart]:
-        """Returns what there is in a text, in order and without overlaps."""
+    def find(self, text: str, own_names: Collection[tuple[int, int]] = ()) -> list[SensitivePart]:
+        """Returns what there is in a text, in order and without overlaps. ``own_names`` are places that are known before."""
         found: list[SensitivePart] = []
         for start, end in find_email_addresses(text):
             _add(found, SensitivePart(start, end, "email"))
@@ -96,14 +115,37 @@ class Redactor:
                 place = _find_card(_join(run))
                 if place is not None:
                     _add(found, SensitivePart(run[place[0]].start, run[place[1] - 1].end, "card"))
+        if "birth_date" in self._kinds:
+            for start, end in self._births.find(text):
+                _add(found, SensitivePart(start, end, "birth_date"))
         for run in runs:
             self._classify(text, run, found)
+        if "name" in self._kinds:
+            # what stays in the text anyway must not hide a name: "ann@example.com"
+            found = [finding for finding in found if finding.kind in self._kinds]
+            for start, end in (*own_names, *self._names.find(text)):
+                _add(found, SensitivePart(start, end, "name"))
         return sorted(found)
 
-    def _redact_named(self, name: str, value: Any) -> Any:
+    def snapshot(self) -> JsonObject:
+        """Returns what another process needs to go on with the conversation."""
+        return {"births": self._births.snapshot(), "names": self._names.snapshot()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Goes on from the result of :meth:`snapshot`."""
+        self._births.restore(state["births"])
+        self._names.restore(state["names"])
+
+    def _redact_named(self, name: str, value: Any, is_about_caller: bool) -> Any:
         """The name of a variable says what its value is, as a question does."""
+        words = _split_name(name)
+        if "birth_date" in self._kinds and is_birth_date_name(words) and not isinstance(value, bool):
+            return _replace_scalars(value, "birth_date")
+        is_name = "name" in self._kinds and (is_person_name(words) or (is_about_caller and words == "name"))
+        if is_name and isinstance(value, str) and may_be_person(value):
+            return "[name]"
         if isinstance(value, str | int) and not isinstance(value, bool):
-            prefix = f"{name.replace('_', ' ')}: "
+            prefix = f"{words}: "
             found = [finding for finding in self.find(prefix + str(value)) if finding.kind in self._kinds]
             moved = [
                 SensitivePart(one.start - len(prefix), one.end - len(prefix), one.kind)
@@ -111,7 +153,7 @@ class Redactor:
                 if one.start >= len(prefix)
             ]
             return _replace(str(value), moved) if moved else value
-        return self.redact_value(value)
+        return self.redact_value(value, is_about_caller=is_about_caller)
 
     def _classify(self, text: str, run: Sequence[Digit], found: list[SensitivePart]) -> None:
         """Takes what it knows from a group of digits, and looks at the rest again."""
@@ -209,3 +251,16 @@ def _replace(text: str, findings: Iterable[SensitivePart]) -> str:
     for finding in sorted(findings, reverse=True):
         text = f"{text[: finding.start]}[{finding.kind}]{text[finding.end :]}"
     return text
+
+
+def _split_name(name: str) -> str:
+    """ "dateOfBirth" and "date_of_birth" are "date of birth"."""
+    return " ".join(_NAME_PARTS.sub(" ", name).lower().split())
+
+
+def _replace_scalars(value: Any, kind: RedactedKind) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _replace_scalars(part, kind) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_scalars(part, kind) for part in value]
+    return value if value in (None, "") else f"[{kind}]"

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-_UNITS: Final = {
+UNITS: Final = {
     "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
     "seven": "7", "eight": "8", "nine": "9", "niner": "9",
 }  # fmt: skip
-_TEENS: Final = {
+TEENS: Final = {
     "ten": "10", "eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16",
     "seventeen": "17", "eighteen": "18", "nineteen": "19",
 }  # fmt: skip
-_TENS: Final = {
+TENS: Final = {
     "twenty": "2", "thirty": "3", "forty": "4", "fifty": "5", "sixty": "6", "seventy": "7", "eighty": "8", "ninety": "9",
     "fourty": "4",  # codespell:ignore fourty
 }  # fmt: skip
@@ -73,11 +73,11 @@ def _read_digits(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) 
     word = token[0].lower()
     if "0" <= word[0] <= "9":
         return [Digit(word, token.start(), token.end(), False)], 1
-    if word in _UNITS:
-        return [Digit(_UNITS[word], token.start(), token.end(), True)], 1
-    if word in _TEENS:
-        return [Digit(char, token.start(), token.end(), True) for char in _TEENS[word]], 1
-    if word in _TENS:
+    if word in UNITS:
+        return [Digit(UNITS[word], token.start(), token.end(), True)], 1
+    if word in TEENS:
+        return [Digit(char, token.start(), token.end(), True) for char in TEENS[word]], 1
+    if word in TENS:
         return _read_tens(tokens, index, joins_tens)
     if word in _REPEATS and index + 1 < len(tokens):
         repeated, taken = _read_digits(tokens, index + 1, joins_tens)
@@ -87,12 +87,12 @@ def _read_digits(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) 
 
 
 def _read_tens(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) -> tuple[list[Digit], int]:
-    token, tens = tokens[index], _TENS[tokens[index][0].lower()]
+    token, tens = tokens[index], TENS[tokens[index][0].lower()]
     after = index + 1
     if after < len(tokens) and tokens[after][0] == "-" and tokens[after].start() == token.end():
         after += 1
     if after < len(tokens):
-        unit = _UNITS.get(tokens[after][0].lower(), "0")
+        unit = UNITS.get(tokens[after][0].lower(), "0")
         gap = tokens[after].start() - token.end()
         if unit != "0" and gap <= 1 and (joins_tens or after == index + 2):
             end = tokens[after].end()

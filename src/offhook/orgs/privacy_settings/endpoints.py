@@ -4,13 +4,14 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.json_numbers import reject_boolean
-from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind
+from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRules
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.privacy_settings import redaction, retention
+from offhook.orgs.privacy_settings.redaction import MAX_NAMES
 from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_DAYS, RetentionPeriods, RetentionState
 
 router = APIRouter(prefix="/organizations", tags=["privacy"])
@@ -53,22 +54,48 @@ async def put_retention(body: RetentionUpdate, org: RequireAdmin, session: Sessi
     return _to_response(await retention.change_retention(session, org, periods, now))
 
 
-class RedactionSettings(BaseModel):
-    """What is replaced by `[card]` and the like before a transcript is stored: none of it by default."""
+def _require_letter(name: str) -> str:
+    if not any(char.isalpha() for char in name):
+        raise ValueError("A name needs a letter.")
+    return name
+
+
+RedactedName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=2, max_length=100, pattern=r"^[^\x00-\x1f]*$"),
+    AfterValidator(_require_letter),
+]
+
+
+class RedactionUpdate(BaseModel):
+    """`kinds`: what is replaced by `[card]` and the like before a transcript is stored. `names`: what the kind `name` finds besides the
+    names that callers give as their own; without it the list stays."""
 
     kinds: Annotated[list[RedactedKind], Field(max_length=len(ALL_KINDS))]
+    names: Annotated[list[RedactedName], Field(max_length=MAX_NAMES)] | None = None
+
+
+class RedactionSettings(BaseModel):
+    """None of it by default. Each name is there once, whatever its case."""
+
+    kinds: list[RedactedKind]
+    names: list[str]
 
 
 @router.get("/redaction", response_model=RedactionSettings, operation_id="get_redaction")
 async def get_redaction(org: CurrentOrg, session: Session) -> RedactionSettings:
     """Returns what is redacted on calls."""
-    return RedactionSettings(kinds=await redaction.list_redacted_kinds(session, org.organization_id))
+    return _to_settings(await redaction.get_redaction_rules(session, org.organization_id))
 
 
 @router.put("/redaction", response_model=RedactionSettings, operation_id="put_redaction")
-async def put_redaction(body: RedactionSettings, org: RequireAdmin, session: Session, now: Now) -> RedactionSettings:
+async def put_redaction(body: RedactionUpdate, org: RequireAdmin, session: Session, now: Now) -> RedactionSettings:
     """Sets what is redacted in transcripts, events, variables and recordings of calls that begin from now on."""
-    return RedactionSettings(kinds=await redaction.change_redacted_kinds(session, org, body.kinds, now))
+    return _to_settings(await redaction.change_redaction_rules(session, org, body.kinds, body.names, now))
+
+
+def _to_settings(rules: RedactionRules) -> RedactionSettings:
+    return RedactionSettings(kinds=list(rules.kinds), names=list(rules.names))
 
 
 def _to_response(state: RetentionState) -> RetentionResponse:

@@ -2,30 +2,47 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import cast
+from typing import Final, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind
+from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRules
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.privacy_settings import repository
 
+# More would be a register of people, whose names are looked for in every turn.
+MAX_NAMES: Final = 1000
 
-async def list_redacted_kinds(session: AsyncSession, organization_id: int) -> list[RedactedKind]:
-    """Returns the kinds in the order of :data:`ALL_KINDS`; none unless somebody chose some."""
+
+async def get_redaction_rules(session: AsyncSession, organization_id: int) -> RedactionRules:
+    """Returns the kinds in the order of :data:`ALL_KINDS`, none unless somebody chose some, and the names of the list."""
     found = await repository.find_settings(session, organization_id)
-    stored = cast("list[RedactedKind]", found.redacted_kinds if found is not None else [])
-    return [kind for kind in ALL_KINDS if kind in stored]
+    if found is None:
+        return RedactionRules()
+    stored = cast("list[RedactedKind]", found.redacted_kinds)
+    return RedactionRules(tuple(kind for kind in ALL_KINDS if kind in stored), tuple(found.redacted_names))
 
 
-async def change_redacted_kinds(
-    session: AsyncSession, caller: Caller, kinds: Collection[RedactedKind], now: datetime
-) -> list[RedactedKind]:
-    """Stores the kinds and records them in the audit log. It applies to calls that begin later."""
-    wanted = [kind for kind in ALL_KINDS if kind in kinds]
-    if wanted != await list_redacted_kinds(session, caller.organization_id):
-        await repository.store_settings(session, caller.organization_id, {"redacted_kinds": wanted}, now)
+async def change_redaction_rules(
+    session: AsyncSession,
+    caller: Caller,
+    kinds: Collection[RedactedKind],
+    names: Collection[str] | None,
+    now: datetime,
+) -> RedactionRules:
+    """Stores the kinds, and the names unless they are None, for calls that begin later. The audit log has how many names."""
+    before = await get_redaction_rules(session, caller.organization_id)
+    wanted = tuple(kind for kind in ALL_KINDS if kind in kinds)
+    rules = RedactionRules(wanted, before.names if names is None else _list_once(names))
+    if rules != before:
+        values = {"redacted_kinds": list(rules.kinds), "redacted_names": list(rules.names)}
+        await repository.store_settings(session, caller.organization_id, values, now)
         target = f"organization:{caller.organization_id}"
-        await write_audit_entry(session, caller, "redaction.changed", target, {"kinds": wanted})
-    return wanted
+        counts = {"kinds": list(rules.kinds), "names": len(rules.names)}
+        await write_audit_entry(session, caller, "redaction.changed", target, counts)
+    return rules
+
+
+def _list_once(names: Collection[str]) -> tuple[str, ...]:
+    return tuple({name.casefold(): name for name in reversed(list(names))}.values())[::-1]

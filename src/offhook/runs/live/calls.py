@@ -203,8 +203,8 @@ class LiveCallRegistry:
             take_slot(run, limit)
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             keeps_words = version.configurations.get("do_not_keep") is not True
-            kinds = await redaction.list_redacted_kinds(session, run.organization_id)
-            words = WordFilter(kinds, keeps_words=keeps_words)
+            rules = await redaction.get_redaction_rules(session, run.organization_id)
+            words = WordFilter(rules, keeps_words=keeps_words)
             await event_queries.notify_listeners(session, [run.id])
             resumed = await self.handovers.states.read(session, run.organization_id, run.id)
             if resumed is not None:

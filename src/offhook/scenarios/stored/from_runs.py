@@ -1,12 +1,12 @@
 """Makes a scenario from a call: what the caller did, what tools answered, and where it led as what must hold. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
-from offhook.kit.redaction.redactor import RedactedKind, Redactor
+from offhook.kit.redaction.redactor import RedactionRules, Redactor
 from offhook.scenarios.definition import MAX_TURNS, Scenario
 from offhook.voice import events
 
@@ -26,7 +26,7 @@ _NOT_REDACTED: Final = ("id", "name")
 @dataclass(frozen=True, slots=True)
 class PastCall:
     """A run that is over. ``gathered`` is its gathered context. ``real_tools`` work in scenarios as in calls, by function
-    name; ``transfers`` are those that connect the caller. ``redacted_kinds``: what the scenario must not hold."""
+    name; ``transfers`` are those that connect the caller. ``redaction``: what the scenario must not hold."""
 
     run_id: int
     began_at: datetime
@@ -35,7 +35,7 @@ class PastCall:
     journal: Iterable[Mapping[str, Any]]
     real_tools: Collection[str] = ()
     transfers: Collection[str] = ()
-    redacted_kinds: Collection[RedactedKind] = ()
+    redaction: RedactionRules = field(default_factory=RedactionRules)
 
 
 def build_call_scenario(call: PastCall) -> Scenario | None:
@@ -43,7 +43,7 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
 
     Words of the agent are not expected: a model says them differently each time. The author adds those that matter.
     """
-    if call.redacted_kinds:
+    if call.redaction.kinds:
         call = _redact_call(call)
     listed = list(call.journal)
     turns = list(_turns_of(listed))[:MAX_TURNS]
@@ -75,12 +75,14 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
 
 def _redact_call(call: PastCall) -> PastCall:
     """Redacts calls from before redaction was on, and what it leaves alone: text chats, and the variables at the start."""
-    redactor = Redactor(call.redacted_kinds)
+    redactor = Redactor(call.redaction.kinds, call.redaction.names)
+    # first of all, so that the variables are known by what was said
+    journal = [_redact_event(event, redactor) for event in call.journal]
     return replace(
         call,
-        context=redactor.redact_value(call.context),
-        gathered=redactor.redact_value(call.gathered),
-        journal=[_redact_event(event, redactor) for event in call.journal],
+        context=redactor.redact_value(call.context, is_about_caller=True),
+        gathered=redactor.redact_value(call.gathered, is_about_caller=True),
+        journal=journal,
     )
 
 
@@ -90,10 +92,13 @@ def _redact_event(event: Mapping[str, Any], redactor: Redactor) -> Mapping[str, 
     data = dict(event["data"])
     kept = {name: data.pop(name) for name in _NOT_REDACTED if name in data}
     text = data.pop("text", None)
+    own = data.pop("arguments", None)
     redacted = {**redactor.redact_value(data), **kept}
+    if own is not None:
+        redacted["arguments"] = redactor.redact_value(own, is_about_caller=True)
     if text is not None:
         # a turn: the question before it tells what a number is
-        redacted["text"] = redactor.redact_text(str(text))
+        redacted["text"] = redactor.redact_text(str(text), is_caller=event["type"] == events.CALLER_SAID)
     return {**event, "data": redacted}
 
 

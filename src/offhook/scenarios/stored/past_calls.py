@@ -45,7 +45,7 @@ async def make_scenario(session: AsyncSession, organization_id: int, workflow_id
             transfers={
                 function_name(tool.name) for tool in agent.tools if isinstance(tool.definition, TransferCallDefinition)
             },
-            redacted_kinds=await redaction.list_redacted_kinds(session, organization_id),
+            redaction=await redaction.get_redaction_rules(session, organization_id),
         )
     )
     if scenario is None:
