@@ -7,7 +7,8 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
-from offhook.privacy.retention import RETENTION_JOB, RetentionSweep
+from offhook.campaigns import CampaignServices
+from offhook.privacy.retention.sweep import RETENTION_JOB, RetentionSweep
 from offhook.root import Root
 from offhook.runs import RunServices, service
 from offhook.runs.live.event_writer import EventWriter
@@ -30,7 +31,8 @@ async def set_days(client: AsyncClient, org: OrgFixture, **days: int) -> None:
 
 
 async def sweep(root: Root, batch: int = 2) -> None:
-    await RetentionSweep(root.db, root.clock, root.get(RunServices).eraser, batch=batch).sweep({})
+    eraser = root.get(CampaignServices).eraser
+    await RetentionSweep(root.db, root.clock, root.get(RunServices).eraser, eraser, batch=batch).sweep({})
 
 
 async def talk(root: Root, run: Run, *, age_days: float, is_over: bool = True) -> Run:
@@ -153,10 +155,22 @@ async def test_who_may_and_bad_input(client: AsyncClient, org: OrgFixture, other
         assert (await client.put(PATH, json=KEEP, headers=org.headers_for(role))).status_code == 403
         assert (await client.get(PATH, headers=org.headers_for(role))).status_code == 200
     bad: list[dict[str, object]] = [{"runs_days": value} for value in (0, -1, 3651, 1.5, True, "x")]
+    bad += [
+        {"contacts_days": 0},
+        {"contacts_days": "x"},
+        {"audit_days": 89},
+        {"audit_days": True},
+        {"audit_days": 3651},
+    ]
     for body in (*(KEEP | one for one in bad), {"runs_days": 3}):
         assert (await client.put(PATH, json=body, headers=org.owner_headers)).status_code == 422, body
     await set_days(client, org, runs_days=3650)
     assert (await client.get(PATH, headers=other_org.owner_headers)).json()["runs_days"] is None
     log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
     (entry,) = [entry for entry in log if entry["action"] == "retention.changed"]
-    assert entry["data"] == KEEP | {"runs_days": 3650}
+    assert entry["data"] == KEEP | {"runs_days": 3650, "contacts_days": None, "audit_days": None}
+    # without the fields they stay
+    await set_days(client, org, contacts_days=30, audit_days=90)
+    await set_days(client, org, runs_days=10)
+    state = (await client.get(PATH, headers=org.owner_headers)).json()
+    assert (state["runs_days"], state["contacts_days"], state["audit_days"]) == (10, 30, 90)

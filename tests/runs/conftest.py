@@ -73,9 +73,10 @@ def make_run(root: Root, org: OrgFixture, workflow_id: int) -> MakeRun:
     """Make a run of ``workflow_id``: ``run = await make_run(mode="twilio")``."""
 
     async def make(**values: Any) -> Run:
-        asked: dict[str, Any] = {"mode": "twilio", "direction": "outbound", "use_draft": False} | values
+        asked: dict[str, Any] = {"mode": "twilio", "direction": "outbound", "use_draft": False}
+        asked |= {"workflow_id": workflow_id} | values
         async with root.db.transaction() as session:
-            return await service.create_run(session, organization_id=org.id, workflow_id=workflow_id, **asked)
+            return await service.create_run(session, organization_id=org.id, **asked)
 
     return make
 

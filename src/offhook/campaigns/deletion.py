@@ -19,6 +19,7 @@ from offhook.runs.records.deletion import RunEraser
 # A contact takes its dials with it.
 CONTACT_BATCH: Final = 2000
 RUN_BATCH: Final = 200
+CAMPAIGN_BATCH: Final = 100
 _STOPPED: Final = ("draft", "paused", "completed", "failed")
 _OVER: Final = ("completed", "failed")
 _BEGUN: Final = "Its deletion was begun. Delete it again to finish."
@@ -86,6 +87,43 @@ class CampaignEraser:
         await self._delete_file(key)
         return done
 
+    async def remove_old_contacts(self, organization_id: int, before: datetime, *, batch: int = CONTACT_BATCH) -> int:
+        """Takes numbers and variables from the contacts of campaigns that ended before a moment, deletes their files and
+        returns how many contacts that were. Dials, outcomes, counts and report stay, and so do the calls.
+
+        A campaign with calls in progress is left for the next time.
+        """
+        emptied, after = 0, 0
+        while True:
+            async with self._db.transaction() as session:
+                found = await deletion_statements.list_campaigns_over_before(
+                    session, organization_id, before, after=after, limit=CAMPAIGN_BATCH
+                )
+            for campaign_id in found:
+                emptied += await self._empty_contacts(organization_id, campaign_id, batch)
+            if len(found) < CAMPAIGN_BATCH:
+                return emptied
+            after = found[-1]
+
+    async def _empty_contacts(self, organization_id: int, campaign_id: int, batch: int) -> int:
+        emptied, count = 0, batch
+        while count == batch:
+            async with self._db.transaction() as session:
+                if await _has_live_calls(session, organization_id, campaign_id):
+                    return emptied
+                count = await deletion_statements.empty_contacts(session, organization_id, campaign_id, limit=batch)
+            emptied += count
+        values: dict[str, object] = {"contacts_file_key": None, "columns": [], "contacts_removed_at": self._clock.now()}
+        async with self._db.transaction() as session:
+            campaign = await repository.find_campaign(session, organization_id, campaign_id)
+            if campaign is None:
+                return emptied
+            key = await self._find_own_file(session, organization_id, campaign_id)
+            if await repository.update_if_status(session, organization_id, campaign_id, _OVER, values) is None:
+                return emptied
+        await self._delete_file(key)
+        return emptied
+
     async def _stop(self, session: AsyncSession, organization_id: int, campaign_id: int) -> None:
         """Keeps the campaign from being started or resumed while it is deleted."""
         values = {"status": "failed", "failure_reason": _BEGUN}
@@ -140,10 +178,14 @@ async def _get_campaign(session: AsyncSession, organization_id: int, campaign_id
 
 
 async def _refuse_live_calls(session: AsyncSession, organization_id: int, campaign_id: int) -> None:
-    if await repository.count_open_attempts(session, organization_id, campaign_id):
+    if await _has_live_calls(session, organization_id, campaign_id):
         raise CampaignHasLiveCalls
-    if await retention_queries.has_live_run_of_campaign(session, organization_id, campaign_id):
-        raise CampaignHasLiveCalls
+
+
+async def _has_live_calls(session: AsyncSession, organization_id: int, campaign_id: int) -> bool:
+    return bool(
+        await repository.count_open_attempts(session, organization_id, campaign_id)
+    ) or await retention_queries.has_live_run_of_campaign(session, organization_id, campaign_id)
 
 
 async def _record(session: AsyncSession, caller: Caller, action: str, done: CampaignDeletion) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import BigInteger, Select, and_, cast, func, insert, literal, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.tables import Attempt, Campaign, Contact
+from offhook.campaigns.tables import REMOVED, Attempt, Campaign, Contact
 
 ANALYZE_THRESHOLD: Final = 1000
 
@@ -314,6 +314,7 @@ async def copy_contacts(
             Contact.organization_id == organization_id,
             Contact.state == "done",
             Contact.outcome.in_(sorted(outcomes)),
+            Contact.phone_number.not_like(f"{REMOVED}%"),
         )
     )  # fmt: skip
     names = ["campaign_id", "organization_id", "row_number", "phone_number", "variables"]

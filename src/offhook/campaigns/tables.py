@@ -1,6 +1,7 @@
 """Campaigns, their contacts and every dial of a contact. No counters, which could drift."""
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String, func, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -8,6 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
 from offhook.kit.json_values import JsonObject
+
+REMOVED: Final = "removed:"
 
 
 class Campaign(Base):
@@ -48,13 +51,16 @@ class Campaign(Base):
     # The last start or resume: the circuit breaker ignores earlier calls.
     running_since: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
+    # When the contacts lost their numbers and variables, because the organization keeps them no longer.
+    contacts_removed_at: Mapped[datetime | None]
 
 
 class Contact(Base):
     """A contact. ``state``: pending (may be dialed from ``due_at`` on), calling (one attempt is not final), done
     (``outcome``).
 
-    ``dials`` counts requests to the carrier, written with the attempt; ``hold`` is the reason for a later ``due_at``.
+    ``dials`` counts requests to the carrier, written with the attempt; ``hold`` is the reason for a later ``due_at``. The
+    ``phone_number`` of one that is not kept any longer is :data:`REMOVED` and its id.
     """
 
     __tablename__ = "campaign_contacts"

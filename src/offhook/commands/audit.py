@@ -83,6 +83,8 @@ def _format_report(report: ChainReport) -> str:
     name = report.chain.name
     title = name.capitalize() if report.chain.organization_id is None else f"Organization {name}"
     lines = [f"{title}: {report.entries} entries, {report.sealed} sealed, {report.unsealed} not yet sealed"]
+    if report.removed_until:
+        lines.append(f"  removed up to position {report.removed_until}, as the organization keeps its log no longer")
     if report.first_position is not None and report.first_position > 1:
         lines.append(f"  begins at position {report.first_position}")
     if report.sealed:

@@ -282,6 +282,19 @@ class AuditEntry(Base):
     seal: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
+class AuditCheckpoint(Base):
+    """Where an organization's audit log begins after its oldest entries were removed: the position and seal of the last of
+    them. ``entries``: how many were removed in all."""
+
+    __tablename__ = "audit_checkpoints"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    last_position: Mapped[int] = mapped_column(BigInteger)
+    last_seal: Mapped[bytes] = mapped_column(LargeBinary)
+    entries: Mapped[int] = mapped_column(BigInteger)
+    trimmed_at: Mapped[datetime]
+
+
 class DoNotCallEntry(Base):
     """A number that the organization must not dial. ``source``: ``manual``, ``import``,
     ``call`` (requested on a call).
@@ -359,6 +372,9 @@ class StoredPrivacySettings(Base):
     recordings_days: Mapped[int | None]
     transcripts_days: Mapped[int | None]
     runs_days: Mapped[int | None]
+    # Since the end of a campaign.
+    contacts_days: Mapped[int | None]
+    audit_days: Mapped[int | None]
     recordings_swept_until: Mapped[datetime | None]
     transcripts_swept_until: Mapped[datetime | None]
     runs_swept_until: Mapped[datetime | None]

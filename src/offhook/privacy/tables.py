@@ -36,6 +36,25 @@ class PersonDataRequest(Base):
     finished_at: Mapped[datetime | None]
 
 
+class AgentRetention(Base):
+    """How many days an agent's calls are kept, where its organization does not keep them for less; null leaves it to the
+    organization. ``…_swept_until`` as in ``privacy_settings``."""
+
+    __tablename__ = "agent_retention"
+
+    workflow_id: Mapped[int] = mapped_column(
+        ForeignKey("workflows.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    recordings_days: Mapped[int | None]
+    transcripts_days: Mapped[int | None]
+    runs_days: Mapped[int | None]
+    recordings_swept_until: Mapped[datetime | None]
+    transcripts_swept_until: Mapped[datetime | None]
+    runs_swept_until: Mapped[datetime | None]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class OrganizationDeletion(Base):
     """The deletion of an organization, and its receipt once ``state`` is done (before: waiting, running).
 

@@ -14,7 +14,7 @@ from offhook.campaigns.reports.progress import load_progress
 from offhook.campaigns.reports.queries import INVARIANT_QUERIES, find_violating_rows
 from offhook.campaigns.rules.destinations import check_destination, parse_destinations
 from offhook.campaigns.rules.hours import calling_window, parse_calling_hours
-from offhook.campaigns.tables import Campaign
+from offhook.campaigns.tables import REMOVED, Campaign
 from offhook.runs.records import bulk
 from offhook.telephony.carriers import count_recorded_calls
 
@@ -110,7 +110,8 @@ class _AttemptInvariants:
             self._check_run(row, ends.get(row.run_id), rang.get(row.run_id, 0), now)
 
     def _check_hours(self, row: Any) -> None:
-        if self._hours is None or row.reason == NEVER_DIALED:
+        # without the number nothing tells where the phone rang
+        if self._hours is None or row.reason == NEVER_DIALED or row.phone_number.startswith(REMOVED):
             return
         zones = check_destination(parse_destinations(None), row.phone_number).zones
         if not calling_window(self._hours, row.reserved_at, zones).is_open:

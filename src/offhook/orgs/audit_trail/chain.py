@@ -15,9 +15,16 @@ from offhook.kit.json_values import JsonObject
 
 FIRST_PREVIOUS_SEAL: Final = bytes(32)
 INSTALLATION: Final = "installation"
+AUDIT_LOG_TRIMMED: Final = "audit_log.trimmed"
 
 BreakReason = Literal[
-    "changed_entry", "missing_position", "repeated_position", "wrong_previous_seal", "truncated", "another_head"
+    "changed_entry",
+    "missing_position",
+    "repeated_position",
+    "wrong_previous_seal",
+    "truncated",
+    "another_head",
+    "unexplained_checkpoint",
 ]
 
 
@@ -120,12 +127,14 @@ class ChainBreak:
 
 @dataclass(slots=True)
 class ChainReport:
-    """What the check of one chain found. ``first_position`` is above 1 in a file that begins later."""
+    """What the check of one chain found. ``first_position`` is above 1 in a file that begins later, and after
+    ``removed_until``, the last position that the organization's retention has removed (0: none)."""
 
     chain: AuditChain
     sealed: int = 0
     unsealed: int = 0
     first_position: int | None = None
+    removed_until: int = 0
     head: ChainHead = field(default_factory=ChainHead)
     broken: ChainBreak | None = None
 
@@ -140,6 +149,7 @@ class ChainReport:
             "sealed": self.sealed,
             "unsealed": self.unsealed,
             "first_position": self.first_position,
+            "removed_until": self.removed_until,
             "head": {"position": self.head.position, "seal": self.head.seal.hex()} if self.sealed else None,
             "broken": self.broken.to_json() if self.broken else None,
         }
@@ -156,9 +166,15 @@ class ChainVerifier:
     """Checks one chain, entry by entry in the order of positions, in constant memory."""
 
     def __init__(
-        self, chain: AuditChain, expected: Sequence[ExpectedHead] = (), *, may_begin_later: bool = False
+        self,
+        chain: AuditChain,
+        expected: Sequence[ExpectedHead] = (),
+        *,
+        may_begin_later: bool = False,
+        checkpoint: ChainHead | None = None,
     ) -> None:
-        self.report = ChainReport(chain)
+        self._checkpoint = checkpoint or ChainHead()
+        self.report = ChainReport(chain, removed_until=self._checkpoint.position, head=self._checkpoint)
         self._expected = sorted((kept.head for kept in expected if kept.chain == chain), key=lambda kept: kept.position)
         self._may_begin_later = may_begin_later
 
@@ -177,10 +193,22 @@ class ChainVerifier:
     def add_unsealed(self, count: int = 1) -> None:
         self.report.unsealed += count
 
+    def note_unexplained_checkpoint(self) -> None:
+        """Takes note that no entry of the log says that it was trimmed."""
+        position = self._checkpoint.position
+        self.report.broken = self.report.broken or ChainBreak(
+            position, "unexplained_checkpoint", f"No entry says that the log was trimmed up to position {position}."
+        )
+
     def finish(self) -> ChainReport:
         """Returns the report, after the last entry."""
         report = self.report
         for kept in self._expected:
+            if kept.position <= self._checkpoint.position:
+                # What was removed cannot be compared, but for the last of it.
+                if kept.position == self._checkpoint.position and kept.seal != self._checkpoint.seal:
+                    report.broken = report.broken or _another_head(kept.position)
+                continue
             if report.broken is None and kept.position > report.head.position:
                 report.broken = ChainBreak(
                     report.head.position + 1,
@@ -212,5 +240,9 @@ class ChainVerifier:
 
     def _compare_with_expected(self, seal: Seal) -> ChainBreak | None:
         if any(kept.position == seal.position and kept.seal != seal.seal for kept in self._expected):
-            return ChainBreak(seal.position, "another_head", "The seal is not that of the expected head.")
+            return _another_head(seal.position)
         return None
+
+
+def _another_head(position: int) -> ChainBreak:
+    return ChainBreak(position, "another_head", "The seal is not that of the expected head.")

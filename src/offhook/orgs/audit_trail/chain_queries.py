@@ -1,13 +1,15 @@
 """Statements on the chains of the audit log."""
 
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, Select, delete, func, select, text, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.audit_trail.chain import AuditChain, ChainHead, EntryContent, Seal
-from offhook.orgs.tables import AuditEntry
+from offhook.orgs.audit_trail.chain import AUDIT_LOG_TRIMMED, AuditChain, ChainHead, EntryContent, Seal
+from offhook.orgs.tables import AuditCheckpoint, AuditEntry
 
 _PAGE = 500
 _CONTENT = (
@@ -33,7 +35,8 @@ def _belongs_to(chain: AuditChain) -> ColumnElement[bool]:
 
 async def list_chains(session: AsyncSession) -> list[AuditChain]:
     """Returns the chains of all organizations, and that of the installation."""
-    found = await session.scalars(select(AuditEntry.organization_id).distinct())
+    trimmed = select(AuditCheckpoint.organization_id)
+    found = await session.scalars(select(AuditEntry.organization_id).distinct().union(trimmed))
     return sorted(
         (AuditChain(organization_id) for organization_id in found), key=lambda chain: chain.organization_id or 0
     )
@@ -80,7 +83,57 @@ async def unseal_from(session: AsyncSession, chain: AuditChain, entry_ids: Seque
 async def find_head(session: AsyncSession, chain: AuditChain) -> ChainHead:
     last = select(AuditEntry.position, AuditEntry.seal).where(_belongs_to(chain), AuditEntry.position.is_not(None))
     row = (await session.execute(last.order_by(AuditEntry.position.desc()).limit(1))).one_or_none()
-    return ChainHead() if row is None or row[0] is None or row[1] is None else ChainHead(row[0], row[1])
+    if row is None or row[0] is None or row[1] is None:
+        return await find_checkpoint(session, chain)
+    return ChainHead(row[0], row[1])
+
+
+async def find_checkpoint(session: AsyncSession, chain: AuditChain) -> ChainHead:
+    """Returns the last position and seal that were removed; those of an empty chain if nothing was."""
+    found = None
+    if chain.organization_id is not None:
+        found = await session.get(AuditCheckpoint, chain.organization_id, populate_existing=True)
+    return ChainHead() if found is None else ChainHead(found.last_position, found.last_seal)
+
+
+async def store_checkpoint(
+    session: AsyncSession, organization_id: int, last: ChainHead, entries: int, now: datetime
+) -> None:
+    values = {"last_position": last.position, "last_seal": last.seal, "trimmed_at": now}
+    statement = insert(AuditCheckpoint).values(organization_id=organization_id, entries=entries, **values)
+    more = {**values, "entries": AuditCheckpoint.entries + entries}
+    await session.execute(statement.on_conflict_do_update(index_elements=["organization_id"], set_=more))
+
+
+async def explains_checkpoint(session: AsyncSession, chain: AuditChain, checkpoint: ChainHead) -> bool:
+    """Returns whether an entry of the log says that it was trimmed up to the checkpoint."""
+    said = {"last_position": checkpoint.position, "last_seal": checkpoint.seal.hex()}
+    is_said = AuditEntry.data.contains(said)
+    rows = select(AuditEntry.id).where(_belongs_to(chain), AuditEntry.action == AUDIT_LOG_TRIMMED, is_said)
+    return await session.scalar(rows.limit(1)) is not None
+
+
+async def list_first_sealed(session: AsyncSession, chain: AuditChain, limit: int) -> list[tuple[EntryContent, Seal]]:
+    """Returns the first sealed entries in the order of their positions."""
+    rows = await session.execute(_select_sealed(chain).limit(limit))
+    values: list[tuple[Any, ...]] = [tuple(row) for row in rows]
+    return [(EntryContent(*row[:-3]), Seal(*row[-3:])) for row in values]
+
+
+async def delete_entries(session: AsyncSession, chain: AuditChain, entry_ids: Sequence[int]) -> None:
+    await session.execute(
+        delete(AuditEntry)
+        .where(_belongs_to(chain), AuditEntry.id.in_(entry_ids))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _select_sealed(chain: AuditChain) -> Select[*tuple[Any, ...]]:
+    return (
+        select(*_CONTENT, AuditEntry.position, AuditEntry.previous_seal, AuditEntry.seal)
+        .where(_belongs_to(chain), AuditEntry.position.is_not(None))
+        .order_by(AuditEntry.position, AuditEntry.id)
+    )
 
 
 async def find_unsealed(session: AsyncSession, chain: AuditChain, limit: int) -> list[EntryContent]:
@@ -119,12 +172,7 @@ async def write_seals(session: AsyncSession, chain: AuditChain, seals: Sequence[
 
 async def stream_sealed(session: AsyncSession, chain: AuditChain) -> AsyncIterator[tuple[EntryContent, Seal]]:
     """Yields the sealed entries in the order of their positions, from a cursor of the server."""
-    statement = (
-        select(*_CONTENT, AuditEntry.position, AuditEntry.previous_seal, AuditEntry.seal)
-        .where(_belongs_to(chain), AuditEntry.position.is_not(None))
-        .order_by(AuditEntry.position, AuditEntry.id)
-    )
-    rows = await session.stream(statement.execution_options(yield_per=_PAGE))
+    rows = await session.stream(_select_sealed(chain).execution_options(yield_per=_PAGE))
     async for row in rows:
         values: tuple[Any, ...] = tuple(row)
         yield EntryContent(*values[:-3]), Seal(*values[-3:])

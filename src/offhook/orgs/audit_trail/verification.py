@@ -18,8 +18,11 @@ async def verify_chains(
 
 
 async def _verify_chain(session: AsyncSession, chain: AuditChain, expected: Sequence[ExpectedHead]) -> ChainReport:
-    verifier = ChainVerifier(chain, expected)
+    checkpoint = await chain_queries.find_checkpoint(session, chain)
+    verifier = ChainVerifier(chain, expected, checkpoint=checkpoint)
     async for content, seal in chain_queries.stream_sealed(session, chain):
         verifier.add_sealed(content, seal)
     verifier.add_unsealed(await chain_queries.count_unsealed(session, chain))
+    if checkpoint.position and not await chain_queries.explains_checkpoint(session, chain, checkpoint):
+        verifier.note_unexplained_checkpoint()
     return verifier.finish()

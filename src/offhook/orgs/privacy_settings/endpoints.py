@@ -1,5 +1,6 @@
 """How long an organization keeps what its calls leave, over HTTP."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
@@ -12,29 +13,35 @@ from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRul
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.privacy_settings import redaction, retention
 from offhook.orgs.privacy_settings.redaction import MAX_NAMES
-from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_DAYS, RetentionPeriods, RetentionState
+from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_AUDIT_DAYS, Days, RetentionState
 
 router = APIRouter(prefix="/organizations", tags=["privacy"])
 
-Days = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_DAYS, le=MAX_DAYS)]
+AuditDays = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_AUDIT_DAYS, le=MAX_DAYS)]
 
 
 class RetentionUpdate(BaseModel):
-    """Days since the beginning of a call, 1 to 3650; null keeps it."""
+    """Days, 1 to 3650: since the beginning of a call; `contacts_days` since the end of their campaign; `audit_days`, at least 90,
+    since the entry. Null keeps it; without `contacts_days` or `audit_days` they stay as they are."""
 
     recordings_days: Days | None
     transcripts_days: Days | None
     runs_days: Days | None
+    contacts_days: Days | None = None
+    audit_days: AuditDays | None = None
 
 
 class RetentionResponse(BaseModel):
     """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
-    steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `…_swept_until`: what
-    began before it has been dealt with."""
+    steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
+    contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
+    audit log are deleted. `…_swept_until`: what began before it has been dealt with."""
 
     recordings_days: int | None
     transcripts_days: int | None
     runs_days: int | None
+    contacts_days: int | None
+    audit_days: int | None
     recordings_swept_until: datetime | None
     transcripts_swept_until: datetime | None
     runs_swept_until: datetime | None
@@ -48,9 +55,10 @@ async def get_retention(org: CurrentOrg, session: Session) -> RetentionResponse:
 
 @router.put("/retention", response_model=RetentionResponse, operation_id="put_retention")
 async def put_retention(body: RetentionUpdate, org: RequireAdmin, session: Session, now: Now) -> RetentionResponse:
-    """Sets how long recordings, transcripts and runs are kept. What is older is deleted within an hour or so, also what was
-    recorded before."""
-    periods = RetentionPeriods(**body.model_dump())
+    """Sets how long recordings, transcripts, runs, contacts and audit entries are kept. What is older is deleted within an hour
+    or so, also what was recorded before. An agent can keep its calls for less (`PUT /workflow/{workflow_id}/retention`)."""
+    before = (await retention.get_retention(session, org.organization_id)).periods
+    periods = replace(before, **body.model_dump(exclude_unset=True))
     return _to_response(await retention.change_retention(session, org, periods, now))
 
 
@@ -104,6 +112,8 @@ def _to_response(state: RetentionState) -> RetentionResponse:
         recordings_days=periods.recordings_days,
         transcripts_days=periods.transcripts_days,
         runs_days=periods.runs_days,
+        contacts_days=periods.contacts_days,
+        audit_days=periods.audit_days,
         recordings_swept_until=state.recordings_swept_until,
         transcripts_swept_until=state.transcripts_swept_until,
         runs_swept_until=state.runs_swept_until,

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
+from pydantic import BeforeValidator, Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_numbers import reject_boolean
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.privacy_settings import repository, superuser_queries
@@ -16,15 +18,23 @@ RetainedKind = Literal["recordings", "transcripts", "runs"]
 # Less than a day would delete what people are still working with; ten years is the longest duty to keep records.
 MIN_DAYS: Final = 1
 MAX_DAYS: Final = 3650
+Days = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_DAYS, le=MAX_DAYS)]
+# What somebody did stays on record for longer than it takes to notice it.
+MIN_AUDIT_DAYS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionPeriods:
-    """Days since the beginning of a run; None keeps it."""
+    """Days since the beginning of a run, the end of a campaign (contacts), or an audit entry; None keeps it."""
 
     recordings_days: int | None = None
     transcripts_days: int | None = None
     runs_days: int | None = None
+    contacts_days: int | None = None
+    audit_days: int | None = None
+
+    def days_of(self, kind: RetainedKind) -> int | None:
+        return {"recordings": self.recordings_days, "transcripts": self.transcripts_days, "runs": self.runs_days}[kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +46,6 @@ class RetentionState:
     recordings_swept_until: datetime | None = None
     transcripts_swept_until: datetime | None = None
     runs_swept_until: datetime | None = None
-
-    def days_of(self, kind: RetainedKind) -> int | None:
-        return {
-            "recordings": self.periods.recordings_days,
-            "transcripts": self.periods.transcripts_days,
-            "runs": self.periods.runs_days,
-        }[kind]
 
     def swept_until(self, kind: RetainedKind) -> datetime | None:
         return {
@@ -84,7 +87,7 @@ async def note_sweep(session: AsyncSession, organization_id: int, kind: Retained
 def _read_state(row: StoredPrivacySettings) -> RetentionState:
     return RetentionState(
         row.organization_id,
-        RetentionPeriods(row.recordings_days, row.transcripts_days, row.runs_days),
+        RetentionPeriods(row.recordings_days, row.transcripts_days, row.runs_days, row.contacts_days, row.audit_days),
         row.recordings_swept_until,
         row.transcripts_swept_until,
         row.runs_swept_until,

@@ -15,6 +15,8 @@ async def list_settings_with_an_end(session: AsyncSession) -> Sequence[StoredPri
             StoredPrivacySettings.recordings_days.is_not(None),
             StoredPrivacySettings.transcripts_days.is_not(None),
             StoredPrivacySettings.runs_days.is_not(None),
+            StoredPrivacySettings.contacts_days.is_not(None),
+            StoredPrivacySettings.audit_days.is_not(None),
         )
     )
     return (await session.scalars(rows.order_by(StoredPrivacySettings.organization_id))).all()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Row, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import LIVE_STATES
@@ -25,21 +25,33 @@ FACTS: Final = frozenset(
 )  # fmt: skip
 
 
-async def find_oldest_live(session: AsyncSession, organization_id: int) -> datetime | None:
-    """Returns when the oldest run began that is not over."""
+async def find_oldest_live(session: AsyncSession, organization_id: int, workflow_id: int | None) -> datetime | None:
+    """Returns when the oldest run began that is not over, of one agent or of all."""
     is_open = or_(Run.status.in_(sorted(LIVE_STATES)), Run.is_leased)
-    return await session.scalar(select(func.min(Run.created_at)).where(Run.organization_id == organization_id, is_open))
+    return await session.scalar(select(func.min(Run.created_at)).where(*_of(organization_id, workflow_id), is_open))
 
 
 async def list_runs_between(
-    session: AsyncSession, organization_id: int, after: tuple[datetime, int] | None, before: datetime, *, limit: int
+    session: AsyncSession,
+    organization_id: int,
+    workflow_id: int | None,
+    after: tuple[datetime, int] | None,
+    before: datetime,
+    *,
+    limit: int,
 ) -> Sequence[Row[int, datetime]]:
-    """Returns id and beginning of runs, oldest first; ``after`` is the beginning and id of the last one."""
-    conditions = [Run.organization_id == organization_id, Run.created_at < before]
+    """Returns id and beginning of runs of one agent or of all, oldest first; ``after`` is the beginning and id of the last
+    one."""
+    conditions = [*_of(organization_id, workflow_id), Run.created_at < before]
     if after is not None:
         conditions.append(tuple_(Run.created_at, Run.id) > after)
     rows = select(Run.id, Run.created_at).where(*conditions).order_by(Run.created_at, Run.id).limit(limit)
     return (await session.execute(rows)).all()
+
+
+def _of(organization_id: int, workflow_id: int | None) -> list[ColumnElement[bool]]:
+    owner = Run.organization_id == organization_id
+    return [owner] if workflow_id is None else [owner, Run.workflow_id == workflow_id]
 
 
 async def list_runs_of_campaign(

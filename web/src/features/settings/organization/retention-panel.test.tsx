@@ -5,7 +5,7 @@ import { FakeServer } from "../../../testing/server";
 import { RetentionPanel } from "./retention-panel";
 
 const PATH = "/api/v1/organizations/retention";
-const KEPT = { recordings_days: 30, transcripts_days: null, runs_days: null };
+const KEPT = { recordings_days: 30, transcripts_days: null, runs_days: null, contacts_days: 60, audit_days: null };
 
 async function renderPanel(role: "member" | "owner" = "owner") {
   const server = new FakeServer();
@@ -23,10 +23,14 @@ it("sends days, and null for what is kept", async () => {
   server.on(`PUT ${PATH}`, { body: { ...KEPT, recordings_days: null, runs_days: 90 } });
   await user.clear(screen.getByRole("textbox", { name: "Recordings" }));
   await user.type(screen.getByRole("textbox", { name: "Runs" }), "90");
+  await user.type(screen.getByRole("textbox", { name: "Audit log" }), "400");
   await user.click(screen.getByRole("button", { name: "Save retention" }));
   await waitFor(() =>
     expect(server.sent).toEqual([
-      { route: `PUT ${PATH}`, body: { recordings_days: null, transcripts_days: null, runs_days: 90 } },
+      {
+        route: `PUT ${PATH}`,
+        body: { recordings_days: null, transcripts_days: null, runs_days: 90, contacts_days: 60, audit_days: 400 },
+      },
     ]),
   );
 });

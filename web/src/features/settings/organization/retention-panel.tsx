@@ -31,6 +31,17 @@ const FIELDS = [
     label: "Runs",
     description: "Days until the whole run is deleted. Usage and charges stay.",
   },
+  {
+    name: "contacts_days",
+    label: "Contacts",
+    description:
+      "Days from the end of a campaign until its contacts lose their numbers and variables. Counts and report stay.",
+  },
+  {
+    name: "audit_days",
+    label: "Audit log",
+    description: "Days until entries of the audit log are deleted, at least 90",
+  },
 ] as const;
 
 export function RetentionPanel() {
@@ -52,18 +63,30 @@ function RetentionForm({ retention }: { retention: Schema<"RetentionResponse"> }
       recordings_days: retention.recordings_days ?? "",
       transcripts_days: retention.transcripts_days ?? "",
       runs_days: retention.runs_days ?? "",
+      contacts_days: retention.contacts_days ?? "",
+      audit_days: retention.audit_days ?? "",
     },
     save.error,
-    { labels: { recordings_days: "Recordings", transcripts_days: "Transcripts", runs_days: "Runs" } },
+    {
+      labels: {
+        recordings_days: "Recordings",
+        transcripts_days: "Transcripts",
+        runs_days: "Runs",
+        contacts_days: "Contacts",
+        audit_days: "Audit log",
+      },
+    },
   );
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const { recordings_days, transcripts_days, runs_days } = form.values;
+    const { recordings_days, transcripts_days, runs_days, contacts_days, audit_days } = form.values;
     save.mutate(
       {
         recordings_days: toDays(recordings_days),
         transcripts_days: toDays(transcripts_days),
         runs_days: toDays(runs_days),
+        contacts_days: toDays(contacts_days),
+        audit_days: toDays(audit_days),
       },
       { onSuccess: () => notifySuccess("Retention saved.") },
     );
@@ -77,7 +100,7 @@ function RetentionForm({ retention }: { retention: Schema<"RetentionResponse"> }
           description={description}
           placeholder="Kept until you delete them"
           suffix=" days"
-          min={1}
+          min={name === "audit_days" ? 90 : 1}
           max={3650}
           allowDecimal={false}
           disabled={!permissions.admin}
