@@ -47,6 +47,11 @@ def test_a_date_of_birth_beside_an_appointment() -> None:
     assert redact(text) == ["I was born [birth_date]. I'd like to come in on March 3rd 2026, not on 3/4/2026."]
 
 
+def test_a_telephone_number_after_a_date_of_birth() -> None:
+    text = "my date of birth is march ninth nineteen sixty one my phone number is four one five two zero one zero zero zero seven"
+    assert redact(text) == ["my date of birth is [birth_date] my phone number is [phone]"]
+
+
 def test_a_question_tells_a_date_of_birth() -> None:
     asked = "Can I get your date of birth to schedule the appointment?"
     assert redact(asked, "Sure, one moment.", "Take your time.", "July 4th, 1985")[-1] == "[birth_date]"
@@ -106,7 +111,7 @@ def test_the_caller_s_own_name_is_redacted(text: str) -> None:
     "text",
     [
         "My name is spelled wrong.", "My name is on the list.", "I'm sorry.", "I'm American.", "I'm OK.", "This is urgent.", "call me back", "It's Tuesday.",
-        "I go by train.", "This is not what I ordered, calling again.", "I'm calling about the bill.", "My confirmation code is A B C D E F.",
+        "I go by train.", "We are on a first name basis.", "This is not what I ordered, calling again.", "I'm calling about the bill.", "My confirmation code is A B C D E F.",
     ],
 )  # fmt: skip
 def test_what_is_no_name_stays(text: str) -> None:
@@ -124,8 +129,27 @@ def test_a_question_tells_a_name() -> None:
     assert turns == [
         "May I have your name?", "[name]", "Thank you, [name]. And the last name, letter by letter?", "[name]", "So [name].",
     ]  # fmt: skip
+    assert (
+        redact("Your name and date of birth?", "roberta flack february tenth thirty seven")[-1] == "[name] [birth_date]"
+    )
+    assert redact("What's your name?", "Um, Roberta. Roberta Flack.", "Ms. Flack?")[1:] == [
+        "Um, [name]. [name] [name].",
+        "Ms. [name]?",
+    ]
+    assert redact("Your name?", "Why do you need that?", "To find you.", "Fine. Roberta.")[-1] == "Fine. [name]."
+    assert redact("Your name?", "Xiuying, that's X I U Y I N G.")[-1] == "[name], that's [name]."
     assert redact("What is your company's name?", "Northwind Traders")[-1] == "Northwind Traders"
     assert redact("Your name?", "I want a cleaning.")[-1] == "I want a cleaning."
+
+
+def test_words_that_are_not_final() -> None:
+    redactor = Redactor()
+    redactor.redact_text("May I have your name and date of birth?", is_caller=False)
+    assert redactor.redact_partial("maria lopez") == "[name]"
+    assert redactor.redact_partial("my name is Maria, born 3 March 72") == "my name is [name], born [birth_date]"
+    assert redactor.redact_value("Maria, 3 March 72") == "Maria, [birth_date]", (
+        "it was asked for, and no name is remembered"
+    )
 
 
 def test_names_of_the_agent_stay() -> None:

@@ -55,6 +55,7 @@ _NAMED: Final = re.compile(
 # How far before its date birth may be spoken of, and how far a year may stand that is alone.
 _REACH: Final = 120
 _YEAR_REACH: Final = 32
+_AFTER_REACH: Final = 60
 # An answer may come after a few other turns ("one moment"), a correction after the agent has repeated the date.
 _ASKED_TURNS: Final = 4
 _CORRECTED_TURNS: Final = 2
@@ -140,7 +141,7 @@ class BirthDateFinder:
                 gap = text[at : date.start]
             elif is_claimed and _SENTENCE_END.search(gap + " ") and not _is_correction(gap):
                 at = None
-            if at is not None and _names_other(gap):
+            if at is not None and (_names_other(gap) or (is_claimed and _NUMBERS.search(gap))):
                 at = None
             if at is not None and _is_in_reach(text, at, date):
                 found.append(date)
@@ -158,7 +159,7 @@ def _find_said_after(text: str, dates: Sequence[CalendarDate]) -> list[CalendarD
     """ "July 4th 1985 is my date of birth"."""
     found = []
     for date in dates:
-        birth = _BIRTH.search(text, date.end)
+        birth = _BIRTH.search(text, date.end, date.end + _AFTER_REACH)
         if birth is None or _SAYS_SO_BEFORE.match(text, birth.end()):
             continue
         if not date.is_loose and _SAYS_SO_AFTER.match(text[date.end : birth.start()]):
@@ -172,7 +173,7 @@ def _is_correction(gap: str) -> bool:
 
 
 def _names_other(gap: str) -> bool:
-    return any(not _IS_FOR.search(gap[: other.start()]) for other in _OTHER.finditer(gap))
+    return any(not _IS_FOR.search(gap[max(0, other.start() - 12) : other.start()]) for other in _OTHER.finditer(gap))
 
 
 def _is_in_reach(text: str, at: int, date: CalendarDate) -> bool:

@@ -143,7 +143,10 @@ class _Reader:
             return None
         year = self.read_year_after(second[1])
         pairs = list(_read_pairs(first[0], second[0]))
-        return self._build(index, year[1], year[0], pairs) if year and pairs else None
+        if year is None or not pairs:
+            return None
+        # "four one five two", of which more follows, is a longer number
+        return self._build(index, year[1], year[0], pairs, is_loose=self._read_small(year[1]) is not None)
 
     def _read_year_first(self, index: int) -> CalendarDate | None:
         year = self._read_whole_year(index)

@@ -21,9 +21,11 @@ _DIGRAPHS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa"
 _AS_IN: Final = re.compile(r"[\s,]*(?:as in|for|like|is for)\s+[^\W\d_]+", re.IGNORECASE)
 _SPELLED_JOINT: Final = re.compile(r"(?:[\s.,-]|\bcapital\b|\bthen\b|\band\b|\buh\b)*", re.IGNORECASE)
 _DOUBLE: Final = re.compile(r"double[\s-]+(?=[^\W\d_]\b)", re.IGNORECASE)
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?\n])[\s\"'\u201c(]*$")
+_SENTENCE_START: Final = re.compile(r"[.!?\n][\s\"'\u201c(]*$")
 _BEFORE_TIME: Final = re.compile(r"\b(?:in|on|by|until|till|since|next|last|this|early|late|mid|of)\s+$", re.IGNORECASE)
 _AFTER_TIME: Final = re.compile(r"\s+(?:[0-9]|the\b|first|second|third|\w+th\b)", re.IGNORECASE)
+# How far before a word is looked.
+_NEAR: Final = 24
 _MIN_SPELLED: Final = 3
 
 
@@ -165,7 +167,12 @@ def read_spelled_words(text: str) -> list[SpelledWord]:
         if word.start() < end:
             continue
         folded = _fold(word[0])
-        is_letter = len(folded) == 1 and text[word.end() : word.end() + 2].lower() not in {"'m", "'d", "'l", "'v"}
+        is_rest = word.start() > 0 and text[word.start() - 1] in "'\u2019"
+        is_letter = (
+            len(folded) == 1
+            and not is_rest
+            and text[word.end() : word.end() + 2].lower() not in {"'m", "'d", "'l", "'v"}
+        )
         double = _DOUBLE.match(text, word.start())
         if double is not None:
             if places and not _SPELLED_JOINT.fullmatch(text, places[-1][1], double.start()):
@@ -203,8 +210,9 @@ def _is_name_here(text: str, word: re.Match[str], letters: str) -> bool:
         return True
     if text[word.end() : word.end() + 2] in {"'s", "\u2019s"}:
         return True
-    is_first = _SENTENCE_START.search(text[: word.start()]) is not None
-    is_time = _BEFORE_TIME.search(text[: word.start()]) or _AFTER_TIME.match(text, word.end())
+    before = text[max(0, word.start() - _NEAR) : word.start()]
+    is_first = _SENTENCE_START.search(before) is not None or (word.start() < _NEAR and not _WORD.search(before))
+    is_time = _BEFORE_TIME.search(before) or _AFTER_TIME.match(text, word.end())
     return not is_first and is_time is None
 
 

@@ -11,7 +11,7 @@ _OF_NAME: Final = r"(?:full |first |last |middle |maiden |family |given |legal |
 # After these a name follows, also in texts without capitals.
 _STATED: Final = re.compile(
     rf"\b(?:(?:my|the) {_OF_NAME}(?:(?:'|\u2019)s| is| will be|,? it(?:'|\u2019)?s| would be|:)|(?:my |the )?surname(?:(?:'|\u2019)s| is)|"
-    r"(?:first|last|family) name(?: is)?:?,?|name on (?:the|my) \w+(?: is|'s)|under the name(?: of)?|in the name of|i(?:'|\u2019)m called|i am called)\s+",
+    r"(?:first|last|family) name(?: is)?:?,?|(?:^|(?<=[.!?,] ))name(?:'|\u2019)s|name on (?:the|my) \w+(?: is|'s)|under the name(?: of)?|in the name of|i(?:'|\u2019)m called|i am called)\s+",
     re.IGNORECASE,
 )
 # After these a capitalized name may follow.
@@ -19,8 +19,9 @@ _SHOWN: Final = re.compile(
     r"\b(?:i(?:'|\u2019)?m|i am|this is|it(?:'|\u2019)?s|it is|call me|i go by|you(?:'|\u2019)re speaking (?:with|to))\s+",
     re.IGNORECASE,
 )
+_BARE: Final = re.compile(r"\bname,?\s+$", re.IGNORECASE)
 _LEAD_IN: Final = re.compile(
-    r"^\W*(?:(?:sure|yes|yeah|yep|uh|um|er|okay|ok|oh|hi|hello|hey|well|so|right|of course|certainly|absolutely|sure thing|no problem|"
+    r"^\W*(?:(?:sure|yes|yeah|yep|uh|um|er|okay|ok|oh|hi|hello|hey|well|so|right|of course|certainly|absolutely|fine|alright|all right|great|sure thing|no problem|"
     r"it's|it is|that's|that is|that would be|it's under|it would be|this is|i'm|i am|the name is|my name is|under|for|please|you can use|"
     r"good (?:morning|afternoon|evening))\b[\s,.!-]*)*",
     re.IGNORECASE,
@@ -71,6 +72,10 @@ _NAMES_TOO: Final = frozenset({"will", "may"})
 _AFTER_SHOWN: Final = re.compile(
     r"\s*(?:$|[.,!?;\u2014-]|(?:speaking|calling|here|again|from|with|and|by the way|on the line)\b)", re.IGNORECASE
 )
+# What an answer in small letters goes on with when more was asked for.
+_AFTER_LOWER: Final = re.compile(
+    r"\s*(?:january|february|march|july|september|october|november|december|the|born|date|[0-9])\b", re.IGNORECASE
+)
 _CALLS: Final = re.compile(r"\s+(?:speaking|calling|here)\b", re.IGNORECASE)
 _CODE: Final = re.compile(
     r"\b(?:code|number|reference|confirmation|plate|e-?mail|order|password|ticket|serial|vin|model|flight)\b",
@@ -96,7 +101,9 @@ def find_own_names(text: str, *, is_asked: bool) -> list[OwnName]:
     """Returns the names that the speaker of a turn gives as their own. ``is_asked``: the turn may answer the question."""
     found: list[OwnName] = []
     for match in _STATED.finditer(text):
-        _add(found, _take_name(text, match.end(), takes_lower=True, max_words=_MAX_WORDS))
+        # "on a first name basis"
+        takes_lower = _BARE.search(match[0]) is None
+        _add(found, _take_name(text, match.end(), takes_lower=takes_lower, max_words=_MAX_WORDS))
     for match in _SHOWN.finditer(text):
         _add(found, _take_shown(text, match.end(), is_asked=is_asked))
     for match in _CALLS.finditer(text):
@@ -160,7 +167,7 @@ def _may_go_on(text: str, word: re.Match[str], *, is_capital: bool, is_first: bo
         return False
     if is_capital:
         return word[0][0].isupper()
-    return not (plain.endswith("ing") and not is_first) and len(plain) > 1
+    return not (plain.endswith("ing") and not is_first) and len(plain) > 1 and not _AFTER_LOWER.match(plain)
 
 
 def _take_shown(text: str, start: int, *, is_asked: bool) -> OwnName | None:
@@ -201,7 +208,7 @@ def _take_answer(text: str) -> OwnName | None:
     words = text[name.start : name.end].split()
     rest = text[name.end :]
     if not words[0][0].isupper() or text.isupper():
-        return name if len(rest.split()) <= 1 or _AFTER_SHOWN.match(rest) else None
+        return name if len(rest.split()) <= 1 or _AFTER_SHOWN.match(rest) or _AFTER_LOWER.match(rest) else None
     if _plain(words[0]) in CAPITALIZED_WORDS:
         return None
     is_clear = len(words) > 1 or _AFTER_SHOWN.match(rest) is not None or rest.strip().startswith(("spelled", "that's"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject, JsonValue
-from offhook.kit.redaction.everyday_words import FUNCTION_WORDS
+from offhook.kit.redaction.everyday_words import CAPITALIZED_WORDS, FUNCTION_WORDS
 from offhook.kit.redaction.name_list import NameList, find_words
 from offhook.kit.redaction.own_names import asks_for_name, find_own_names
 
@@ -19,6 +19,7 @@ _PERSON: Final = re.compile(
 _NO_PERSON: Final = frozenset(
     {"unknown", "none", "null", "na", "yes", "no", "true", "false", "anonymous", "caller", "customer"}
 )
+_REST: Final = re.compile(r" ([A-Z\u00c0-\u00de][\w'\u2019-]+)(?=[.,!?]|$)")
 _MAX_WORDS: Final = 6
 
 
@@ -36,8 +37,14 @@ class PersonNameFinder:
         for name in own:
             given = text[name.start : name.end]
             self._learn("".join(word[0] for word in find_words(given)) if name.is_spelled else given)
+        if own:
+            self._learn_rest(text)
         self._asked = _ASKED_TURNS if asks_for_name(text) else max(0, self._asked - 1)
         return [(name.start, name.end) for name in own]
+
+    def find_given(self, text: str) -> list[tuple[int, int]]:
+        """Returns the places where the caller gives their name in words that are not final yet."""
+        return [(name.start, name.end) for name in find_own_names(text, is_asked=self._asked > 0)]
 
     def find(self, text: str) -> list[tuple[int, int]]:
         """Returns the places of names of the list and of those that were given."""
@@ -53,6 +60,13 @@ class PersonNameFinder:
         self._asked = state["asked"]
         for name in state["given"]:
             self._learn(name)
+
+    def _learn_rest(self, text: str) -> None:
+        """People say who they are twice: "Josh. Josh Allen." """
+        for _, end in self._names.find(text):
+            rest = _REST.match(text, end)
+            if rest is not None and _plain(rest[1]) not in FUNCTION_WORDS | CAPITALIZED_WORDS:
+                self._learn(rest[1])
 
     def _learn(self, name: str) -> None:
         """Each word counts alone, too: callers give the whole name, and are then called by the first."""

@@ -88,6 +88,11 @@ class Redactor:
         wanted = [finding for finding in findings if finding.kind in self._kinds]
         return _replace(text, wanted), wanted
 
+    def redact_partial(self, text: str) -> str:
+        """Returns what was understood of a turn of the caller so far; nothing is remembered of it."""
+        own = self._names.find_given(text) if "name" in self._kinds else []
+        return _replace(text, [finding for finding in self.find(text, own) if finding.kind in self._kinds])
+
     def redact_value(self, value: Any, *, is_about_caller: bool = False) -> Any:
         """Returns a JSON value that is no turn (arguments, variables) with its texts redacted. ``is_about_caller``: its
         ``name`` is that of a person."""

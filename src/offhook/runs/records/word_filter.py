@@ -10,6 +10,7 @@ from offhook.runs.recording_files.silences import AGENT_CHANNEL, CALLER_CHANNEL,
 from offhook.runs.records.retention_queries import FACTS
 from offhook.voice.events import (
     AGENT_SAID,
+    CALLER_PARTIAL,
     CALLER_SAID,
     RECORDING_PAUSED,
     TOOL_ANSWERED,
@@ -92,6 +93,8 @@ class WordFilter:
 
     def _redact_text(self, event: VoiceEvent, text: str) -> str:
         assert self._redactor is not None
+        if event.type == CALLER_PARTIAL:
+            return self._redactor.redact_partial(text)
         channel = _CHANNELS.get(event.type)
         if channel is None:
             return str(self._redactor.redact_value(text))
