@@ -91,6 +91,21 @@ export function useSaveRetention() {
   });
 }
 
+export function useRedaction() {
+  return useQuery({
+    queryKey: ["redaction"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/redaction")),
+  });
+}
+
+export function useSaveRedaction() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"RedactionUpdate">) => unwrap(api.PUT("/api/v1/organizations/redaction", { body })),
+    onSuccess: (saved) => queries.setQueryData(["redaction"], saved),
+  });
+}
+
 const DEMAND = ["second-factor-demand"];
 
 export function useSecondFactorDemand() {

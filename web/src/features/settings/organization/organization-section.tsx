@@ -13,6 +13,7 @@ import type { Schema } from "../../../lib/api/types";
 import { DeleteOrganization } from "./delete-organization";
 import { useRename, useSavePreferences } from "./api";
 import { IdentityProviderPanel } from "./identity-provider-panel";
+import { RedactionPanel } from "./redaction-panel";
 import { RetentionPanel } from "./retention-panel";
 import { SecondFactorDemand } from "./second-factor-demand";
 import { SupportAccess } from "./support-access";
@@ -41,6 +42,7 @@ export default function OrganizationSection() {
             </Group>
           </Panel>
           <SpendLimitPanel />
+          <RedactionPanel />
           <RetentionPanel />
           {permissions.own && <DeleteOrganization />}
         </Stack>
