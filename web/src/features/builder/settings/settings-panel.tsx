@@ -9,6 +9,7 @@ import { Field } from "../forms/fields";
 import classes from "../forms/form.module.css";
 import { ResultSettings } from "../results/result-settings";
 import { GateSettings } from "../scenarios/gate-settings";
+import { AgentRetention } from "./agent-retention";
 import { ModelSettings } from "./model-settings";
 import { ResourceSettings } from "./resource-settings";
 import { SETTINGS, type SettingsGroup } from "./settings-spec";
@@ -48,6 +49,9 @@ export function SettingsPanel() {
         </Section>
         <Section title="Before publishing">
           <GateSettings />
+        </Section>
+        <Section title="How long calls are kept">
+          <AgentRetention />
         </Section>
         <Section title="This agent">
           <AgentActions />
