@@ -13,6 +13,7 @@ import offhook.nodes.tables
 import offhook.orgs.tables
 import offhook.privacy.tables
 import offhook.recordings.tables
+import offhook.runs.strips.tables
 import offhook.runs.tables
 import offhook.scenarios.tables
 import offhook.telephony.providers.sandbox.tables
@@ -87,6 +88,7 @@ TABLES = (
     offhook.knowledge.tables,
     offhook.workflows.tables,
     offhook.models.tables,
+    offhook.runs.strips.tables,
     offhook.runs.tables,
     offhook.telephony.tables,
     offhook.telephony.providers.sandbox.tables,

@@ -39,7 +39,9 @@ from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_
 from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
+from offhook.runs.strips import measurement
 from offhook.runs.strips.call_strips import CallStrips
+from offhook.runs.strips.measurement import MeasurementJob
 from offhook.runs.tables import Run
 from offhook.runs.views import endpoints as view_endpoints
 from offhook.tools import ToolServices
@@ -87,6 +89,9 @@ def register(root: Root) -> None:
     root.jobs.add(reviews.JOB, review.run_review, lane="requests", shares=OrganizationShares(4, 2))
     analysis = AnalysisJob(root.db, root.clock, agents.models)
     root.jobs.add(analyses.JOB, analysis.read_run, lane="requests", shares=OrganizationShares(4, 2))
+    measuring = MeasurementJob(root.db, services.strips)
+    # A process measures one recording at a time: more places would only keep documents waiting.
+    root.jobs.add(measurement.JOB, measuring.measure_run, shares=OrganizationShares(2, 1))
     root.jobs.add("run.sweep", sweeper.sweep, every_s=root.settings.sweep_interval_s)
 
     fold_counts = partial(run_count_queries.fold_count_changes, root.db)

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.runs.finishing import analyses, call_results, costs, node_webhooks, reviews, webhook_events
 from offhook.runs.records import transcript_queries
 from offhook.runs.resuming import resume_queries
+from offhook.runs.strips import measurement
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
@@ -16,7 +17,7 @@ from offhook.workflows.results.definitions import parse_call_analysis
 
 async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
     """Charges these runs, makes their transcripts searchable, assigns their results, publishes their end, and enqueues
-    the jobs of webhook nodes, QA nodes and analyses; idempotent.
+    the jobs of webhook nodes, QA nodes, analyses and recordings; idempotent.
 
     Call it last in the transaction that stores their end. Organizations are processed in a fixed order, so that two
     such transactions cannot deadlock.
@@ -46,3 +47,4 @@ async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
                 await node_webhooks.schedule_deliveries(session, run, graph)
                 await reviews.schedule_reviews(session, run, graph)
                 await analyses.schedule_analysis(session, run, analyses_of[version_id])
+                await measurement.schedule_measurement(session, run)

@@ -13,6 +13,7 @@ from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.strips import repository
+from offhook.runs.strips.answer_statistics import add_answers
 from offhook.runs.strips.answer_times import MeasuredAnswer, read_answers, summarize_answers
 from offhook.runs.strips.loudness import Loudness, measure_loudness
 from offhook.runs.strips.repository import FinishedRun, TimedEvent
@@ -26,7 +27,8 @@ _MEASURED_AT_A_TIME: Final = 1
 
 
 class CallStrips:
-    """The strips of one process. A strip is measured when it is first asked for: most runs are never looked at."""
+    """The strips of one process. A strip is measured when it is first asked for, or by the job after the call; the one
+    that stores it counts the answer times of its call, in the same transaction."""
 
     def __init__(self, db: Database, vault: RecordingVault) -> None:
         self._db = db
@@ -42,6 +44,18 @@ class CallStrips:
         if not strips:
             raise RunInProgress
         return strips[0]
+
+    async def measure_run(self, organization_id: int, run_id: int) -> bool:
+        """Measures a run's recording unless that is done; returns False when there is still something to wait for: the
+        end of the run, or its recording."""
+        async with self._db.transaction() as session:
+            if await repository.read_strips(session, organization_id, [run_id]):
+                return True
+            if not await repository.has_recording(session, organization_id, run_id):
+                return True
+        await self.load_strips(organization_id, [run_id], budget_s=None)
+        async with self._db.transaction() as session:
+            return bool(await repository.read_strips(session, organization_id, [run_id]))
 
     async def load_strips(
         self, organization_id: int, run_ids: Sequence[int], *, budget_s: float | None = _LIST_BUDGET_S
@@ -86,7 +100,9 @@ class CallStrips:
         )
         if is_whole:
             async with self._db.transaction() as session:
-                await repository.keep_strip(session, organization_id, strip)
+                kept = await repository.keep_strip(session, organization_id, strip, run.recording_key)
+                if kept is not None and answers:
+                    await add_answers(session, organization_id, kept, [answer.silence_ms for answer in answers])
         return strip
 
     async def _measure_recording(self, key: str) -> tuple[Loudness | None, list[MeasuredAnswer] | None]:

@@ -4,12 +4,15 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
+from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.kit.json_values import JsonObject
-from offhook.orgs import CurrentOrg, ReadTransaction
+from offhook.orgs import CurrentOrg, Now, ReadTransaction
 from offhook.runs.services import Services
+from offhook.runs.strips.answer_queries import GroupBy
+from offhook.runs.strips.answer_statistics import load_statistics
 from offhook.runs.strips.loudness import BARS, reduce_bars
-from offhook.runs.strips.schemas import CallStrip, CallStripList, MeasuredCallStrip
+from offhook.runs.strips.schemas import AnswerTimeStatistics, CallStrip, CallStripList, MeasuredCallStrip
 from offhook.runs.tables import RunStrip
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
@@ -17,6 +20,8 @@ list_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
 
 # A list's page has at most so many.
 MAX_RUNS: Final = 200
+# As many as insights have.
+MAX_DAYS: Final = 92
 # 144 pixels: a bar of two and a gap of one.
 LIST_BARS: Final = 48
 
@@ -48,6 +53,20 @@ async def list_run_strips(
     return CallStripList(
         strips=[CallStrip.model_validate(_describe_strip(strip, LIST_BARS)) for strip in strips], pending=pending
     )
+
+
+@list_router.get("/answer-times", response_model=AnswerTimeStatistics, operation_id="get_answer_times")
+async def get_answer_times(
+    org: CurrentOrg,
+    session: Session,
+    now: Now,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30,
+    group_by: Annotated[GroupBy, Query(description="What the figures are grouped by")] = "agent",
+    workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only calls of this agent")] = None,
+) -> AnswerTimeStatistics:
+    """Returns percentiles of the answer times that were measured in the recordings of the last days, by agent, language
+    model, carrier or day. Days are those of your organization's time zone. Calls of deleted agents count on."""
+    return await load_statistics(session, org.organization_id, now, days, group_by, workflow_id)
 
 
 def _describe_strip(strip: RunStrip, bars: int) -> JsonObject:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -28,12 +29,30 @@ class FinishedRun:
     duration: float
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """What the answer times of a run are counted under."""
+
+    workflow_id: int
+    mode: str
+    usage: JsonObject
+    created_at: datetime
+
+
 async def read_strips(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> list[RunStrip]:
     """Returns the strips that were measured."""
     found = await session.scalars(
         select(RunStrip).where(RunStrip.organization_id == organization_id, RunStrip.run_id.in_(run_ids))
     )
     return list(found)
+
+
+async def has_recording(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+    """Returns whether the run exists and has a recording, as far as the database knows."""
+    found = select(Run.id).where(
+        Run.id == run_id, Run.organization_id == organization_id, Run.recording_key.is_not(None)
+    )
+    return await session.scalar(found) is not None
 
 
 async def find_finished_runs(
@@ -71,14 +90,27 @@ async def read_strip_events(
     return events
 
 
-async def keep_strip(session: AsyncSession, organization_id: int, strip: RunStrip) -> None:
-    """Stores a strip unless another request was faster or the run is gone."""
-    run_is_there = await session.scalar(
-        select(Run.id).where(Run.id == strip.run_id, Run.organization_id == organization_id).with_for_update(read=True)
+async def keep_strip(
+    session: AsyncSession, organization_id: int, strip: RunStrip, recording_key: str | None
+) -> MeasuredRun | None:
+    """Stores a strip and returns its run. Returns None and stores nothing when another request was faster, when the run
+    is gone, and when the recording that was measured has been deleted since."""
+    found = await session.execute(
+        select(Run.workflow_id, Run.mode, Run.usage, Run.created_at)
+        .where(
+            Run.id == strip.run_id,
+            Run.organization_id == organization_id,
+            Run.recording_key.is_not_distinct_from(recording_key),
+        )
+        .with_for_update(read=True)
     )
-    if run_is_there is None:
-        return
+    run = found.one_or_none()
+    if run is None:
+        return None
     values = {
         column.key: getattr(strip, column.key) for column in RunStrip.__table__.columns if column.key != "created_at"
     }
-    await session.execute(insert(RunStrip).values(values).on_conflict_do_nothing())
+    statement = insert(RunStrip).values(values).on_conflict_do_nothing().returning(RunStrip.run_id)
+    if await session.scalar(statement) is None:
+        return None
+    return MeasuredRun(run.workflow_id, run.mode, run.usage, run.created_at)

@@ -65,3 +65,28 @@ class MeasuredCallStrip(CallStrip):
 class CallStripList(BaseModel):
     strips: list[CallStrip]
     pending: list[int] = Field(description="Runs that are over and not measured yet: ask again for these")
+
+
+class AnswerTimeFigures(BaseModel):
+    """Percentiles of the silences that callers' speech began and agents' ended, as ``AnswerTimes`` has them for one
+    call; at most 5 % from the exact ones. Null without a turn."""
+
+    call_count: int = Field(description="Recorded calls with at least one answer")
+    turn_count: int
+    p50_ms: int | None
+    p90_ms: int | None
+    p95_ms: int | None
+    p99_ms: int | None
+
+
+class AnswerTimeGroup(AnswerTimeFigures):
+    key: str = Field(
+        description="The agent's id, `vendor/model` (empty for calls without a language model), the carrier as in a run's mode, or the date"
+    )
+    workflow_name: str | None = Field(description="Of an agent; null for the others, and when it was deleted")
+
+
+class AnswerTimeStatistics(BaseModel):
+    group_by: Literal["agent", "model", "carrier", "day"]
+    total: AnswerTimeFigures
+    groups: list[AnswerTimeGroup] = Field(description="Most turns first, at most 50; by day: every day, oldest first")
