@@ -17,7 +17,7 @@ export class FakeServer {
   readonly sent: SentRequest[] = [];
   private readonly handlers = new Map<string, Handler>();
 
-  /** `route` is method and path, "POST /api/v1/auth/login"; what no route answers is 404. */
+  /** `route` is method and path, "POST /api/v1/auth/login", with a query only for that query; what no route answers is 404. */
   on(route: string, handler: Handler | Answer): this {
     this.handlers.set(route, typeof handler === "function" ? handler : () => handler);
     return this;
@@ -42,9 +42,11 @@ export class FakeServer {
   async fetch(request: Request): Promise<Response> {
     const text = await request.text();
     const content: unknown = text === "" ? undefined : JSON.parse(text);
-    const route = `${request.method} ${new URL(request.url).pathname}`;
+    const { pathname, search } = new URL(request.url);
+    const route = `${request.method} ${pathname}`;
     if (request.method !== "GET") this.sent.push({ route, body: content });
-    const { status = 200, body } = (await this.handlers.get(route)?.(content)) ?? { status: 404, body: {} };
+    const handler = this.handlers.get(route + search) ?? this.handlers.get(route);
+    const { status = 200, body } = (await handler?.(content)) ?? { status: 404, body: {} };
     return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
   }
 }

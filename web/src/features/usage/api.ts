@@ -5,6 +5,8 @@ import { api, unwrap } from "../../lib/api/client";
 import type { Schema } from "../../lib/api/types";
 
 export type Insights = Schema<"InsightsResponse">;
+export type AnswerTimeGroup = Schema<"AnswerTimeGroup">;
+export type AnswerTimeGrouping = Schema<"AnswerTimeStatistics">["group_by"];
 
 const EVERY_MS = 30_000;
 
@@ -14,6 +16,16 @@ export function useInsights(days: number) {
     refetchInterval: EVERY_MS,
     placeholderData: (before) => before,
     queryFn: () => unwrap(api.GET("/api/v1/organizations/usage/insights", { params: { query: { days } } })),
+  });
+}
+
+export function useAnswerTimes(days: number, grouping: AnswerTimeGrouping) {
+  return useQuery({
+    queryKey: ["usage", "answer-times", grouping, days],
+    refetchInterval: EVERY_MS,
+    placeholderData: (before) => before,
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/organizations/usage/answer-times", { params: { query: { days, group_by: grouping } } })),
   });
 }
 

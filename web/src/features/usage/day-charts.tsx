@@ -10,7 +10,7 @@ import classes from "./usage.module.css";
 
 const Chart = lazy(() => import("./charts"));
 
-function dayName(iso: string): string {
+export function dayName(iso: string): string {
   return new Date(`${iso}T12:00:00Z`).toLocaleDateString(undefined, {
     day: "numeric",
     month: "short",

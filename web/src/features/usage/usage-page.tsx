@@ -11,6 +11,7 @@ import { Panel } from "../../components/layout/panel";
 import { usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDateTime, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
 import { useLastPage } from "../../lib/ui/last-page";
+import { AnswerTimesPanel } from "./answer-times-panel";
 import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
 import { CostChart, LatencyChart, MinutesChart, OutcomesChart } from "./day-charts";
 import { OutcomeBar } from "./outcome-bar";
@@ -48,6 +49,7 @@ export function UsagePage() {
           </>
         )}
       </Loaded>
+      <AnswerTimesPanel days={days} />
       <Models />
       {permissions.admin && <Ledger />}
     </Page>
