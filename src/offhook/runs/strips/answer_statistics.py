@@ -56,14 +56,13 @@ async def load_statistics(
     dates = last_days(now, days, zone)
     period = AnswerPeriod(dates[0], dates[-1], workflow_id)
     limit = len(dates) if group_by == "day" else MAX_GROUPS
-    found = await answer_queries.group_answers(session, organization_id, period, group_by, limit)
+    total, found = await answer_queries.group_answers(session, organization_id, period, group_by, limit)
     names: Mapping[int, str] = {}
     if group_by == "agent":
         names = await workflows.names_of(session, organization_id, {group.key for group in found})
     elif group_by == "day":
         by_day = {group.key: group for group in found}
         found = [by_day.get(day, AnswerCounts(day, 0, 0, {})) for day in dates]
-    total = await answer_queries.sum_answers(session, organization_id, period)
     return AnswerTimeStatistics(
         group_by=group_by,
         total=AnswerTimeFigures(**_figures_of(total)),
