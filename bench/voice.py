@@ -59,6 +59,8 @@ class Server:
             raise SystemExit("the server did not start")
         info = json.loads(line)
         self.pid: int = info["pid"]
+        self.database_url: str = info["database_url"]
+        self.database_pid: int = info["database_pid"]
         self.http = httpx2.Client(base_url=f"{info['url']}/api/v1", headers={"X-API-Key": info["key"]}, timeout=30)
         self.workflow_id = self._make_agent()
 

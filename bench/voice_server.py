@@ -1,6 +1,7 @@
 """The server under load: ``offhook serve`` with its vendors replaced by ones with fixed delays.
 
-Prints one JSON line {"url", "key", "pid", "database_pid"} when it is ready; runs until its standard input closes.
+Prints one JSON line {"url", "key", "pid", "database_url", "database_pid"} when it is ready; runs until its standard input
+closes.
 """
 
 import json
@@ -24,7 +25,7 @@ from offhook.runs import RunServices
 from offhook.settings import Settings
 
 
-async def main(settings: Settings, url: str) -> None:
+async def main(settings: Settings, url: str, database_pid: int | None) -> None:
     root = build_root(settings, url)
     root.get(RunServices).agents.models = BenchModels(clip(3.0).tobytes())
     await migrations.upgrade_database(root.db, lambda line: None)
@@ -35,7 +36,8 @@ async def main(settings: Settings, url: str) -> None:
         base = f"http://127.0.0.1:{bound.getsockname()[1]}"
 
         def ready() -> None:
-            print(json.dumps({"url": base, "key": key.key, "pid": os.getpid()}), flush=True)
+            about = {"url": base, "key": key.key, "pid": os.getpid(), "database_url": url, "database_pid": database_pid}
+            print(json.dumps(about), flush=True)
 
         await run_api(root, bound, ready)
 
@@ -51,6 +53,6 @@ if __name__ == "__main__":
     threading.Thread(target=stop_with_parent, daemon=True).start()
     server = EmbeddedPostgres(settings.data_dir)
     try:
-        uvloop.run(main(settings, server.start()))
+        uvloop.run(main(settings, server.start(), server.pid))
     finally:
         server.stop()
