@@ -17,7 +17,7 @@ from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import encode_event_data
 from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.tables import Run
-from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
+from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, CALLER_STARTED, CALLER_STOPPED, VoiceEvent
 from tests.fakes.database import FaultyDatabase
 from tests.runs.conftest import MakeRun
 
@@ -66,10 +66,12 @@ async def test_live_only_events_go_to_live_listeners_and_are_not_stored(root: Ro
     seen: list[tuple[int, object]] = []
     writer = EventWriter(root.db, lambda run_id, event: seen.append((run_id, event.data)))
     sink = writer.create_sink(run.id)
+    sink.emit(VoiceEvent(CALLER_STARTED, 0.1))
     sink.emit(VoiceEvent(CALLER_PARTIAL, 0.5, {"text": "hel"}))
+    sink.emit(VoiceEvent(CALLER_STOPPED, 0.6))
     sink.emit(said(1))
     await writer.flush()
-    assert seen == [(run.id, {"text": "hel"})]
+    assert seen == [(run.id, {}), (run.id, {"text": "hel"}), (run.id, {})]
     assert [event["type"] for event in await stored(root, run)] == [CALLER_SAID]
 
 

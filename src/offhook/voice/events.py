@@ -27,8 +27,8 @@ CALL_RESUMED: Final = (
 )
 NODE_ENTERED: Final = "node_entered"  # {node_id, name, kind}
 EDGE_TAKEN: Final = "edge_taken"  # {edge_id, label, from, to, by: "model"|"dtmf"|"auto"}
-CALLER_STARTED: Final = "caller_started"  # {} speech began
-CALLER_STOPPED: Final = "caller_stopped"  # {} speech ended
+CALLER_STARTED: Final = "caller_started"  # {} speech began; live only: not stored
+CALLER_STOPPED: Final = "caller_stopped"  # {} speech ended; live only: not stored
 CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
 CALLER_SAID: Final = (
     "caller_said"  # {text, start_s, end_s, confidence?, ignored?: why it is not answered}   -> transcript
@@ -65,7 +65,8 @@ VOICEMAIL_DETECTED: Final = "voicemail_detected"  # {by}
 USAGE_COUNTED: Final = "usage_counted"  # {llm: [{provider, model, prompt_tokens, completion_tokens, calls}], tts: [...characters], stt: [...seconds]}
 CALL_ENDED: Final = "call_ended"  # {end_reason, outcome}
 
-LIVE_ONLY: Final = frozenset({CALLER_PARTIAL, AGENT_SPEAKING})
+# For those who follow the call now. Stored, the sounds of the caller alone were two rows in five; what was said has its times.
+LIVE_ONLY: Final = frozenset({CALLER_STARTED, CALLER_STOPPED, CALLER_PARTIAL, AGENT_SPEAKING})
 
 
 @dataclass(slots=True)
