@@ -4,7 +4,7 @@
 
 Without ``--measure`` the figures of ``bench/sizing/figures.py`` are used, which say when and how they were measured. With it they are taken
 on this machine: calls of two lengths over media sockets to the real server with its embedded database and a job process, with vendors of fixed
-delay, a turn of a conversation every six seconds (over a minute in all). CPU is only worth something with nothing else on the machine.
+delay, a turn of a conversation every six seconds (about a minute in all). CPU is only worth something with nothing else on the machine.
 """
 
 import argparse
@@ -25,8 +25,6 @@ GOALS: Final = {
     "events, rows per call-second": 0.5,
     "connections kept by a process": 12.0,
 }
-# Length of the long calls of a measurement.
-LONG_S: Final = 30.0
 
 
 def describe(capacity: Capacity, costs: CallCosts, assumed: Assumptions, prices: Prices, source: str) -> str:
@@ -135,7 +133,10 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--bucket-gb-month", type=float, default=0.02, help="dollars for a GB-month of the bucket")
     parser.add_argument("--measure", action="store_true", help="measure what a call costs on this machine first")
-    parser.add_argument("--measured-calls", type=int, default=24, help="with --measure: calls at once, twice")
+    parser.add_argument("--measured-calls", type=int, default=16, help="with --measure: calls at once, twice")
+    parser.add_argument(
+        "--measured-seconds", type=float, default=20.0, help="with --measure: length of the longer calls"
+    )
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
@@ -144,7 +145,7 @@ def main() -> None:
     asked = parse_arguments()
     costs, source = MEASURED_COSTS, MEASURED_AT
     if asked.measure:
-        costs = fit_costs(asyncio.run(measure_costs(asked.measured_calls, LONG_S)))
+        costs = fit_costs(asyncio.run(measure_costs(asked.measured_calls, asked.measured_seconds)))
         source = f"measured now, {asked.measured_calls} calls at once"
     demand = Demand(asked.calls, asked.minutes, asked.busy_hours, asked.live)
     assumed = Assumptions(cpu_share=asked.cpu_share, runs_days=asked.runs_days, recordings_days=asked.recordings_days)

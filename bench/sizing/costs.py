@@ -9,6 +9,8 @@ from bench.sizing.write_ahead_log import LogShare
 
 # Written for the installation and not for calls: a large one writes no more of it.
 _OWN_TABLES: Final = ("pg_", "(others)", "job_schedules", "nodes", "installation", "pgqueuer_statistics")
+# Jobs of calls and jobs of the clock lie in the same tables.
+_QUEUE: Final = "pgqueuer"
 # Rows that are gone when the call is over, or two weeks later.
 _PASSING_TABLES: Final = frozenset({"call_states", "pgqueuer", "pgqueuer_log", "credit_holds", "run_count_changes"})
 
@@ -16,13 +18,14 @@ _PASSING_TABLES: Final = frozenset({"call_states", "pgqueuer", "pgqueuer_log", "
 @dataclass(frozen=True, slots=True)
 class CallWindow:
     """What was done in ``wall_s`` seconds: ``calls`` of ``call_seconds`` in all, with what followed them; ``log`` by table or
-    index, ``events`` by type."""
+    index, ``events`` by type; ``job_share``: the part of the jobs that calls left, not the clock."""
 
     calls: int
     call_seconds: float
     wall_s: float
     log: Mapping[str, LogShare]
     events: Mapping[str, int]
+    job_share: float
     commits: int
     recording_bytes: int
     server_cpu_s: float
@@ -107,10 +110,10 @@ def fit_costs(measured: Measurement) -> CallCosts:
         return fit_cost(short, long)
 
     def fit_share(name: str, field_name: str) -> Cost:
-        return fit(lambda window: float(getattr(_share(window, name), field_name)))
+        return fit(lambda window: _amount(window, name, field_name))
 
     def fit_sum(field_name: str) -> Cost:
-        return fit(lambda window: float(sum(getattr(_share(window, name), field_name) for name in relations)))
+        return fit(lambda window: sum(_amount(window, name, field_name) for name in relations))
 
     def fit_events(name: str) -> Cost:
         return fit(lambda window: float(window.events.get(name, 0)), has_idle=False)
@@ -123,7 +126,7 @@ def fit_costs(measured: Measurement) -> CallCosts:
     return CallCosts(
         log=fit_sum("changes"),
         pages=fit_sum("pages"),
-        rows={name: fit_share(name, "inserted") for name in relations if _share(measured.long, name).inserted},
+        rows={name: fit_share(name, "inserted") for name in relations if _amount(measured.long, name, "inserted")},
         updates=fit_sum("updated"),
         commits=fit(lambda window: window.commits),
         events={name: fit_events(name) for name in types},
@@ -139,8 +142,9 @@ def fit_costs(measured: Measurement) -> CallCosts:
     )
 
 
-def _share(window: CallWindow, name: str) -> LogShare:
-    return window.log.get(name, LogShare())
+def _amount(window: CallWindow, name: str, field_name: str) -> float:
+    amount = float(getattr(window.log.get(name, LogShare()), field_name))
+    return amount * window.job_share if name.startswith(_QUEUE) else amount
 
 
 def _is_of_calls(name: str) -> bool:

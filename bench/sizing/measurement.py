@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -23,11 +24,15 @@ from bench.sizing.write_ahead_log import LogShare, add_up_log
 from bench.speech import clip, noise
 from bench.voice import TICKS, Server, pace
 
-IDLE_S: Final = 8.0
-SHORT_S: Final = 8.0
+IDLE_S: Final = 6.0
+SHORT_S: Final = 6.0
 # At most: for what follows a call (results, costs, words, strip).
 AFTER_S: Final = 20.0
 _SIZES: Final = "SELECT relname, pg_total_relation_size(relid) FROM pg_stat_user_tables"
+_JOBS: Final = """
+SELECT count(*) FILTER (WHERE entrypoint NOT IN (SELECT name FROM job_schedules)), count(*)
+FROM pgqueuer_log WHERE created > $1 AND created <= $2
+"""
 _FILES: Final = """
 SELECT c.relfilenode, coalesce(owner.relname || '.' || c.relname, c.relname)
 FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class owner ON owner.oid = i.indrelid
@@ -40,6 +45,7 @@ class _Look:
     """The counters at one moment. ``cpu_s``: of the server, the worker, the database."""
 
     at: float
+    now: datetime
     lsn: str
     commits: int
     last_run: int
@@ -62,7 +68,7 @@ class CallMeter:
     async def look(self) -> _Look:
         await self._connection.execute("SELECT pg_stat_clear_snapshot()")
         row = await self._connection.fetchrow(
-            "SELECT pg_current_wal_insert_lsn()::text AS lsn, xact_commit FROM pg_stat_database "
+            "SELECT clock_timestamp() AS now, pg_current_wal_insert_lsn()::text AS lsn, xact_commit FROM pg_stat_database "
             "WHERE datname = current_database()"
         )
         assert row is not None
@@ -70,7 +76,9 @@ class CallMeter:
         cpu_s = (count_cpu_s(self._server.pid), count_cpu_s(self._worker.pid), count_cpu_s(self._server.database_pid))
         last_run = int(await self._connection.fetchval("SELECT coalesce(max(id), 0) FROM runs"))
         at = asyncio.get_running_loop().time()
-        return _Look(at, row["lsn"], row["xact_commit"], last_run, self._count_recording_bytes(), sizes, cpu_s)
+        return _Look(
+            at, row["now"], row["lsn"], row["xact_commit"], last_run, self._count_recording_bytes(), sizes, cpu_s
+        )
 
     async def compare(self, before: _Look, after: _Look) -> CallWindow:
         """Returns what was done between two looks."""
@@ -85,12 +93,14 @@ class CallMeter:
             before.last_run,
             after.last_run,
         )
+        jobs = await self._connection.fetchrow(_JOBS, before.now, after.now)
         return CallWindow(
             calls=int(calls),
             call_seconds=float(call_seconds),
             wall_s=after.at - before.at,
             log=await self._read_log(before, after),
             events={str(row[0]): int(row[1]) for row in events},
+            job_share=0.0 if jobs is None or not jobs[1] else jobs[0] / jobs[1],
             commits=after.commits - before.commits,
             recording_bytes=after.recording_bytes - before.recording_bytes,
             server_cpu_s=after.cpu_s[0] - before.cpu_s[0],

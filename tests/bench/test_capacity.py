@@ -117,11 +117,12 @@ def test_costs_come_from_calls_of_two_lengths() -> None:
 def test_what_is_written_without_calls_is_taken_off() -> None:
     def window(calls: int, seconds: float, wall_s: float, log: int, rows: int, cpu_s: float) -> CallWindow:
         shares = {
+            "pgqueuer": LogShare(updated=calls * 4),
             "runs": LogShare(changes=log, inserted=calls),
             "run_events": LogShare(inserted=rows),
             "pg_statistic": LogShare(changes=1_000_000),
         }
-        return CallWindow(calls, seconds, wall_s, shares, {"agent_said": rows}, calls, 0, cpu_s, 0.0, 0.0)
+        return CallWindow(calls, seconds, wall_s, shares, {"agent_said": rows}, 0.5, calls, 0, cpu_s, 0.0, 0.0)
 
     costs = fit_costs(
         Measurement(
@@ -137,7 +138,10 @@ def test_what_is_written_without_calls_is_taken_off() -> None:
     assert (costs.events["agent_said"].per_call, costs.events["agent_said"].per_second) == pytest.approx((0, 1))
     assert (costs.server_cpu_ms.per_call, costs.server_cpu_ms.per_second) == pytest.approx((0, 5))
     assert (costs.event_bytes, costs.other_bytes) == pytest.approx((200, 1_000))
-    assert set(costs.log_by_relation) == {"runs", "run_events"}
+    assert (costs.updates.per_call, costs.updates.per_second) == pytest.approx((2, 0)), (
+        "half of the jobs are the clock's"
+    )
+    assert set(costs.log_by_relation) == {"runs", "run_events", "pgqueuer"}
 
 
 def test_the_log_is_added_up_by_table_and_index() -> None:
