@@ -1793,8 +1793,8 @@ export interface paths {
         get: operations["get_retention"];
         /**
          * Put Retention
-         * @description Sets how long recordings, transcripts and runs are kept. What is older is deleted within an hour or so, also what was
-         *     recorded before.
+         * @description Sets how long recordings, transcripts, runs, contacts and audit entries are kept. What is older is deleted within an hour
+         *     or so, also what was recorded before. An agent can keep its calls for less (`PUT /workflow/{workflow_id}/retention`).
          */
         put: operations["put_retention"];
         post?: never;
@@ -2029,6 +2029,27 @@ export interface paths {
          * @description Lists the carriers that accounts can be created for, with their form fields and features.
          */
         get: operations["get_telephony_providers_metadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/usage/answer-times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Answer Times
+         * @description Returns percentiles of the answer times that were measured in the recordings of the last days, by agent, language
+         *     model, carrier or day. Days are those of your organization's time zone. Calls of deleted agents count on.
+         */
+        get: operations["get_answer_times"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3924,6 +3945,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/canary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Canary
+         * @description Returns the canary that takes calls, or else the last one, with its evidence; null when there was none.
+         */
+        get: operations["get_canary"];
+        /**
+         * Change Canary
+         * @description Changes the share. Callers who get the new version keep it when the share grows. Returns 409 after its end
+         *     (`canary_not_running`).
+         */
+        put: operations["change_canary"];
+        /**
+         * Start Canary
+         * @description Lets the draft take a share of calls beside the published version, checked as by `publish_workflow`. It is then rolled
+         *     forward or back by how its calls go. Returns 409 while another canary takes calls (`canary_running`), without a draft
+         *     (`canary_needs_draft`) and without a published version (`canary_needs_published`).
+         */
+        post: operations["start_canary"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/canary/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End Canary
+         * @description Rolls the canary forward or back by hand. Calls that have begun keep their version. Returns 409 after its end
+         *     (`canary_not_running`).
+         */
+        post: operations["end_canary"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/create-draft": {
         parameters: {
             query?: never;
@@ -4069,6 +4142,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Agent Retention
+         * @description Returns how long the recordings, transcripts and runs of an agent are kept.
+         */
+        get: operations["get_agent_retention"];
+        /**
+         * Put Agent Retention
+         * @description Sets how long the recordings, transcripts and runs of an agent are kept, for all of its versions and also for earlier
+         *     calls. The organization's periods (`PUT /organizations/retention`) apply where they are shorter.
+         */
+        put: operations["put_agent_retention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/runs": {
         parameters: {
             query?: never;
@@ -4138,8 +4236,8 @@ export interface paths {
          * @description Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
          *
          *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-         *     (``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended`` the stream ends after 15 minutes, or
-         *     with its credential: resume it.
+         *     (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended``
+         *     the stream ends after 15 minutes, or with its credential: resume it.
          */
         get: operations["stream_workflow_run_events"];
         put?: never;
@@ -4889,6 +4987,31 @@ export interface components {
             /** Workflow Name */
             workflow_name: string;
         };
+        /**
+         * AgentRetentionResponse
+         * @description The agent's own periods. `applied`: the shorter of the agent's and the organization's, by which calls are deleted.
+         */
+        AgentRetentionResponse: {
+            applied: components["schemas"]["AppliedPeriods"];
+            /** Recordings Days */
+            recordings_days: number | null;
+            /** Runs Days */
+            runs_days: number | null;
+            /** Transcripts Days */
+            transcripts_days: number | null;
+        };
+        /**
+         * AgentRetentionUpdate
+         * @description Days since the beginning of a call, 1 to 3650; null leaves it to the organization.
+         */
+        AgentRetentionUpdate: {
+            /** Recordings Days */
+            recordings_days: number | null;
+            /** Runs Days */
+            runs_days: number | null;
+            /** Transcripts Days */
+            transcripts_days: number | null;
+        };
         /** AmbientNoise */
         AmbientNoise: {
             /** Enabled */
@@ -4914,6 +5037,70 @@ export interface components {
             caller_stopped_s: number;
             /** Silence Ms */
             silence_ms: number;
+        };
+        /**
+         * AnswerTimeFigures
+         * @description Percentiles of the silences that callers' speech began and agents' ended, as ``AnswerTimes`` has them for one
+         *     call; at most 5 % from the exact ones. Null without a turn.
+         */
+        AnswerTimeFigures: {
+            /**
+             * Call Count
+             * @description Recorded calls with at least one answer
+             */
+            call_count: number;
+            /** P50 Ms */
+            p50_ms: number | null;
+            /** P90 Ms */
+            p90_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
+            /** P99 Ms */
+            p99_ms: number | null;
+            /** Turn Count */
+            turn_count: number;
+        };
+        /** AnswerTimeGroup */
+        AnswerTimeGroup: {
+            /**
+             * Call Count
+             * @description Recorded calls with at least one answer
+             */
+            call_count: number;
+            /**
+             * Key
+             * @description The agent's id, `vendor/model` (empty for calls without a language model), the carrier as in a run's mode, or the date
+             */
+            key: string;
+            /** P50 Ms */
+            p50_ms: number | null;
+            /** P90 Ms */
+            p90_ms: number | null;
+            /** P95 Ms */
+            p95_ms: number | null;
+            /** P99 Ms */
+            p99_ms: number | null;
+            /** Turn Count */
+            turn_count: number;
+            /**
+             * Workflow Name
+             * @description Of an agent; null for the others, and when it was deleted
+             */
+            workflow_name: string | null;
+        };
+        /** AnswerTimeStatistics */
+        AnswerTimeStatistics: {
+            /**
+             * Group By
+             * @enum {string}
+             */
+            group_by: "agent" | "model" | "carrier" | "day";
+            /**
+             * Groups
+             * @description Most turns first, at most 50; by day: every day, oldest first
+             */
+            groups: components["schemas"]["AnswerTimeGroup"][];
+            total: components["schemas"]["AnswerTimeFigures"];
         };
         /**
          * AnswerTimes
@@ -5035,6 +5222,18 @@ export interface components {
             role: "owner" | "admin" | "member" | "viewer";
             /** Scopes */
             scopes: ("read" | "call" | "manage")[];
+        };
+        /**
+         * AppliedPeriods
+         * @description Days; null keeps it.
+         */
+        AppliedPeriods: {
+            /** Recordings Days */
+            recordings_days: number | null;
+            /** Runs Days */
+            runs_days: number | null;
+            /** Transcripts Days */
+            transcripts_days: number | null;
         };
         /**
          * AttemptResponse
@@ -5827,6 +6026,90 @@ export interface components {
             workflow_id: number;
         };
         /**
+         * CanaryEvidenceResponse
+         * @description ``odds`` by reason: by chance, this would be seen once in so many canaries. ``difference`` is the new version's success
+         *     minus the old one's over ``pairs``, -1 to 1.
+         */
+        CanaryEvidenceResponse: {
+            /** Decision */
+            decision: string;
+            /** Difference */
+            difference: number;
+            /** Earlier Calls */
+            earlier_calls: number;
+            new: components["schemas"]["CanarySideResponse"];
+            /** Odds */
+            odds: {
+                [key: string]: number;
+            };
+            old: components["schemas"]["CanarySideResponse"];
+            /** Pairs */
+            pairs: number;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * CanaryResponse
+         * @description ``state``: running, rolled_back or rolled_forward. ``reason`` is a code, ``explanation`` says why it ended.
+         *     ``success_by``: what counts as a success, the agent's results or that a call ends without breaking.
+         */
+        CanaryResponse: {
+            /** Earlier Days */
+            earlier_days: number;
+            /** Ended At */
+            ended_at: string | null;
+            evidence: components["schemas"]["CanaryEvidenceResponse"] | null;
+            /** Explanation */
+            explanation: string | null;
+            /** Horizon */
+            horizon: number;
+            /** Id */
+            id: number;
+            /** Looked At */
+            looked_at: string | null;
+            /** Margin Points */
+            margin_points: number;
+            /** Old Version Number */
+            old_version_number: number;
+            /** Reason */
+            reason: string | null;
+            /** Share */
+            share: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** State */
+            state: string;
+            /** Success By */
+            success_by: string;
+            /** Version Number */
+            version_number: number;
+            /** Workflow Id */
+            workflow_id: number;
+        };
+        /**
+         * CanarySideResponse
+         * @description The calls of one version that count. Rates are 0 to 1; None: not measured.
+         */
+        CanarySideResponse: {
+            /** Calls */
+            calls: number;
+            /** Complaint Rate */
+            complaint_rate: number | null;
+            /** Failure Rate */
+            failure_rate: number | null;
+            /** Median Answer Ms */
+            median_answer_ms: number | null;
+            /** Median Cost Cents */
+            median_cost_cents: number | null;
+            /** Median Seconds */
+            median_seconds: number | null;
+            /** Success Rate */
+            success_rate: number | null;
+        };
+        /**
          * CarrierBill
          * @description The carrier's bill for the call and for the legs that it led to.
          */
@@ -5894,6 +6177,14 @@ export interface components {
             time_zones: string[];
             /** Valid */
             valid: boolean;
+        };
+        /** ChangeCanaryRequest */
+        ChangeCanaryRequest: {
+            /**
+             * Share
+             * @description Percent of calls that the new version takes
+             */
+            share: number;
         };
         /** ChangeResponse */
         ChangeResponse: {
@@ -7064,6 +7355,19 @@ export interface components {
              * @enum {string}
              */
             type: "end_call";
+        };
+        /**
+         * EndCanaryRequest
+         * @description ``forward``: all calls get the new version; ``back``: the old one.
+         */
+        EndCanaryRequest: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "forward" | "back";
+            /** Reason */
+            reason: string;
         };
         /** EndChatRequest */
         EndChatRequest: {
@@ -9672,11 +9976,24 @@ export interface components {
         };
         /**
          * RedactionSettings
-         * @description What is replaced by `[card]` and the like before a transcript is stored: none of it by default.
+         * @description None of it by default. Each name is there once, whatever its case.
          */
         RedactionSettings: {
             /** Kinds */
-            kinds: ("card" | "cvv" | "ssn" | "iban" | "email" | "phone")[];
+            kinds: ("card" | "cvv" | "ssn" | "iban" | "email" | "phone" | "birth_date" | "name")[];
+            /** Names */
+            names: string[];
+        };
+        /**
+         * RedactionUpdate
+         * @description `kinds`: what is replaced by `[card]` and the like before a transcript is stored. `names`: what the kind `name` finds besides the
+         *     names that callers give as their own; without it the list stays.
+         */
+        RedactionUpdate: {
+            /** Kinds */
+            kinds: ("card" | "cvv" | "ssn" | "iban" | "email" | "phone" | "birth_date" | "name")[];
+            /** Names */
+            names?: string[] | null;
         };
         /**
          * RedialCampaignRequest
@@ -9898,10 +10215,15 @@ export interface components {
         /**
          * RetentionResponse
          * @description `recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
-         *     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `…_swept_until`: what
-         *     began before it has been dealt with.
+         *     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
+         *     contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
+         *     audit log are deleted. `…_swept_until`: what began before it has been dealt with.
          */
         RetentionResponse: {
+            /** Audit Days */
+            audit_days: number | null;
+            /** Contacts Days */
+            contacts_days: number | null;
             /** Recordings Days */
             recordings_days: number | null;
             /** Recordings Swept Until */
@@ -9917,9 +10239,14 @@ export interface components {
         };
         /**
          * RetentionUpdate
-         * @description Days since the beginning of a call, 1 to 3650; null keeps it.
+         * @description Days, 1 to 3650: since the beginning of a call; `contacts_days` since the end of their campaign; `audit_days`, at least 90,
+         *     since the entry. Null keeps it; without `contacts_days` or `audit_days` they stay as they are.
          */
         RetentionUpdate: {
+            /** Audit Days */
+            audit_days?: number | null;
+            /** Contacts Days */
+            contacts_days?: number | null;
             /** Recordings Days */
             recordings_days: number | null;
             /** Runs Days */
@@ -10876,6 +11203,43 @@ export interface components {
         SpendLimitUpdate: {
             /** Own Limit Cents */
             own_limit_cents: number | null;
+        };
+        /** StartCanaryRequest */
+        StartCanaryRequest: {
+            /**
+             * Earlier Days
+             * @description Days before, whose calls of the old version are used too; 0: none
+             * @default 28
+             */
+            earlier_days: number;
+            /**
+             * Gate Override
+             * @description Why it is published although its publish gate is not passed; role admin
+             */
+            gate_override?: string | null;
+            /**
+             * Horizon
+             * @description Calls of the new version after which it ends in any case
+             * @default 2000
+             */
+            horizon: number;
+            /**
+             * Margin Points
+             * @description The loss of success that is to be found
+             * @default 10
+             */
+            margin_points: number;
+            /**
+             * Note
+             * @description What changed, for the list of versions
+             */
+            note?: string | null;
+            /**
+             * Share
+             * @description Percent of calls that the new version takes
+             * @default 10
+             */
+            share: number;
         };
         /**
          * StartChatRequest
@@ -12343,7 +12707,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
             /** Url */
             url: string;
         };
@@ -12469,7 +12833,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
             /**
              * Is Enabled
              * @default true
@@ -23043,7 +23407,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RedactionSettings"];
+                "application/json": components["schemas"]["RedactionUpdate"];
             };
         };
         responses: {
@@ -25091,6 +25455,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TelephonyProvidersResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_answer_times: {
+        parameters: {
+            query?: {
+                days?: number;
+                /** @description What the figures are grouped by */
+                group_by?: "agent" | "model" | "carrier" | "day";
+                /** @description Only calls of this agent */
+                workflow_id?: number | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerTimeStatistics"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -35454,6 +35912,407 @@ export interface operations {
             };
         };
     };
+    get_canary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanaryResponse"] | null;
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    change_canary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeCanaryRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanaryResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    start_canary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the version that you read */
+                "if-match"?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartCanaryRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanaryResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    end_canary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndCanaryRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanaryResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     create_draft: {
         parameters: {
             query?: never;
@@ -36201,6 +37060,199 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_agent_retention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRetentionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_agent_retention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentRetentionUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRetentionResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
