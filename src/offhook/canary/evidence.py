@@ -54,18 +54,18 @@ def explain(verdict: Verdict, evidence: Mapping[str, Any], old_number: int, new_
         f"version {new_number} succeeded in {_percent(new['success_rate'])} of {new['calls']:,} calls,"
         f" version {old_number} in {_percent(old['success_rate'])} of {old['calls']:,}"
     )
-    chance = f"1 : {odds[verdict.reason]:,.0f}" if verdict.reason in odds else ""
+    chance = f"1 in {odds[verdict.reason]:,.0f}" if verdict.reason in odds else ""
     if verdict.reason == "less_success":
-        return f"Success fell: {compared}. By chance this happens {chance}."
+        return f"Success fell: {compared}. The odds of this by chance are {chance} at most."
     if verdict.reason == "no_loss":
-        return f"No loss of success: {compared}. With a loss this would happen {chance}."
+        return f"No loss of success: {compared}. If there were a loss, the odds of this would be {chance} at most."
     if verdict.reason == "horizon":
         nearer = "a loss" if verdict.decision == "back" else "no loss"
         return f"Enough calls without a clear answer, nearer to {nearer}: {compared}."
     name, field = _MEASURES[verdict.reason]
     return (
         f"Worse in {name}: version {new_number} has {_shown(field, new[field])}, version {old_number}"
-        f" {_shown(field, old[field])}. By chance this happens {chance}."
+        f" {_shown(field, old[field])}. The odds of this by chance are {chance} at most."
     )
 
 
