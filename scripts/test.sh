@@ -75,11 +75,9 @@ for argument in "$@"; do [ ! -e "${argument%%::*}" ] || named=yes; done
 if [ -z "${named:-}" ]; then
   mapfile -t timed < <(printf '%s\n' "${longest[@]}" && grep -rlE 'mark\.(real_time|browser)\b|in_a_browser\(' tests --include='test_*.py')
 fi
-# They wait for what people say and for pages. Each runs a server and a browser of its own, so few of them are quicker than many;
-# the slow ones wait longer.
-more=1
-[ "$selection" = "not slow" ] || more=3
-run_pytest -n "$(($(nproc) + more))" --dist loadfile --no-loadscope-reorder -m "($selection) and (real_time or browser)" \
+# They wait for what people say and for pages. Each runs a server and a browser of its own, so few of them are quicker than many:
+# with more of them requests of a slow machine take ten seconds, and callers hang up.
+run_pytest -n "$(($(nproc) + 1))" --dist loadfile --no-loadscope-reorder -m "($selection) and (real_time or browser)" \
   -rs "$@" "${timed[@]}"
 
 heading "All of them passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"
