@@ -24,17 +24,23 @@ MIN_AUDIT_DAYS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
-class RetentionPeriods:
-    """Days since the beginning of a run, the end of a campaign (contacts), or an audit entry; None keeps it."""
+class CallPeriods:
+    """Days since the beginning of a run; None sets no period."""
 
     recordings_days: int | None = None
     transcripts_days: int | None = None
     runs_days: int | None = None
-    contacts_days: int | None = None
-    audit_days: int | None = None
 
     def days_of(self, kind: RetainedKind) -> int | None:
         return {"recordings": self.recordings_days, "transcripts": self.transcripts_days, "runs": self.runs_days}[kind]
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPeriods(CallPeriods):
+    """Besides calls, days since the end of a campaign (contacts) and since an audit entry; None keeps it."""
+
+    contacts_days: int | None = None
+    audit_days: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.privacy_settings import retention
-from offhook.orgs.privacy_settings.retention import RetainedKind, RetentionPeriods
+from offhook.orgs.privacy_settings.retention import CallPeriods, RetainedKind, RetentionPeriods
 from offhook.privacy.retention import repository, superuser_queries
 from offhook.privacy.tables import AgentRetention
 from offhook.workflows import service as workflows
 
 
 @dataclass(frozen=True, slots=True)
-class AgentPeriods:
-    """Days since the beginning of a run; None leaves it to the organization."""
-
-    recordings_days: int | None = None
-    transcripts_days: int | None = None
-    runs_days: int | None = None
-
-    def days_of(self, kind: RetainedKind) -> int | None:
-        return {"recordings": self.recordings_days, "transcripts": self.transcripts_days, "runs": self.runs_days}[kind]
+class AgentPeriods(CallPeriods):
+    """The periods of an agent; None leaves it to the organization."""
 
 
 @dataclass(frozen=True, slots=True)
