@@ -8,7 +8,7 @@ from offhook.bootstrap import build_root, stop_domains
 from offhook.runs import LiveCallRegistry
 from offhook.settings import Settings
 from tests.calls.conftest import LiveServer, serving
-from tests.fakes.calls import use_fakes
+from tests.fakes.calls import use_fakes, wait_until_idle
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ async def test_a_full_process_refuses_before_the_handshake_and_another_one_speak
                 await caller.hears_the_agent()
                 assert full.get(LiveCallRegistry).active_calls == 1
         await server.finished(run_id)
-    assert full.get(LiveCallRegistry).slots.taken == 0
+    await wait_until_idle(full.get(LiveCallRegistry))
     await stop_domains(full)
     await full.db.dispose()
 

@@ -1,5 +1,6 @@
 """What a live call of the runs domain needs, as fakes: models by script and ears that hear loudness."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from offhook.models.ports import CallModels, ModelSource
 from offhook.recordings import RecordingServices
 from offhook.root import Root
-from offhook.runs import RunServices
+from offhook.runs import LiveCallRegistry, RunServices
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
 from tests.fakes.voice import LoudnessVad
 
@@ -45,3 +46,10 @@ def use_fakes(root: Root, models: ModelSource) -> None:
     runs = root.get(RunServices)
     runs.agents.models = models
     runs.live.vad = LoudnessVad()
+
+
+async def wait_until_idle(live: LiveCallRegistry) -> None:
+    """Waits until the process has put its calls away, which it does after it has stored their ends. TimeoutError."""
+    async with asyncio.timeout(30):
+        while live.active_calls or live.slots.taken:
+            await asyncio.sleep(0.02)
