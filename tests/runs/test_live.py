@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytest
 from sqlalchemy import delete
-from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.database.database import Database
@@ -18,7 +17,6 @@ from offhook.runs import (
     RunFinished,
     RunServices,
     RunStarted,
-    repository,
     service,
 )
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
@@ -271,43 +269,6 @@ async def test_the_carriers_last_word_comes_first(root: Root, live: LiveCallRegi
     stored = await reload(root, run)
     assert (stored.status, stored.outcome, stored.lease_until) == ("completed", "answered", None)
     assert stored.usage["llm"] == [], "what the call knows is stored all the same"
-
-
-async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
-    root: Root, live: LiveCallRegistry, make_run: MakeRun
-) -> None:
-    kept, lost = await make_run(), await make_run()
-    calls = {run.id: (await connect(live, run))[0] for run in (kept, lost)}
-    talking = {run_id: asyncio.create_task(call.run()) for run_id, call in calls.items()}
-    before = (await reload(root, kept)).lease_until
-    async with root.db.transaction() as session:
-        run = await repository.by_id(session, lost.organization_id, lost.id)
-        assert run is not None
-        run.status, run.worker_id, run.lease_until = "failed", None, None
-    await live.renew_leases()
-    renewed = (await reload(root, kept)).lease_until
-    assert before is not None
-    assert renewed is not None
-    assert renewed > before
-    await asyncio.wait_for(talking[lost.id], 60)
-    assert not talking[kept.id].done()
-    assert (await reload(root, lost)).status == "failed"
-
-
-async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(
-    root: Root, live: LiveCallRegistry, run: Run
-) -> None:
-    async def renew(_: RunFinished) -> None:
-        await live.renew_leases()
-
-    root.events.subscribe(RunFinished, renew)
-    call, _ = await connect(live, run)
-    call.session.end_call()
-    with capture_logs() as logs:
-        await call.run()
-    assert "lease_lost" not in [entry["event"] for entry in logs]
-    stored = await reload(root, run)
-    assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
 
 
 class _BrokenBench:

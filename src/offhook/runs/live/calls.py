@@ -58,6 +58,8 @@ DRAIN_POLL_S: Final = 0.1
 MAX_EVENTS: Final = 100_000
 # Storing a call's end is retried for this long while the database is unavailable; then the sweeper ends the run.
 END_STORE_TIMEOUT_S: Final = 300.0
+# When a lease whose row another transaction held is tried again.
+LOCKED_LEASE_RETRY_S: Final = 0.5
 log = structlog.get_logger(__name__)
 
 
@@ -185,10 +187,10 @@ class LiveCallRegistry:
             self._lease_task = asyncio.create_task(self._renew_loop(), name="run-leases")
         self._credit.ensure_running()
 
-    async def _lease_ringing(self, run_ids: list[int]) -> None:
+    async def _lease_ringing(self, run_ids: list[int], *, skip_locked: bool = False) -> None:
         until = self._clock.now() + self._lease
         async with self._db.transaction() as session:
-            await lease_queries.lease_ringing_runs(session, run_ids, until=until)
+            await lease_queries.lease_ringing_runs(session, run_ids, until=until, skip_locked=skip_locked)
 
     async def _take_run(self, run_id: int, take_slot: TakeSlot) -> _TakenRun:
         now = self._clock.now()
@@ -341,7 +343,7 @@ class LiveCallRegistry:
             pause_s = beat_s
             try:
                 async with asyncio.timeout(beat_s):
-                    await self.renew_leases()
+                    pause_s = LOCKED_LEASE_RETRY_S if await self.renew_leases() else beat_s
                 self._renewed_at = asyncio.get_running_loop().time()
             except DATABASE_ERRORS as error:
                 log.warning("leases_not_renewed", error=type(error).__name__)
@@ -350,23 +352,24 @@ class LiveCallRegistry:
                     self._db.distrust_connections()
                     pause_s = 0.0
 
-    async def renew_leases(self) -> None:
-        """Renews all leases with one statement. A call that lost its lease (it was presumed dead) is ended."""
+    async def renew_leases(self) -> set[int]:
+        """Renews all leases with one statement. A call that lost its lease (it was presumed dead) is ended.
+        Returns the runs that another transaction is changing, to be renewed the next time."""
         if self._ringing:
-            await self._lease_ringing(sorted(self._ringing))
-        own_calls = dict(self._calls)
+            await self._lease_ringing(sorted(self._ringing), skip_locked=True)
+        own_calls, moved = dict(self._calls), set[int]()
         if not own_calls:
-            return
+            return moved
         until = self._clock.now() + self._lease
         async with self._db.transaction() as session:
-            renewed = await lease_queries.renew_run_leases(
+            renewed, locked = await lease_queries.renew_run_leases(
                 session, sorted(own_calls), worker_id=self.worker_id, until=until
             )
-            lost = own_calls.keys() - renewed
-            moved = set[int]()
+            lost = own_calls.keys() - renewed - locked
             if lost:
                 moved = await resume_queries.find_runs_of_others(session, sorted(lost), worker_id=self.worker_id)
         for run_id in lost:
             if run_id in self._calls and not own_calls[run_id].is_ending:
                 log.warning("lease_lost", run_id=run_id, is_elsewhere=run_id in moved)
                 own_calls[run_id].session.end_call(MOVED if run_id in moved else "server_stopped")
+        return locked

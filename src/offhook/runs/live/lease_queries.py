@@ -35,22 +35,35 @@ async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: d
 
 async def renew_run_leases(
     session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime
-) -> set[int]:
-    """Renews all of a worker's leases in one statement and returns the run ids that it still holds."""
-    held_ids = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
-    renewed = await session.execute(
+) -> tuple[set[int], set[int]]:
+    """Renews a worker's leases in one statement. Returns the ids of the runs that were renewed, and of those that it still
+    holds but that another transaction is changing: waiting for it would cost the other runs their leases.
+    """
+    is_held = (Run.worker_id == worker_id, Run.lease_until.is_not(None))
+    held_ids = _locked_in_order(run_ids, *is_held, skip_locked=True)
+    found = await session.scalars(
         update(Run)
         .where(Run.id.in_(held_ids))
         .values(lease_until=until)
         .returning(Run.id)
         .execution_options(synchronize_session=False)
     )
-    return set(renewed.scalars())
+    renewed = set(found)
+    left_out = set(run_ids) - renewed
+    locked = await session.scalars(select(Run.id).where(Run.id.in_(left_out), *is_held)) if left_out else ()
+    return renewed, set(locked)
 
 
-async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
-    """Leases live runs that no worker carries yet: their phone rings inside this process and dies with it."""
-    ringing = _locked_in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE_STATES)))
+async def lease_ringing_runs(
+    session: AsyncSession, run_ids: Sequence[int], *, until: datetime, skip_locked: bool = False
+) -> None:
+    """Leases live runs that no worker carries yet: their phone rings inside this process and dies with it.
+
+    ``skip_locked``: leave out runs whose rows another transaction holds, instead of waiting for them.
+    """
+    ringing = _locked_in_order(
+        run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE_STATES)), skip_locked=skip_locked
+    )
     await session.execute(
         update(Run).where(Run.id.in_(ringing)).values(lease_until=until).execution_options(synchronize_session=False)
     )
@@ -66,9 +79,16 @@ async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -
     return found.one_or_none() is not None
 
 
-def _locked_in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
+def _locked_in_order(
+    run_ids: Sequence[int], *conditions: ColumnElement[bool], skip_locked: bool = False
+) -> Select[Any]:
     """Selects runs and locks them in the order of their ids, as status changes do, so that neither can deadlock."""
-    ordered = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)
+    ordered = (
+        select(Run.id)
+        .where(Run.id.in_(run_ids), *conditions)
+        .order_by(Run.id)
+        .with_for_update(key_share=True, skip_locked=skip_locked)
+    )
     return select(ordered.cte("locked").c.id)
 
 
