@@ -1,7 +1,6 @@
 """What every test may ask for: a real PostgreSQL, a fresh database, the parts of a process, an HTTP client."""
 
 import asyncio
-import fcntl
 import gc
 import os
 import shutil
@@ -28,6 +27,7 @@ from offhook.settings import Settings
 from tests.applications import lend_application
 from tests.databases import IN_MEMORY, DatabasePool, create_database, drop_database, has_memory
 from tests.fakes.clock import ShiftedClock
+from tests.once import is_shared, make_once, shared_folder
 
 pytest_plugins = ["tests.fixtures_orgs"]
 
@@ -74,7 +74,7 @@ async def _make_template(url: str) -> None:
 def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One embedded server a test process; its database ``offhook`` holds the schema and no rows. Do not write to it."""
     with _quick_folder(tmp_path_factory) as folder:
-        if "PYTEST_XDIST_WORKER" in os.environ and has_memory():
+        if is_shared() and has_memory():
             _copy_shared_cluster(folder)
         server = EmbeddedPostgres(folder, durable=False)
         url = server.start()
@@ -106,16 +106,14 @@ def _copy_shared_cluster(folder: Path) -> None:
     Its folder is named for the process that began the run, which deletes it; else the next run does.
     """
     shared = IN_MEMORY / f"{_PREFIX}{os.getppid()}-{os.environ['PYTEST_XDIST_TESTRUNUID']}"
-    shared.mkdir(mode=0o700, exist_ok=True)
-    finished = shared / "finished"
-    with (shared / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not finished.exists():
-            # A process that was killed here left what the next one goes on with.
-            server = EmbeddedPostgres(shared, durable=False)
-            asyncio.run(_make_template(server.start()))
-            server.stop()
-            finished.touch()
+
+    def make() -> None:
+        # A process that was killed here left what the next one goes on with.
+        server = EmbeddedPostgres(shared, durable=False)
+        asyncio.run(_make_template(server.start()))
+        server.stop()
+
+    make_once(shared, make)
     folder.mkdir()
     # Not what belongs to a server: the address of its socket.
     subprocess.run(["cp", "-a", shared / "postgres", folder / "postgres"], check=True)
@@ -160,8 +158,7 @@ def _read_settings() -> Settings:
 @pytest.fixture(scope="session")
 def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the offline embedding model is kept, for all test processes: preparing it takes a second of CPU."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "models"
+    folder = shared_folder(tmp_path_factory) / "models"
     folder.mkdir(exist_ok=True)
     return folder
 

@@ -22,6 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from tests.once import is_shared
+
 PROJECT = Path(__file__).parents[1]
 COMMAND_LINE = "offhook.cli:main"
 # What most programs import; the commands are named, as the command line loads only the one that it was asked for.
@@ -68,19 +70,33 @@ class ForkedProcess:
 
 
 class Forks:
-    """The process that forks, for one test process. Not for several threads."""
+    """A connection to the process that forks, which all test processes of a run share. Not for several threads."""
 
     def __init__(self) -> None:
         self._exit_codes: dict[int, int | None] = {}
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                cwd=PROJECT,
-                env={name: value for name, value in os.environ.items() if not name.startswith("OFFHOOK_")},
-            )
+        # xdist's processes are children of the one that began the run
+        run = os.getppid() if is_shared() else os.getpid()
+        address = f"\0offhook-tests-{run}"
+        self._control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # The first one binds the address: whoever comes second connects, and waits for the imports of what was started.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(address)
+            listener.listen()
+            _start_zygote(listener.fileno(), run)
+        self._connect(address)
+
+    def _connect(self, address: str) -> None:
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                self._control.connect(address)
+            except ConnectionRefusedError:
+                # bound, and not listened at yet
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def start(
         self,
@@ -118,7 +134,6 @@ class Forks:
 
     def close(self) -> None:
         self._control.close()
-        self._process.wait(60)
 
     def _receive(self, wait_s: float, *, is_optional: bool = False) -> bool:
         readable, _, _ = select.select([self._control], [], [], wait_s)
@@ -132,66 +147,100 @@ class Forks:
         return True
 
 
+def _start_zygote(listener: int, run: int) -> None:
+    # It outlives the test process that started it, which must not wait for it.
+    subprocess.Popen(
+        [sys.executable, "-m", "tests.forks", str(listener), str(run)],
+        pass_fds=[listener],
+        stdin=subprocess.DEVNULL,
+        cwd=PROJECT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("OFFHOOK_")},
+    )
+
+
 @cache
 def forks() -> Forks:
-    """The one of this test process; it ends with it."""
+    """The one of this test process; what it started ends with it."""
     made = Forks()
     atexit.register(made.close)
     return made
 
 
 class _Zygote:
-    """The other side: forks for every order, and tells when a process has ended."""
+    """The other side: forks for every order, and tells when a process has ended. It ends with the run."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
-        self._children: set[int] = set()
-        self._woken, waker = os.pipe()
-        os.set_blocking(waker, False)
+    def __init__(self, listener: socket.socket, run: int) -> None:
+        self._listener = listener
+        self._run = run
+        self._connections: dict[int, socket.socket] = {}
+        self._owners: dict[int, int] = {}
+        self._woken, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
         os.set_blocking(self._woken, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-        self._fds = [self._woken, waker, control.fileno()]
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
 
     def serve(self) -> str | None:
-        """In each forked process, its target; None in the process itself, when the test process has ended."""
-        while True:
-            readable, _, _ = select.select([self._control.fileno(), self._woken], [], [])
-            if self._woken in readable:
-                self._reap()
-            if self._control.fileno() in readable:
-                order, fds, _, _ = socket.recv_fds(self._control, _MAX_MESSAGE, 2)
-                if not order:
-                    break
-                pid = os.fork()
-                if pid == 0:
-                    return self._become(json.loads(order), fds)
-                self._children.add(pid)
-                self._control.send(json.dumps([pid, None]).encode())
-                for fd in fds:
-                    os.close(fd)
-        for child in self._children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
+        """In each forked process, its target; None in the process itself, when the run is over."""
+        while self._connections or Path(f"/proc/{self._run}").exists():
+            waited_for = [self._listener.fileno(), self._woken, *self._connections]
+            readable, _, _ = select.select(waited_for, [], [], 1.0)
+            for fd in readable:
+                if fd == self._woken:
+                    self._reap()
+                elif fd == self._listener.fileno():
+                    connection, _ = self._listener.accept()
+                    self._connections[connection.fileno()] = connection
+                elif (target := self._take_order(fd)) is not None:
+                    return target
         return None
+
+    def _take_order(self, fd: int) -> str | None:
+        connection = self._connections[fd]
+        order, fds, _, _ = socket.recv_fds(connection, _MAX_MESSAGE, 2)
+        if not order:
+            self._forget(fd)
+            return None
+        pid = os.fork()
+        if pid == 0:
+            return self._become(json.loads(order), fds)
+        self._owners[pid] = fd
+        self._tell(fd, pid, None)
+        for passed in fds:
+            os.close(passed)
+        return None
+
+    def _forget(self, fd: int) -> None:
+        """A test process has ended: what it started ends too."""
+        self._connections.pop(fd).close()
+        for pid, owner in list(self._owners.items()):
+            if owner == fd:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                self._owners[pid] = -1
+
+    def _tell(self, fd: int, pid: int, code: int | None) -> None:
+        if fd in self._connections:
+            with contextlib.suppress(ConnectionError):
+                self._connections[fd].send(json.dumps([pid, code]).encode())
 
     def _reap(self) -> None:
         os.read(self._woken, 4096)
-        while self._children:
+        while self._owners:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            self._children.discard(pid)
-            self._control.send(json.dumps([pid, os.waitstatus_to_exitcode(status)]).encode())
+            self._tell(self._owners.pop(pid), pid, os.waitstatus_to_exitcode(status))
 
     def _become(self, order: dict[str, object], fds: Sequence[int]) -> str:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.dup2(fds[0], 1)
         os.dup2(fds[1], 2)
-        for fd in (*fds, *self._fds):
+        for fd in (*fds, self._woken, self._waker):
             os.close(fd)
-        self._control.detach()
+        for connection in (self._listener, *self._connections.values()):
+            connection.close()
         environment = order["env"]
         assert isinstance(environment, dict)
         os.environ.clear()
@@ -204,7 +253,7 @@ class _Zygote:
 
 def main() -> None:
     # Of this process's own: whoever interrupts the tests from a terminal interrupts it too.
-    zygote = _Zygote(socket.socket(fileno=int(sys.argv[1])))
+    zygote = _Zygote(socket.socket(fileno=int(sys.argv[1])), run=int(sys.argv[2]))
     for name in _IMPORTS:
         importlib.import_module(name)
     importlib.import_module("offhook.cli").build_cli()

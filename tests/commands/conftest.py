@@ -13,6 +13,7 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from tests.forks import ForkedProcess, forks
+from tests.once import make_once, shared_folder
 
 START_S = 120
 
@@ -117,6 +118,14 @@ def wait_until_gone(pids: list[int], *, within_s: float = 15) -> list[int]:
     return left
 
 
+def copy_installation(data_dir: Path, to: Path) -> Offhook:
+    # with the owner of the database's files, who is not root
+    subprocess.run(["cp", "-a", data_dir, to], check=True)
+    # A start clears the folder of this address away, which another copy may use.
+    (to / "socket.path").unlink(missing_ok=True)
+    return Offhook(to)
+
+
 @pytest.fixture
 def offhook(tmp_path: Path) -> Iterator[Offhook]:
     """On an empty data folder."""
@@ -128,9 +137,7 @@ def offhook(tmp_path: Path) -> Iterator[Offhook]:
 @pytest.fixture
 def installed(shared: Offhook, tmp_path: Path) -> Iterator[Offhook]:
     """On a data folder of this test's own where a server has been started before: a start there takes a second less."""
-    # with the owner of the database's files, who is not root
-    subprocess.run(["cp", "-a", shared.data_dir, tmp_path / "data"], check=True)
-    made = Offhook(tmp_path / "data")
+    made = copy_installation(shared.data_dir, tmp_path / "data")
     yield made
     made.end()
 
@@ -138,11 +145,18 @@ def installed(shared: Offhook, tmp_path: Path) -> Iterator[Offhook]:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
     """One installation that was started once, for tests of commands that need no server."""
-    made = Offhook(tmp_path_factory.mktemp("shared") / "data")
-    try:
-        server = made.serve("--no-worker")
-        server.process.terminate()
-        server.process.wait()
-        yield made
-    finally:
-        made.end()
+    first = shared_folder(tmp_path_factory) / "installation"
+
+    def make() -> None:
+        started = Offhook(first / "data")
+        try:
+            server = started.serve("--no-worker")
+            server.process.terminate()
+            server.process.wait()
+        finally:
+            started.end()
+
+    make_once(first, make)
+    made = copy_installation(first / "data", tmp_path_factory.mktemp("shared") / "data")
+    yield made
+    made.end()

@@ -49,6 +49,7 @@ def test_the_first_start_says_what_it_does_and_where_it_is(first: Server) -> Non
     assert server.post("/api/v1/auth/link", {"token": server.sign_in_token()}).status_code == 401, "it works once"
 
 
+@pytest.mark.slow
 def test_idle_it_needs_less_than_300_mb_in_all(first: Server) -> None:
     first.get("/ready")
     assert sum(map(proportional_mb, first.family())) < 300

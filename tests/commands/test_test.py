@@ -120,7 +120,6 @@ def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path,
             (["1", "--draft", "--version", "1"], "provide either --draft or --version"),
             (["Nobody knows it"], "No agent is named 'Nobody knows it'"),
         ],
-        count=2,
     ),
 )
 def test_bad_input(shared: Offhook, arguments: list[str], sentence: str) -> None:

@@ -211,6 +211,7 @@ def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
     expect(page.get_by_role("textbox", name=re.compile("^Name"))).to_have_value("Welcome", timeout=SLOW)
 
 
+@pytest.mark.slow
 def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
     mine = owner
     agent = next(item["id"] for item in ask(mine, "GET", "/workflow/fetch") if item["name"] == "Guest survey (demo)")
@@ -279,6 +280,7 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
     context.close()
 
 
+@pytest.mark.slow
 def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page) -> None:
     for tab in ("Test", "Settings", "Versions", "Step"):
         owner.get_by_role("radiogroup", name="Side panel").get_by_text(tab).click()
