@@ -81,7 +81,7 @@ async def run_worker(
 async def run_until_empty(db: Database, registry: JobRegistry) -> None:
     """Runs everything that waits, including retries, then returns; for tests and commands."""
     async with open_job_pool(db, max_size=4) as pool:
-        manager = _build_queue_manager(pool, db, registry, registry.handlers)
+        manager = _build_queue_manager(ListeningDriver(pool), db, registry, registry.handlers)
         await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH_SIZE)
 
 
@@ -89,11 +89,12 @@ async def _run_until(
     db: Database, registry: JobRegistry, stop: asyncio.Event, heartbeat: timedelta, dequeue: timedelta
 ) -> None:
     lanes = sorted({registry.lanes[name] for name in registry.handlers})
-    # a connection that listens for each lane, and two for their statements
-    async with open_job_pool(db, max_size=2 + len(lanes)) as pool:
+    # a connection that listens for all lanes, and two for their statements
+    async with open_job_pool(db, max_size=3) as pool:
+        driver = ListeningDriver(pool, managers=len(lanes))
         managers = [
             _build_queue_manager(
-                pool, db, registry, [name for name in registry.handlers if registry.lanes[name] == lane]
+                driver, db, registry, [name for name in registry.handlers if registry.lanes[name] == lane]
             )
             for lane in lanes
         ]
@@ -126,27 +127,32 @@ async def _run_until(
 
 
 class ListeningDriver(AsyncpgPoolDriver):
-    """Notifies only once it listens.
+    """Listens on one connection for several queue managers, and notifies only once all of them listen.
 
     PgQueuer starts its first health probe before it sends LISTEN; on another connection of the pool the probe could
     overtake it and get lost, and ten seconds later the loop was taken for deaf.
     """
 
-    def __init__(self, pool: asyncpg.Pool) -> None:
+    def __init__(self, pool: asyncpg.Pool, *, managers: int = 1) -> None:
         super().__init__(pool)
+        self._missing = managers
         self._listens = asyncio.Event()
 
     async def add_listener(self, channel: str, callback: NotifyCallback) -> None:
         await super().add_listener(channel, callback)
-        self._listens.set()
+        self._missing -= 1
+        if self._missing <= 0:
+            self._listens.set()
 
     async def notify(self, channel: str, payload: str) -> None:
         await self._listens.wait()
         await super().notify(channel, payload)
 
 
-def _build_queue_manager(pool: asyncpg.Pool, db: Database, registry: JobRegistry, names: Iterable[str]) -> QueueManager:
-    manager = QueueManager(Queries(ListeningDriver(pool)))
+def _build_queue_manager(
+    driver: ListeningDriver, db: Database, registry: JobRegistry, names: Iterable[str]
+) -> QueueManager:
+    manager = QueueManager(Queries(driver))
     scheduled = {schedule.name for schedule in registry.schedules}
     for name in names:
         is_scheduled = name in scheduled
