@@ -53,7 +53,7 @@ export function SecondFactorGate() {
           Set up two-step sign-in
         </Title>
         <Alert variant="light" role="status">
-          Your organization requires it. Everything else opens once it is on.
+          Your organization requires it. You can use everything else once it is on.
         </Alert>
         <Suspense fallback={<Skeleton h={200} radius={14} />}>
           <SecondFactorPanel />

@@ -41,7 +41,7 @@ export function AgentImport({ onOpen, onClose }: AgentImportProps) {
           .
         </Text>
         {imported.missing.length > 0 && (
-          <Alert color="yellow" variant="light" title="What is missing here">
+          <Alert color="yellow" variant="light" title="Missing on this server">
             <List fz="sm" spacing={4}>
               {imported.missing.map((part) => (
                 <List.Item key={`${part.kind} ${part.name}`}>
@@ -62,8 +62,8 @@ export function AgentImport({ onOpen, onClose }: AgentImportProps) {
   return (
     <Stack>
       <Text fz="sm" c="dimmed">
-        Choose a file that was exported from an agent here or on another server. Credentials, documents and recordings
-        are found by their names.
+        Choose a file that was exported from an agent here or on another server. Credentials, documents, and recordings
+        are matched by name.
       </Text>
       {problem !== null && (
         <Alert color="red" variant="light" role="alert" py="xs">

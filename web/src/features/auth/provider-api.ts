@@ -62,7 +62,7 @@ export function useProviderAnswer({ code, state, iss, error }: ProviderAnswer) {
       const waiting = takeWaiting(state ?? "");
       if (error !== undefined) throw new Error(`The identity provider answered: ${error.replaceAll("_", " ")}.`);
       if (waiting === null || code === undefined || state === undefined)
-        throw new Error("This sign-in was started in another browser, or is over.");
+        throw new Error("This sign-in was started in another browser or has expired. Start again.");
       const body = { code, state, secret: waiting.secret, ...(iss === undefined ? {} : { iss }) };
       const challenge = enter(await unwrap(api.POST("/api/v1/auth/provider/finish", { body })));
       return { challenge, next: waiting.next };

@@ -27,7 +27,7 @@ export function ProviderForm({ name, next }: ProviderFormProps) {
         </Title>
         <TextInput
           label="Sign-in name"
-          description="Your organization's name for signing in. Its owners know it."
+          description="Your organization's sign-in name. If you do not know it, ask an owner."
           placeholder="acme"
           autoComplete="organization"
           autoFocus

@@ -39,19 +39,19 @@ beforeEach(() => {
 it("lets somebody listen to a call that was answered, until they have heard enough", async () => {
   const { user } = await renderPart(panel({ isAnswered: true }));
   await user.click(screen.getByRole("button", { name: "Listen to the call" }));
-  expect(await screen.findByText("Connecting to the call’s sound…")).toBeTruthy();
+  expect(await screen.findByText("Connecting to the call’s audio…")).toBeTruthy();
   const stop = screen.getByRole("button", { name: "Stop listening" });
   expect(stop.getAttribute("aria-pressed")).toBe("true");
   await user.click(stop);
   expect(close).toHaveBeenCalledOnce();
-  expect(screen.queryByText("Connecting to the call’s sound…")).toBeNull();
+  expect(screen.queryByText("Connecting to the call’s audio…")).toBeNull();
 });
 
 it("says when the sound cannot be loaded, and tries again", async () => {
   const server = new FakeServer().on(RECORDING, { status: 500, body: { detail: "No.", code: "error" } });
   const { user } = await renderPart(panel({ isAnswered: true }), { server });
   await user.click(screen.getByRole("button", { name: "Listen to the call" }));
-  expect(await screen.findByText("The sound of the call could not be loaded. Try again.")).toBeTruthy();
+  expect(await screen.findByText("The call’s audio could not be loaded. Try again.")).toBeTruthy();
   expect(close).toHaveBeenCalledOnce();
   expect(screen.getByRole("button", { name: "Listen to the call" })).toBeTruthy();
 });

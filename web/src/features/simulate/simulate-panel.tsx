@@ -108,9 +108,9 @@ function Call({ simulation, runId, agentId, agentName }: CallProps) {
 }
 
 const SOUND_NOTES: Partial<Record<LiveSoundState, string>> = {
-  waiting: "Connecting to the call’s sound…",
-  silent: "There is no sound to listen to: this agent does not record calls, or another server has the recording.",
-  failed: "The sound of the call could not be loaded. Try again.",
+  waiting: "Connecting to the call’s audio…",
+  silent: "There is no audio to listen to: this agent does not record calls, or the recording is on another server.",
+  failed: "The call’s audio could not be loaded. Try again.",
 };
 
 function ListenButton({ state, listen, stop }: { state: LiveSoundState; listen: () => void; stop: () => void }) {

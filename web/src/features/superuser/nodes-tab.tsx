@@ -33,7 +33,8 @@ export function NodesTab() {
             <>
               {data.nodes.length === 0 ? (
                 <Empty isInside title="No process has reported">
-                  Every server and worker reports every two seconds. Without reports, the database refuses them.
+                  Every server and worker reports every two seconds. If none do, the database is rejecting their
+                  reports.
                 </Empty>
               ) : (
                 <DataTable label="Processes" columns={COLUMNS} minWidth={860} isTight>
@@ -86,8 +87,8 @@ function NodeRow({ node }: { node: Node }) {
 }
 
 function explainState(node: Node): string {
-  if (node.state === "draining") return `Stops when ${pluralize(node.live_calls, "call")} ended, takes no new ones`;
-  if (node.state === "overloaded") return "Takes no new calls until it keeps up";
+  if (node.state === "draining") return `Waiting for ${pluralize(node.live_calls, "call")} to end; takes no new calls`;
+  if (node.state === "overloaded") return "Takes no new calls until it catches up";
   return node.state === "lost" ? `Silent for ${Math.round(node.silent_s)} s` : "";
 }
 

@@ -29,7 +29,7 @@ export function SignupsTab() {
         <SecretOnce
           value={link.url}
           label="link"
-          hint={`Send it to ${link.email}: who holds the link gets the account. It works once and expires ${formatDateTime(link.expires_at)}.`}
+          hint={`Send it to ${link.email}. Anyone with the link gets the account. It works once and expires ${formatDateTime(link.expires_at)}.`}
         />
       )}
       <Panel title="Requests for accounts">

@@ -111,7 +111,7 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
     case "live":
       return <Waiting title="Connected" words={`${agentName} is about to speak.`} />;
     case "reconnecting":
-      return <Waiting title="Connecting again…" words="The line broke. The call goes on in a moment." />;
+      return <Waiting title="Reconnecting…" words="The connection dropped. The call will continue in a moment." />;
     case "denied":
       return <Denied reason={phase.reason} onRetry={onStart} />;
     case "failed":
@@ -218,7 +218,7 @@ function PhaseLabel({ phase }: { phase: Phase }) {
     denied: "No microphone",
     connecting: "Connecting…",
     live: "Live",
-    reconnecting: "Connecting again…",
+    reconnecting: "Reconnecting…",
     ended: "Ended",
     failed: "Failed",
   };

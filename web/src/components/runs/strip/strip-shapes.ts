@@ -70,7 +70,7 @@ export function describeMark(mark: Mark): string {
     case "barge_in":
       return `${at} Caller interrupted`;
     case "talked_through":
-      return `${at} Agent talked on${REASONS[mark.label] === undefined ? "" : `: ${REASONS[mark.label]}`}`;
+      return `${at} Agent kept talking${REASONS[mark.label] === undefined ? "" : `: ${REASONS[mark.label]}`}`;
     case "not_understood":
       return `${at} Not understood`;
     case "tool_call":

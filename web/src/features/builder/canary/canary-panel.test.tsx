@@ -53,10 +53,10 @@ async function renderPanel(answer: Parameters<FakeServer["on"]>[1], canEdit = tr
 
 it("shows both versions side by side, and what may be wrong", async () => {
   await renderPanel({ body: CANARY });
-  expect(await screen.findByText(/It takes 10% of calls, version 2 the others/)).toBeTruthy();
-  expect(screen.getByText(/may be lower: by chance this happens 1 time in 31/)).toBeTruthy();
+  expect(await screen.findByText(/It takes 10% of calls, and version 2 takes the rest/)).toBeTruthy();
+  expect(screen.getByText(/may be lower: chance alone would show this 1 time in 31/)).toBeTruthy();
   const row = screen.getByRole("row", { name: /Success/ });
-  expect(row.textContent).toBe("Success81%70%");
+  expect(row.textContent).toBe("Success rate81%70%");
 });
 
 it("ends it by hand with a reason", async () => {

@@ -19,8 +19,8 @@ const percent = (rate: number | null) => (rate === null ? "–" : `${Math.round(
 const seconds = (value: number | null) => (value === null ? "–" : `${Math.round(value)} s`);
 const ROWS: [string, (side: CanarySide) => string][] = [
   ["Callers", (side) => formatCount(side.calls)],
-  ["Success", (side) => percent(side.success_rate)],
-  ["Broken calls", (side) => percent(side.failure_rate)],
+  ["Success rate", (side) => percent(side.success_rate)],
+  ["Failed calls", (side) => percent(side.failure_rate)],
   ["Complaints", (side) => percent(side.complaint_rate)],
   ["Length", (side) => seconds(side.median_seconds)],
   ["Answer time", (side) => formatMilliseconds(side.median_answer_ms)],
@@ -56,7 +56,7 @@ function KnownCanary({ canary }: { canary: Canary }) {
       {isRunning && canEdit && (
         <Group gap={8}>
           <Button size="compact-sm" variant="default" onClick={() => setDirection("forward")}>
-            Give it all calls
+            Send all calls to it
           </Button>
           <Button size="compact-sm" variant="subtle" onClick={() => setDirection("back")}>
             Go back to v{canary.old_version_number}
@@ -69,11 +69,12 @@ function KnownCanary({ canary }: { canary: Canary }) {
 }
 
 function progress({ share, old_version_number: old, evidence }: Canary): string {
-  const takes = `It takes ${share}% of calls, version ${old} the others.`;
+  const takes = `It takes ${share}% of calls, and version ${old} takes the rest.`;
   if (!evidence) return `${takes} None of them has ended yet.`;
   const odds = evidence.odds["less_success"] ?? 1;
-  if (odds >= DOUBT) return `${takes} Its success may be lower: by chance this happens 1 time in ${Math.round(odds)}.`;
-  return `${takes} Nothing is decided yet.`;
+  if (odds >= DOUBT)
+    return `${takes} Its success rate may be lower: chance alone would show this 1 time in ${Math.round(odds)}.`;
+  return `${takes} There is no verdict yet.`;
 }
 
 function Sides({ canary, evidence }: { canary: Canary; evidence: NonNullable<Canary["evidence"]> }) {

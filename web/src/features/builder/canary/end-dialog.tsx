@@ -33,19 +33,19 @@ export function EndDialog({ canary, direction, onClose }: EndDialogProps) {
   };
   return (
     <FormDialog
-      title={direction === "forward" ? `Give version ${kept} all calls?` : `Go back to version ${kept}?`}
+      title={direction === "forward" ? `Send all calls to version ${kept}?` : `Go back to version ${kept}?`}
       isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      submit={direction === "forward" ? "Give it all calls" : "Go back"}
+      submit={direction === "forward" ? "Send all calls to it" : "Go back"}
       isBusy={end.isPending}
       isDisabled={reason.trim().length < MIN_REASON_CHARS}
       problem={end.isError ? messageOf(end.error) : null}
     >
-      <Text fz="sm">Calls in progress keep the version that they began with.</Text>
+      <Text fz="sm">Calls in progress keep the version they started with.</Text>
       <Textarea
         label="Reason"
-        description="The audit log keeps it with your name."
+        description="Recorded in the audit log with your name."
         required
         autosize
         minRows={1}

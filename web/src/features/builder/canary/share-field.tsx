@@ -20,7 +20,7 @@ export function ShareField({ share, onChange }: ShareFieldProps) {
     <>
       <Checkbox
         label="Try on a share of calls first"
-        description="The same callers get it each time. It then becomes the published version, or goes back, by how its calls go."
+        description="Each caller stays with one version. The new version is published or rolled back depending on how its calls go."
         checked={share !== null}
         onChange={(event) => onChange(event.currentTarget.checked ? DEFAULT_SHARE : null)}
       />

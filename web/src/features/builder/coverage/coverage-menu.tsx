@@ -45,7 +45,7 @@ export function CoverageMenu() {
           </Radio.Group>
           {source === "off" && (
             <Text fz="sm" c="dimmed">
-              Marks the steps and transitions that your scenarios or your calls took, and those that none took.
+              Shows which steps and transitions your scenarios or calls took, and which ones were never taken.
             </Text>
           )}
           {source === "scenarios" && <ScenarioSummary />}
@@ -96,7 +96,7 @@ function CallSummary() {
               took {shareOf(found)}.
             </Text>
             <Text fz="xs" c="dimmed">
-              Calls with every version count. A step that is new has no calls yet.
+              Calls with any version count. New steps have no calls yet.
             </Text>
           </div>
         );

@@ -85,7 +85,7 @@ async function open(source: string | null, server = new FakeServer()) {
 
 it("marks nothing and asks for nothing until it is turned on", async () => {
   await open(null);
-  expect(await screen.findByText(/Marks the steps and transitions/)).toBeTruthy();
+  expect(await screen.findByText(/Shows which steps and transitions/)).toBeTruthy();
   expect(screen.queryByTitle(/^Taken by/)).toBeNull();
 });
 
@@ -109,7 +109,7 @@ it("says why there is nothing to show", async () => {
     .on(`GET ${AGENT}/scenario-coverage`, { body: { ...PLAYED, played: 0, passed: 0, last_played_at: null } })
     .on(`GET ${AGENT}/call-coverage`, { body: { ...HELD, calls: 0, has_more: false } });
   const { user } = await open("Scenarios", server);
-  expect(await screen.findByText(/No scenario was run with this version yet/)).toBeTruthy();
+  expect(await screen.findByText(/No scenarios have been run with this version yet/)).toBeTruthy();
   await user.click(screen.getByRole("radio", { name: "Calls of the last 30 days" }));
   expect(await screen.findByText(/no telephone calls in the last 30 days/)).toBeTruthy();
   expect(screen.queryByText("Never taken")).toBeNull();

@@ -54,8 +54,8 @@ export function shareOf({ nodes, edges }: Counts): string {
 /** Why there is nothing to show yet; null where there is. */
 export function whyNoScenarios({ total, played, passed }: ScenarioCoverage): string | null {
   if (total === 0) return "This agent has no scenarios yet. Write one under Scenarios in the side panel.";
-  if (played === 0) return "No scenario was run with this version yet. Choose Run all under Scenarios.";
-  if (passed === 0) return "No scenario passed when it was last run, so nothing counts as taken.";
+  if (played === 0) return "No scenarios have been run with this version yet. Choose Run all under Scenarios.";
+  if (passed === 0) return "No scenario passed in its last run, so nothing counts as taken.";
   return null;
 }
 

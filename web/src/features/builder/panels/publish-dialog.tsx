@@ -51,7 +51,7 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
         notifySuccess(`Version ${number} is published. New calls use it.`);
       } else {
         const { version_number: number } = await canary.mutateAsync({ ...asked, share });
-        notifySuccess(`Version ${number} takes ${share}% of new calls. Its evidence is under Versions.`);
+        notifySuccess(`Version ${number} takes ${share}% of new calls. See Versions for its results.`);
       }
       onClose();
     } catch (error) {
@@ -118,7 +118,7 @@ function Override({ reason, onChange }: OverrideProps) {
       {reason !== null && (
         <Textarea
           label="Reason"
-          description="The audit log keeps it with your name."
+          description="Recorded in the audit log with your name."
           required
           autosize
           minRows={1}
@@ -154,7 +154,7 @@ function Changes() {
     <div role="region" aria-label="Changes" className={classes.changes} tabIndex={0}>
       <Text fz="sm" mb="xs">
         {changes.length === 0 ? "No changes" : pluralize(changes.length, "change")} since version{" "}
-        {published.version_number}. Calls in progress keep the version that they began with.
+        {published.version_number}. Calls in progress keep the version they started with.
       </Text>
       <ChangeList changes={changes} />
     </div>

@@ -22,8 +22,8 @@ const SUCCESS = [
   { value: "", label: "Neither" },
 ];
 const MATCHES = [
-  { value: "all", label: "All must hold" },
-  { value: "any", label: "Any must hold" },
+  { value: "all", label: "All must match" },
+  { value: "any", label: "Any can match" },
 ];
 const WORDS = {
   results: { noun: "result", name: "Booked", description: "The caller agreed to a day and a time." },
@@ -112,7 +112,7 @@ function Rules({ draft: { rules, match }, choices, onChange }: RulesProps) {
         {rules.length > 1 && (
           <SegmentedControl
             size="xs"
-            aria-label="Rules that must hold"
+            aria-label="Rules to match"
             data={MATCHES}
             value={match}
             onChange={(value) => onChange({ match: value === "any" ? "any" : "all" })}

@@ -19,7 +19,7 @@ export function ResultSettings() {
     <>
       <Switch
         label="Write a summary of each call"
-        description="By the language model; without one, from what the agent learned."
+        description="Written by the language model or, without one, from the extracted variables."
         disabled={!canEdit}
         checked={analysis.write_summary}
         onChange={(event) => save({ ...analysis, write_summary: event.currentTarget.checked })}
@@ -27,7 +27,7 @@ export function ResultSettings() {
       <DefinitionList
         kind="results"
         title="Results"
-        about="What a call came to. A call gets the first result that fits. Campaigns and lists count them."
+        about="How a call turned out. Each call gets the first result that matches. Campaigns and lists count them."
         add="Add result"
         definitions={analysis.results}
         onChange={(results) => save({ ...analysis, results })}

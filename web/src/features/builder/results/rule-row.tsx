@@ -93,7 +93,7 @@ export function RuleRow({ rule, choices, onChange, onRemove }: RuleRowProps) {
         <TagsInput
           size="sm"
           aria-label="Values"
-          placeholder={rule.values.length === 0 ? "A value, then Enter; any of several fits" : ""}
+          placeholder={rule.values.length === 0 ? "Type a value, press Enter; any one can match" : ""}
           maxTags={20}
           maxLength={200}
           acceptValueOnBlur

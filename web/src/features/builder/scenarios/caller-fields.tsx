@@ -154,7 +154,7 @@ function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
     <Group grow gap="sm" align="flex-start">
       <NumberInput
         label="Hesitates"
-        description="Share of sentences that begin with a filler."
+        description="Share of sentences that begin with a filler word."
         suffix="%"
         min={0}
         max={100}
@@ -164,7 +164,7 @@ function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
       />
       <NumberInput
         label="Wrong answers"
-        description="How often something else comes first."
+        description="How often the caller says something wrong first."
         min={0}
         max={20}
         allowDecimal={false}

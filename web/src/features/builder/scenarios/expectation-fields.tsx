@@ -21,9 +21,9 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
   const problem = issueAt(issues, "expect");
   const hasMore = OTHER_FIELDS.some((field) => field in object(scenario["expect"]));
   return (
-    <Stack gap={10} role="group" aria-label="What must hold">
+    <Stack gap={10} role="group" aria-label="Expectations">
       <Text fz="sm" fw={600}>
-        What must hold
+        Expectations
       </Text>
       {problem !== undefined && (
         <Text fz="sm" c="red" role="alert">
@@ -32,7 +32,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
       )}
       <TagsInput
         label="The agent says"
-        description="Words that must be said, whatever their case. Press Enter after each."
+        description="Words or phrases that must be said. Case is ignored. Press Enter after each one."
         splitChars={[]}
         acceptValueOnBlur
         maxLength={1000}
@@ -64,7 +64,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
         onChange={(value) => set("end", value)}
       />
       <NumberInput
-        label="At most turns"
+        label="Max turns"
         placeholder="Any number"
         min={1}
         max={100}
@@ -75,7 +75,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
       />
       {hasMore && (
         <Text fz="sm" c="dimmed">
-          More is expected of this conversation, such as tool calls or variables. It is kept; edit it as YAML.
+          This scenario has more expectations, such as tool calls or variables. They are kept; edit them as YAML.
         </Text>
       )}
     </Stack>

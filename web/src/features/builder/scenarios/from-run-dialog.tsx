@@ -38,8 +38,8 @@ export function FromRunDialog({ runId, taken, onClose }: FromRunDialogProps) {
       onClose={onClose}
       note={
         <Text fz="sm" c="dimmed">
-          Made from a real conversation. Replace names and numbers before you save it, and add the words of the agent
-          that matter: none are expected yet.
+          Made from a real conversation. Before you save it, replace names and numbers, and add the agent's words that
+          matter. None are expected yet.
         </Text>
       }
     />

@@ -13,7 +13,7 @@ export function GateSettings() {
   const { agent } = useEditorContext();
   const gate = usePublishGate(agent.id);
   return (
-    <Loaded query={gate} what="The demands">
+    <Loaded query={gate} what="The publishing rules">
       {(known) => <Demands gate={known} />}
     </Loaded>
   );
@@ -28,16 +28,16 @@ function Demands({ gate }: { gate: Gate }) {
   return (
     <Stack gap="md">
       <Switch
-        label="This agent may be published only when its scenarios pass"
-        description="With exactly the draft that is published. Admins can publish anyway with a reason."
+        label="Publish this agent only when its scenarios pass"
+        description="They must pass with the exact draft being published. Admins can publish anyway if they give a reason."
         disabled={!admin || store.isPending}
         checked={gate.is_required}
         onChange={(event) => set({ is_required: event.currentTarget.checked })}
       />
       {gate.is_required && (
         <NumberInput
-          label="Transitions that scenarios must take"
-          description="As a share of all transitions."
+          label="Required transition coverage"
+          description="The share of all transitions that scenarios must take."
           suffix="%"
           min={0}
           max={100}
@@ -50,7 +50,7 @@ function Demands({ gate }: { gate: Gate }) {
         />
       )}
       <Text fz="sm" c="dimmed">
-        {admin ? "This belongs to the agent and applies at once." : "Only admins can change this."}
+        {admin ? "Applies to all versions immediately, without publishing." : "Only admins can change this."}
       </Text>
       <FormProblem words={store.isError ? messageOf(store.error) : null} />
     </Stack>

@@ -20,7 +20,7 @@ export function GateVerdict() {
   const { play, error, run } = usePlays();
   const count = scenarios.data?.scenarios.length ?? 0;
   return (
-    <Loaded query={gate} what="The scenarios’ verdict" height={60}>
+    <Loaded query={gate} what="The scenario results" height={60}>
       {(known) =>
         known.is_required || count > 0 ? (
           <Stack gap={8} role="group" aria-label="Scenarios">
@@ -47,7 +47,7 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
     return (
       <Text fz="sm">
         {demand}
-        {count === 0 ? "It has no scenarios yet." : "They have not run with this draft as it is now."}
+        {count === 0 ? "It has no scenarios yet." : "They have not been run with the current draft."}
       </Text>
     );
   const reasons = listOf(object(gate.play.verdict)["reasons"]);

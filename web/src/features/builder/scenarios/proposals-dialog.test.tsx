@@ -55,12 +55,12 @@ it("shows what each proposal takes, and saves those that are chosen", async () =
   const { user, server } = await renderPanel([OWN]);
   const release = server.hold(PROPOSE, { body: FOUND });
   await user.click(await screen.findByRole("button", { name: "Propose" }));
-  expect(await screen.findByText(/Talking to the agent along each transition/)).toBeTruthy();
+  expect(await screen.findByText(/Trying each transition in conversations with the agent/)).toBeTruthy();
   release();
   const dialog = await screen.findByRole("dialog", { name: "Proposed scenarios" });
   expect(await within(dialog).findByText("Covers Welcome → Books.")).toBeTruthy();
   expect(within(dialog).getByText("The same call, with tools that fail.")).toBeTruthy();
-  expect(within(dialog).getByText(/Write these yourself: Welcome → Complains/)).toBeTruthy();
+  expect(within(dialog).getByText(/Write scenarios for them yourself: Welcome → Complains/)).toBeTruthy();
   expect(server.sent.map(({ route }) => route)).toEqual([PROPOSE]);
 
   await user.click(within(dialog).getByRole("checkbox", { name: "Takes “Books” while tools fail" }));
@@ -80,7 +80,7 @@ it("saves nothing while none is chosen, and keeps the choice when it is refused"
   const { user, server } = await renderPanel([]);
   server.on(PROPOSE, { body: { ...FOUND, is_complete: false } });
   await user.click(await screen.findByRole("button", { name: "Propose some" }));
-  expect(await screen.findByText(/Time was up before every transition was tried/)).toBeTruthy();
+  expect(await screen.findByText(/Time ran out before every transition was tried/)).toBeTruthy();
   const all = screen.getByRole("checkbox", { name: "All" });
   await user.click(all);
   expect(screen.getByRole("button", { name: "Save" })).toHaveProperty("disabled", true);

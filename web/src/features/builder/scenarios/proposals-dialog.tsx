@@ -43,7 +43,7 @@ export function ProposalsDialog({ onClose }: { onClose: () => void }) {
       ) : data === undefined ? (
         <Group gap="sm" wrap="nowrap" role="status">
           <Loader size="sm" aria-label="Proposing scenarios" />
-          <Text fz="sm">Talking to the agent along each transition. This takes up to 45 seconds.</Text>
+          <Text fz="sm">Trying each transition in conversations with the agent. This takes up to 45 seconds.</Text>
         </Group>
       ) : scenarios.length === 0 ? (
         <Nothing found={data} />
@@ -57,20 +57,20 @@ export function ProposalsDialog({ onClose }: { onClose: () => void }) {
 function Nothing({ found }: { found: Proposals }) {
   if (!found.is_complete)
     return (
-      <Empty title="Nothing was found in time" isInside>
-        This agent is too large, or the server too busy, to find a scenario within 45 seconds. Try again, or write one.
+      <Empty title="No scenarios found in time" isInside>
+        The agent is too large or the server too busy to find a scenario within 45 seconds. Try again, or write one.
       </Empty>
     );
   if (found.missed.length === 0)
     return (
       <Empty title="Nothing to add" isInside>
-        Scenarios that passed take every transition of this agent.
+        Your passing scenarios already take every transition of this agent.
       </Empty>
     );
   return (
     <Stack gap="sm">
       <Empty title="No scenario was found" isInside>
-        The built-in model, which needs no key, cannot be talked along what is missing.
+        No conversation with the built-in offline model reaches the missing transitions.
       </Empty>
       <Missed ids={found.missed} />
     </Stack>
@@ -90,12 +90,12 @@ function Choice({ found, left, onLeave }: ChoiceProps) {
   return (
     <>
       <Text fz="sm" c="dimmed">
-        Each expects what the agent does now: its transitions, sentences and tool calls. Take out what may change once
-        they are saved. Tools of other servers answer “ok” until you write a better answer.
+        Each one expects what the agent does now: its transitions, sentences, and tool calls. After saving, remove what
+        is allowed to change. Tools on other servers answer “ok” until you write a better answer.
       </Text>
       {!found.is_complete && (
         <Alert color="yellow" variant="light">
-          Time was up before every transition was tried. Save these, run them, and propose again for the rest.
+          Time ran out before every transition was tried. Save and run these, then propose again for the rest.
         </Alert>
       )}
       <Checkbox
@@ -136,7 +136,7 @@ function Missed({ ids }: { ids: readonly string[] }) {
         Not reached
       </Text>
       <Text fz="sm" c="dimmed">
-        No words were found that lead the built-in model there. Write these yourself:{" "}
+        No conversation with the built-in offline model reaches these transitions. Write scenarios for them yourself:{" "}
         {edgeTitles(document.definition, ids).join(", ")}.
       </Text>
     </div>

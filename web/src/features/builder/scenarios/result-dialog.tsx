@@ -18,7 +18,7 @@ export function ResultDialog({ result, onClose }: { result: LatestResult; onClos
         {(all) => {
           const played = all.find((one) => one.name === result.name && one.seed === result.seed);
           return played === undefined ? (
-            <Text fz="sm">This conversation is no longer kept. Run the scenario again.</Text>
+            <Text fz="sm">This conversation is no longer stored. Run the scenario again.</Text>
           ) : (
             <Conversation played={played} />
           );
@@ -39,9 +39,9 @@ function Conversation({ played }: { played: PlayedResult }) {
   return (
     <Stack gap="sm">
       {played.faults.length === 0 ? (
-        <Text fz="sm">Everything held.</Text>
+        <Text fz="sm">All expectations were met.</Text>
       ) : (
-        <Alert color="red" variant="light" title="What did not hold">
+        <Alert color="red" variant="light" title="Failed expectations">
           <ul className={classes.faults}>
             {played.faults.map((fault, index) => (
               <li key={index}>

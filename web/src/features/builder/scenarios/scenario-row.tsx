@@ -60,7 +60,7 @@ export function ScenarioRow({ scenario, result, isBusy, onRun, onEdit, onCopy, o
         isBusy={erase.isPending}
         error={erase.error}
       >
-        The draft loses this scenario. Published versions keep theirs.
+        This removes it from the draft. Published versions keep it.
       </Confirm>
     </li>
   );

@@ -120,7 +120,7 @@ function sentence(message: string): string {
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }
 
-/** What did not hold, with the names of steps and transitions instead of their ids. */
+/** Failed expectations, with the names of steps and transitions instead of their ids. */
 export function faultSentence(fault: { message: string }, { nodes, edges }: Definition): string {
   const named = fault.message.replace(/\b(node|edge|at) (\S+?)(?=[\s,.;:]|$)/g, (whole, kind: string, id: string) => {
     const edge = kind === "edge" ? edges.find((one) => one.id === id) : undefined;

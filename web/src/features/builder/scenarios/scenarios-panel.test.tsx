@@ -142,7 +142,7 @@ it("opens what is made of a run, under a name that is free, and keeps what the f
   const { user, server } = await renderPanel([{ ...BOOKS, name: "call-20" }], { fromRun: 20, onFromRunDone });
   expect(await screen.findByRole("textbox", { name: "Title" })).toHaveProperty("value", "Call 20");
   expect(screen.getByRole("textbox", { name: "Turn 1: words" })).toHaveProperty("value", "a table");
-  expect(screen.getByText(/Replace names and numbers before you save it/)).toBeTruthy();
+  expect(screen.getByText(/Before you save it, replace names and numbers/)).toBeTruthy();
   const written = { ...MADE, name: "call-20-2" };
   server.on(CHECK, { body: { is_valid: true, issues: [], scenarios: [written], yaml: "" } });
   server.on(`PUT ${AGENT}/scenarios/call-20-2`, { body: {} });

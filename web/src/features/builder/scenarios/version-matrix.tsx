@@ -30,7 +30,7 @@ export function VersionMatrix({ scenarios, plays, onShow, onClose }: VersionMatr
     <Dialog title="Scenarios by version" isOpen onClose={onClose} size="xl">
       <Stack gap="sm">
         <Text fz="sm" c="dimmed">
-          The last result of each scenario with each version, newest first. A version is run with the scenarios that it
+          The last result of each scenario with each version, newest first. Each version is run with the scenarios it
           was published with.
         </Text>
         <FormProblem words={error === null ? null : messageOf(error)} />

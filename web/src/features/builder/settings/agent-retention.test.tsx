@@ -55,9 +55,9 @@ it("sends days, and null for the organization's, and shows what applies then", a
 
 it("shows at each field what is in effect", async () => {
   await renderPanel();
-  expect(screen.getByText(/sound.* In effect: 7 days\.$/)).toBeTruthy();
-  expect(screen.getByText(/words.* In effect: 30 days, set by the organization\.$/)).toBeTruthy();
-  expect(screen.getByText(/whole run.* In effect: no period\.$/)).toBeTruthy();
+  expect(screen.getByText(/recordings.* In effect: 7 days\.$/)).toBeTruthy();
+  expect(screen.getByText(/transcripts.* In effect: 30 days, set by the organization\.$/)).toBeTruthy();
+  expect(screen.getByText(/whole runs.* In effect: no limit\.$/)).toBeTruthy();
 });
 
 it("shows at the field what is wrong with it", async () => {

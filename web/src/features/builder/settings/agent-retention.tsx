@@ -19,18 +19,17 @@ const FIELDS = [
   {
     name: "recordings_days",
     label: "Recordings",
-    description: "Days until the sound of a call is deleted.",
+    description: "Days until recordings are deleted.",
   },
   {
     name: "transcripts_days",
     label: "Transcripts",
-    description:
-      "Days until the words of a conversation are deleted, with variables and reviews. Times, steps and cost stay.",
+    description: "Days until transcripts, variables, and reviews are deleted. Times, steps, and cost stay.",
   },
   {
     name: "runs_days",
     label: "Runs",
-    description: "Days until the whole run is deleted. Usage and charges stay.",
+    description: "Days until whole runs are deleted, with their recordings and transcripts. Usage and charges stay.",
   },
 ] as const;
 
@@ -75,8 +74,8 @@ function RetentionForm({ retention }: { retention: Retention }) {
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <Text fz="sm" c="dimmed">
-          The shorter period counts, the agent’s or the organization’s. Leave a field empty for the organization’s. This
-          also deletes earlier calls, of every version.
+          If the organization has a shorter period, that one applies. Leave a field empty to use the organization’s.
+          Earlier calls are deleted too.
         </Text>
         {FIELDS.map(({ name, label, description }) => (
           <NumberInput
@@ -94,7 +93,7 @@ function RetentionForm({ retention }: { retention: Retention }) {
           />
         ))}
         <Text fz="sm" c="dimmed">
-          {admin ? "This belongs to the agent and applies at once." : "Only admins can change this."}
+          {admin ? "Applies to all versions immediately, without publishing." : "Only admins can change this."}
         </Text>
         <FormProblem words={form.problem} />
         {admin && (
@@ -112,7 +111,7 @@ function RetentionForm({ retention }: { retention: Retention }) {
 /** What is in effect by what is stored, not by what is typed. */
 function describeApplied(retention: Retention, name: Name): string {
   const applied = retention.applied[name];
-  if (applied === null) return "In effect: no period.";
+  if (applied === null) return "In effect: no limit.";
   const days = pluralize(applied, "day");
   return applied === retention[name] ? `In effect: ${days}.` : `In effect: ${days}, set by the organization.`;
 }

@@ -48,7 +48,7 @@ export const PHRASES = [
   [
     "resumed",
     "After a break",
-    "Said when the line to the caller broke and the call goes on.",
+    "Said when a dropped connection is restored and the call continues.",
     "Sorry, we were cut off for a moment.",
   ],
   [

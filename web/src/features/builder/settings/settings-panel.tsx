@@ -50,7 +50,7 @@ export function SettingsPanel() {
         <Section title="Before publishing">
           <GateSettings />
         </Section>
-        <Section title="How long calls are kept">
+        <Section title="Retention">
           <AgentRetention />
         </Section>
         <Section title="This agent">

@@ -38,7 +38,7 @@ export function CallMeForm({ campaign, onClose }: { campaign: Campaign; onClose:
       {placed === undefined ? (
         <TextInput
           label="Your number"
-          description="You get the call that a contact gets: the published agent, with the data of the first contact. It is not part of the campaign."
+          description="You get the same call as a contact: the published agent, with the data of the first contact. It does not count toward the campaign."
           placeholder="+14155550123"
           type="tel"
           required

@@ -67,7 +67,7 @@ export function DeleteContacts({ campaign, onClose }: DeletionProps) {
       isBusy={remove.isPending}
       error={remove.error}
     >
-      The contact list, its dials, and its file are deleted, so the campaign has no progress and no report any more. Its
+      The contact list, its dials, and its file are deleted, so the campaign no longer has progress or a report. Its
       calls stay. This cannot be undone.
     </Confirm>
   );

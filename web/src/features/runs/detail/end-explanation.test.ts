@@ -37,10 +37,12 @@ it("names the model that failed", () => {
 it("says of every other reason what happened", () => {
   const sentence = (reason: string, more?: object) => explainEnd(ended(reason, more), EVENTS)?.sentence;
   expect(sentence("caller_hung_up")).toBe("The caller hung up at “Ask the day”.");
-  expect(sentence("idle", { mode: "textchat" })).toBe("No message came for a long time, so the chat was closed.");
+  expect(sentence("idle", { mode: "textchat" })).toBe(
+    "The chat was closed because no message arrived for a long time.",
+  );
   expect(sentence("media_never_came")).toMatch(/never sent its audio/);
   expect(sentence("number_not_owned", { status: "failed" })).toBe(
-    "The call could not be placed or broke off: number not owned.",
+    "The call could not be placed or was cut off: number not owned.",
   );
   expect(explainEnd({ ...ended(""), end_reason: null }, [])).toBeNull();
 });

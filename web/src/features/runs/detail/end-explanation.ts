@@ -46,7 +46,7 @@ export function explainEnd(run: EndedRun, events: readonly CallEvent[]): EndExpl
   return {
     sentence:
       run.status === "failed"
-        ? `The call could not be placed or broke off: ${humanize(run.end_reason).toLowerCase()}.`
+        ? `The call could not be placed or was cut off: ${humanize(run.end_reason).toLowerCase()}.`
         : `The call ended: ${humanize(run.end_reason).toLowerCase()}.`,
     isBad: run.status === "failed",
     actions: run.status === "failed" ? [PHONE] : [],
@@ -77,7 +77,7 @@ const REASONS: Record<string, (facts: Facts) => EndExplanation> = {
   canceled: () => fine("The call was canceled before anyone answered.", []),
   idle: (facts) =>
     facts.run.mode === "textchat"
-      ? fine("No message came for a long time, so the chat was closed.", [])
+      ? fine("The chat was closed because no message arrived for a long time.", [])
       : bad(`The caller was silent${during(facts)}, so the agent hung up.`, [...lastWords(facts), ...editStep(facts)]),
   not_understood: (facts) =>
     bad(`The agent did not understand the caller${times(facts.misses)}${during(facts)} and hung up.`, [
@@ -97,7 +97,7 @@ const REASONS: Record<string, (facts: Facts) => EndExplanation> = {
       : bad(`The call failed${because(facts)}.`, [...lastWords(facts), MODELS]),
   media_lost: (facts) =>
     bad(
-      "The audio connection broke off.",
+      "The audio connection was lost.",
       facts.run.mode === "browser" ? lastWords(facts) : [...lastWords(facts), PHONE],
     ),
   media_never_came: () => bad("The call was answered, but the carrier never sent its audio to this server.", [PHONE]),

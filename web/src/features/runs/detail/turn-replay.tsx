@@ -38,7 +38,7 @@ export function TurnReplay({ agentId, runId, turn }: TurnReplayProps) {
           {replay.data === undefined ? "Re-run with the draft" : "Re-run again"}
         </Button>
         <Text fz="xs" c="dimmed">
-          By text. Tools are not called: they answer what they answered then.
+          As text. Tools are not called: they return what they returned in this run.
         </Text>
       </Group>
       {replay.isError && (

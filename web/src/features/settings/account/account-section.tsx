@@ -38,8 +38,8 @@ export default function AccountSection() {
           {account.data.is_provider_session ? (
             <Panel title="Sign-in">
               <Text p="lg" fz="sm">
-                You signed in with your organization&apos;s identity provider. This session opens this organization
-                only, and your password and two-step sign-in are not changed from it.
+                You signed in with your organization&apos;s identity provider. This session is limited to this
+                organization. You cannot change your password or two-step sign-in here.
               </Text>
             </Panel>
           ) : (

@@ -107,7 +107,7 @@ function WhatEnds({ preview }: { preview: Preview }) {
       {preview.organizations.length > 0 && (
         <div>
           <Text fz="sm" fw={600}>
-            You leave
+            You will leave
           </Text>
           <List fz="sm">
             {preview.organizations.map(({ id, name, api_keys }) => (

@@ -33,7 +33,7 @@ export function BlockedCallers() {
         {(data) =>
           data.entries.length === 0 ? (
             <Empty isInside title="No blocked callers">
-              Calls of a blocked number are refused with a sentence.
+              Blocked callers hear a short message, and their call is rejected.
             </Empty>
           ) : (
             <>

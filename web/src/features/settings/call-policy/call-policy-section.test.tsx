@@ -39,7 +39,7 @@ it("sends the whole policy, and null for what is left empty", async () => {
   server.on(PUT, { body: POLICY });
   await user.type(screen.getByRole("textbox", { name: "Countries" }), "US, ca");
   await user.click(screen.getByRole("checkbox", { name: "Allow premium numbers" }));
-  await user.type(screen.getByRole("textbox", { name: "Live calls of one caller" }), "2");
+  await user.type(screen.getByRole("textbox", { name: "Concurrent calls per caller" }), "2");
   await user.click(screen.getByRole("button", { name: "Save" }));
   const body = { ...POLICY, countries: ["US", "ca"], allows_premium: true, max_live_calls_per_caller: 2 };
   await waitFor(() => expect(server.sent).toEqual([{ route: PUT, body }]));

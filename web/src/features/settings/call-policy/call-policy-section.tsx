@@ -69,7 +69,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
     save.mutate(toPolicy(form.values), { onSuccess: () => notifySuccess("Call policy saved.") });
   };
   return (
-    <Panel title="Where calls may go">
+    <Panel title="Allowed destinations">
       <form onSubmit={submit} className={classes.form} noValidate>
         <TextInput
           label="Countries"
@@ -81,7 +81,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
         <Checkbox label="Allow satellite numbers" disabled={!admin} {...form.check("allows_satellite")} />
         <Checkbox label="Allow ranges often used for fraud" disabled={!admin} {...form.check("allows_high_risk")} />
         <NumberInput
-          label="Highest price of a minute"
+          label="Maximum price per minute"
           description="In cents. Applies to destinations with a known price."
           min={0.01}
           decimalScale={4}
@@ -89,14 +89,14 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
           {...form.field("max_cents_per_minute")}
         />
         <NumberInput
-          label="Live calls of one caller"
+          label="Concurrent calls per caller"
           min={1}
           allowDecimal={false}
           readOnly={!admin}
           {...form.field("max_live_calls_per_caller")}
         />
         <NumberInput
-          label="Calls of one caller in an hour"
+          label="Calls per caller per hour"
           min={1}
           allowDecimal={false}
           readOnly={!admin}

@@ -59,7 +59,7 @@ export function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key
       />
       <MultiSelect
         label="Scopes"
-        description="What the key may do of that which its role may"
+        description="Limit the key to part of what its role allows"
         data={[
           { value: "read", label: "Read" },
           { value: "call", label: "Call" },

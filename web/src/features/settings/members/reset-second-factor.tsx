@@ -36,8 +36,8 @@ export function ResetSecondFactor({ member }: { member: Schema<"MemberResponse">
         isBusy={reset.isPending}
         error={reset.error}
       >
-        Do this only when you know that it is they who ask. Their password alone signs them in then, and their sessions
-        end.
+        Do this only if you are sure that the request comes from them. Their sessions end, and they can then sign in
+        with their password alone.
       </Confirm>
     </>
   );

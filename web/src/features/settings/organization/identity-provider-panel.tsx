@@ -20,8 +20,8 @@ type JoinsAs = Provider["joins_as"];
 const NOBODY = "invited";
 const JOINING = [
   { value: NOBODY, label: "Members and invited people only" },
-  { value: "viewer", label: "Everybody of these domains, as viewers" },
-  { value: "member", label: "Everybody of these domains, as members" },
+  { value: "viewer", label: "Anyone in these domains, as viewers" },
+  { value: "member", label: "Anyone in these domains, as members" },
 ];
 
 export function IdentityProviderPanel() {
@@ -40,8 +40,8 @@ export function IdentityProviderPanel() {
           ) : (
             <Text p="lg" fz="sm">
               {data.provider === null
-                ? "Not set up. Owners set it up."
-                : `Members sign in with ${data.provider.issuer}. Owners change it.`}
+                ? "Not set up. Only owners can set it up."
+                : `Members sign in with ${data.provider.issuer}. Only owners can change it.`}
             </Text>
           )
         }
@@ -81,7 +81,7 @@ function ProviderForm({ provider, redirectUri }: { provider: Provider | null; re
   return (
     <form onSubmit={submit} className={classes.form} noValidate>
       <Text fz="sm" c="dimmed">
-        Members sign in where they sign in for everything else, by OpenID Connect. Register Offhook there with this
+        Members sign in with the provider they already use, over OpenID Connect. Register Offhook there with this
         redirect URI:
       </Text>
       <CopyLine value={redirectUri} label="redirect URI" />
@@ -94,19 +94,21 @@ function ProviderForm({ provider, redirectUri }: { provider: Provider | null; re
       <TextInput label="Client ID" {...form.text("client_id")} />
       <Password
         label="Client secret"
-        description={provider?.has_client_secret ? "Stored. Leave empty to keep it." : "Empty for a client without one"}
+        description={
+          provider?.has_client_secret ? "Stored. Leave empty to keep it." : "Leave empty if the client has none"
+        }
         autoComplete="off"
         {...form.text("client_secret")}
       />
       <TagsInput
         label="Email domains"
-        description="The provider lets in addresses of these domains only"
+        description="Only addresses in these domains can sign in"
         {...form.field("email_domains")}
       />
       <Select label="Who gets in" allowDeselect={false} data={JOINING} {...form.field("joins_as")} />
       <Switch
         label="Require it"
-        description="Admins, members, and viewers sign in with it only. Owners can still use their password. API keys are not affected."
+        description="Admins, members, and viewers can sign in only with it. Owners can still use their password. API keys are not affected."
         {...form.check("is_required")}
       />
       <FormProblem words={form.problem} />

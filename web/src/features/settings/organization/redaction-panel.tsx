@@ -33,7 +33,7 @@ const KINDS: Record<Kind, { label: string; description: string }> = {
   email: { label: "Email addresses", description: "Written or spoken, such as “jane at example dot com”." },
   phone: { label: "Phone numbers", description: "US numbers, numbers with a country code, or when asked for." },
   birth_date: { label: "Dates of birth", description: "Dates when birth is mentioned or asked for. Other dates stay." },
-  name: { label: "Names", description: "Names that callers give as their own, and those on the list." },
+  name: { label: "Names", description: "Names that callers give as their own, and names on the list." },
 };
 
 export function RedactionPanel() {
@@ -71,10 +71,10 @@ function RedactionForm({ settings }: { settings: Settings }) {
   return (
     <form onSubmit={submit} className={classes.form} noValidate>
       <Text fz="sm" c="dimmed">
-        {settings.kinds.length === 0 && "Nothing is redacted yet. "}
-        In calls from now on, what you select is replaced with [card] and the like in transcripts, events, variables,
-        and webhooks. The recording is silent for the whole turn, on the side that said it. Redaction understands
-        English. Earlier calls and text chats stay as they are.
+        {settings.kinds.length === 0 && "Nothing is redacted. "}
+        In new calls, what you select is replaced with labels such as [card] in transcripts, events, variables, and
+        webhooks. In the recording, the whole turn of the person who said it is silenced. Redaction works in English
+        only. Earlier calls and text chats do not change.
       </Text>
       <Kinds form={form} isOff={!permissions.admin} />
       <NameList
@@ -122,7 +122,7 @@ function NameList({ form, count, isOff, isReadOnly, error }: NameListProps) {
     <Stack gap={4}>
       <Textarea
         label="List of names"
-        description="One per line, each as a whole: “Anna Schmidt” does not find Anna. All members can read the list. It is kept while names are not redacted."
+        description="One per line. Only the whole entry matches: “Anna Schmidt” does not match “Anna”. All members can see the list. It is kept even while names are not redacted."
         autosize
         minRows={3}
         maxRows={10}

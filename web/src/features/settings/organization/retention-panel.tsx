@@ -18,36 +18,35 @@ const FIELDS = [
   {
     name: "recordings_days",
     label: "Recordings",
-    description: "Days until the sound of a call is deleted",
+    description: "Days until recordings are deleted.",
   },
   {
     name: "transcripts_days",
     label: "Transcripts",
-    description:
-      "Days until the words of a conversation are deleted, with variables and reviews. Times, steps and cost stay.",
+    description: "Days until transcripts, variables, and reviews are deleted. Times, steps, and cost stay.",
   },
   {
     name: "runs_days",
     label: "Runs",
-    description: "Days until the whole run is deleted. Usage and charges stay.",
+    description: "Days until whole runs are deleted, with their recordings and transcripts. Usage and charges stay.",
   },
   {
     name: "contacts_days",
     label: "Contacts",
     description:
-      "Days from the end of a campaign until its contacts lose their numbers and variables. Counts and report stay.",
+      "Days after a campaign ends until phone numbers and variables are removed from its contacts. Counts and the report stay.",
   },
   {
     name: "audit_days",
     label: "Audit log",
-    description: "Days until entries of the audit log are deleted, at least 90",
+    description: "Days until audit log entries are deleted; at least 90.",
   },
 ] as const;
 
 export function RetentionPanel() {
   const retention = useRetention();
   return (
-    <Panel title="How long calls are kept">
+    <Panel title="Retention">
       <Loaded query={retention} what="The retention settings" height={240}>
         {(data) => <RetentionForm retention={data} />}
       </Loaded>
@@ -98,7 +97,7 @@ function RetentionForm({ retention }: { retention: Schema<"RetentionResponse"> }
           key={name}
           label={label}
           description={description}
-          placeholder="Kept until you delete them"
+          placeholder="No limit"
           suffix=" days"
           min={name === "audit_days" ? 90 : 1}
           max={3650}

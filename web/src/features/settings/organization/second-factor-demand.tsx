@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 export function SecondFactorDemand() {
   const demand = useSecondFactorDemand();
   return (
-    <Panel title="Two-step sign-in of members">
+    <Panel title="Two-step sign-in for members">
       <Loaded query={demand} what="The two-step sign-in of your members" height={160}>
         {(data) => <DemandForm demand={data} />}
       </Loaded>
@@ -43,7 +43,7 @@ function DemandForm({ demand }: { demand: Schema<"SecondFactorDemandResponse"> }
       {!isRequired && (
         <NumberInput
           label="Grace period"
-          description="Until then members without it can still work. After it they reach only their account, to set it up."
+          description="Until then, members without it can keep working. After that, they can only open their account to set it up."
           suffix=" days"
           min={0}
           max={89}

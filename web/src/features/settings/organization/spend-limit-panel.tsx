@@ -52,7 +52,7 @@ function LimitForm({ limit }: { limit: Schema<"SpendLimit"> }) {
     <form onSubmit={submit} className={classes.form} noValidate>
       <NumberInput
         label="Your limit"
-        description="Calls end and new ones are rejected when a day has cost this much. Leave it empty for the operator's limit, which yours can only lower."
+        description="When a day's cost reaches this amount, calls end and new ones are rejected. Leave it empty to use the operator's limit; yours can only be lower."
         prefix="$"
         decimalScale={2}
         min={0.01}

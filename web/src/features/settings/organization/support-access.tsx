@@ -24,8 +24,9 @@ export function SupportAccess() {
               onChange={(event) => change(event.currentTarget.checked)}
             />
             <Text fz="sm" c="dimmed">
-              A superuser of this installation can act as one of you for an hour, and only reads unless you allow more.
-              Keys, members, webhooks, credentials, and carrier accounts stay closed to them. The audit log names them.
+              A superuser of this installation can impersonate a member for an hour, with read-only access unless you
+              allow changes. They can never change keys, members, webhooks, credentials, or carrier accounts. The audit
+              log records who they are.
             </Text>
           </div>
         )}

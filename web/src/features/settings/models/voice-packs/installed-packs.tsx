@@ -96,7 +96,7 @@ function RemoveQuestion({ pack, onClose }: { pack: InstalledPack; onClose: () =>
           { name: pack.name, isUnfinishedOnly: false },
           {
             onSuccess: ({ freed_bytes }) => {
-              notifySuccess(`Removed ${pack.title}. ${formatFileSize(freed_bytes)} are free again.`);
+              notifySuccess(`Removed ${pack.title}. Freed ${formatFileSize(freed_bytes)}.`);
               onClose();
             },
           },
@@ -104,7 +104,7 @@ function RemoveQuestion({ pack, onClose }: { pack: InstalledPack; onClose: () =>
       }
     >
       {use !== null && `${use}. `}
-      Calls in progress keep it. New calls that want it use their fallbacks, then the built-in models.
+      Calls in progress keep it. New calls that would have used it use their fallbacks, then the built-in models.
     </Confirm>
   );
 }

@@ -10,7 +10,7 @@ import { parseAddresses } from "./pack-words";
 
 const HINTS: Record<Packs["mirrors"]["source"], string> = {
   stored: "Tried in order, one address per line. Leave it empty to use OFFHOOK_VOICES_URL again.",
-  environment: "Set by OFFHOOK_VOICES_URL. An address that you save here takes its place.",
+  environment: "Set by OFFHOOK_VOICES_URL. An address that you save here overrides it.",
   none: "An https:// address that serves voices.json and the files that it names. One per line, tried in order.",
 };
 

@@ -12,7 +12,7 @@ export function OfferCard({ found }: { found: Packs }) {
   const offer = useOffer(found.mirrors.addresses);
   if (found.mirrors.addresses.length === 0) return null;
   if (offer.isError)
-    return <Problem title="The mirror offers no pack" error={offer.error} onRetry={() => void offer.refetch()} />;
+    return <Problem title="The mirror has no packs" error={offer.error} onRetry={() => void offer.refetch()} />;
   if (offer.data === undefined)
     return (
       <Group gap="xs" role="status">
