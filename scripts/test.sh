@@ -63,8 +63,8 @@ if [ "$selection" != slow ] && [ $# = 0 ] && [ -x web/node_modules/.bin/vitest ]
 fi
 
 heading "Tests on virtual time"
-# Two more than there are cores: some of them wait, for a database or a process of their own.
-run_pytest -n "$(($(nproc) + 2))" --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
+# One more than there are cores: some of them wait, for a database or a process of their own. Each reads all tests first.
+run_pytest -n "$(($(nproc) + 1))" --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
 
 heading "Tests on the wall clock and in the browser"
 # Only their files: each process would read all the others for 15 seconds.
