@@ -71,6 +71,15 @@ def saved(page: Page) -> None:
     expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible(timeout=SLOW)
 
 
+def open_survey(page: Page) -> int:
+    """Opens a demo agent at its step "Rating"; returns its id."""
+    agent: int = next(i["id"] for i in ask(page, "GET", "/workflow/fetch") if i["name"] == "Guest survey (demo)")
+    page.goto(f"{base_of(page)}/agents/{agent}")
+    step(page, "Rating").click()
+    expect(prompt(page)).to_be_visible(timeout=SLOW)
+    return agent
+
+
 def prompt(page: Page) -> Locator:
     return page.get_by_role("textbox", name=re.compile("^Prompt"))
 
@@ -214,10 +223,7 @@ def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
 @pytest.mark.slow
 def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
     mine = owner
-    agent = next(item["id"] for item in ask(mine, "GET", "/workflow/fetch") if item["name"] == "Guest survey (demo)")
-    mine.goto(f"{base_of(mine)}/agents/{agent}")
-    step(mine, "Rating").click()
-    expect(prompt(mine)).to_be_visible(timeout=SLOW)
+    agent = open_survey(mine)
 
     theirs = browser.new_context(storage_state=mine.context.storage_state()).new_page()
     theirs.goto(mine.url)
@@ -282,6 +288,7 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
 
 @pytest.mark.slow
 def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page) -> None:
+    open_survey(owner)
     for tab in ("Test", "Settings", "Versions", "Step"):
         owner.get_by_role("radiogroup", name="Side panel").get_by_text(tab).click()
         owner.wait_for_timeout(300)
@@ -309,6 +316,7 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
 
 def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_clipboard(owner: Page) -> None:
     page = owner
+    open_survey(page)
     page.get_by_role("textbox", name="Find a step").fill("API trigger")
     page.keyboard.press("Enter")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
