@@ -52,7 +52,7 @@ MEASURED_COSTS: Final = CallCosts(
     event_bytes=396,
     other_bytes=11_776,
     server_connections=12,
-    worker_connections=16,
+    worker_connections=13,
     # the largest ones
     log_by_relation={
         "call_states": Cost(-597, 238),

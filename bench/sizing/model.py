@@ -51,9 +51,9 @@ class Assumptions:
     spare: float = 0.1
     transaction_s: float = 0.005
     most_server_connections: int = 27
-    most_worker_connections: int = 31
+    most_worker_connections: int = 28
     direct_server_connections: int = 3
-    direct_worker_connections: int = 8
+    direct_worker_connections: int = 5
     runs_days: int = 90
     recordings_days: int = 30
     log_days: int = 7

@@ -54,8 +54,8 @@ def test_a_million_calls_a_day() -> None:
     assert (processes.workers, processes.database_cores) == (5, 7)
     connections = capacity.connections
     assert connections.usual == 70 * 12 + 5 * 16
-    assert connections.most == 70 * 27 + 5 * 31
-    assert connections.direct == 70 * 3 + 5 * 8
+    assert connections.most == 70 * 27 + 5 * 28
+    assert connections.direct == 70 * 3 + 5 * 5
     # 694 transactions a second of 5 ms each, twice
     assert connections.pooled == 7
     writing = capacity.writing

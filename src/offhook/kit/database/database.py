@@ -13,7 +13,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import QueuePool
 from starlette.requests import HTTPConnection
 
-from offhook.kit.database.engine import STATEMENT_TIMEOUT_S, create_engine, distrust_connections
+from offhook.kit.database.engine import POOL_SIZE, STATEMENT_TIMEOUT_S, create_engine, distrust_connections
 from offhook.kit.json_values import JsonObject, JsonValue
 
 NAMING_CONVENTION = {
@@ -64,7 +64,7 @@ class Database:
         url: str,
         *,
         pooler_url: str | None = None,
-        pool_size: int = 10,
+        pool_size: int = POOL_SIZE,
         engine: AsyncEngine | None = None,
         statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
     ) -> None:

@@ -14,6 +14,10 @@ from offhook.kit.database.tcp_keepalive import keep_socket_alive
 # The longest statement of a request or a job; migrations and index builds have no limit.
 STATEMENT_TIMEOUT_S: Final = 60.0
 CONNECT_TIMEOUT_S: Final = 10.0
+# With what listens and runs jobs, a process keeps at most twelve connections after a peak.
+POOL_SIZE: Final = 9
+# Further connections at a peak; they are closed as soon as they are free.
+MAX_OVERFLOW: Final = 11
 # Shown by pg_stat_activity.
 APPLICATION_NAME: Final = "offhook"
 _OPENED_AT: Final = "offhook_opened_at"
@@ -46,7 +50,7 @@ _guards: WeakKeyDictionary[Engine, _ConnectionGuard] = WeakKeyDictionary()
 def create_engine(
     url: str,
     *,
-    pool_size: int = 10,
+    pool_size: int = POOL_SIZE,
     statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
     is_pooled: bool = False,
 ) -> AsyncEngine:
@@ -59,7 +63,7 @@ def create_engine(
     engine = create_async_engine(
         url,
         pool_size=pool_size,
-        max_overflow=10,
+        max_overflow=MAX_OVERFLOW,
         pool_pre_ping=False,
         pool_recycle=1800,
         # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
