@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 class DomainError(Exception):
     """Base of every error that a caller may see, rendered as ``{"detail": …, "code": …}``, with ``field`` where one field is wrong.
 
-    Subclasses live beside their service, set ``code`` and ``status`` and use their docstring as the default
+    Subclasses live beside their service, set ``code`` and ``status`` and use the first paragraph of their docstring
+    as the default
     message. ``detail`` replaces the sentence where the answer is an object (a failed publish). ``field`` is dotted, as in
     the request or its configuration: ``models.llm.model``.
     """
@@ -22,7 +23,7 @@ class DomainError(Exception):
         field: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self.message = message or (self.__doc__ or self.code).strip().splitlines()[0]
+        self.message = message or " ".join((self.__doc__ or self.code).split("\n\n")[0].split())
         self.detail = detail
         self.field = field
         self.headers = headers
@@ -37,7 +38,7 @@ class NotFound(DomainError):
 
 
 class Unauthorized(DomainError):
-    """A valid credential is needed: send X-API-Key, or Authorization: Bearer."""
+    """A valid credential is required. Send X-API-Key or Authorization: Bearer."""
 
     code = "unauthorized"
     status = 401
@@ -65,7 +66,7 @@ class UnprocessableRequest(DomainError):
 
 
 class TooManyRequests(DomainError):
-    """Too many requests: wait and try again."""
+    """Too many requests. Wait and try again."""
 
     code = "too_many_requests"
     status = 429
