@@ -63,7 +63,7 @@ class Root:
 
     @property
     def is_draining(self) -> bool:
-        """Whether this process lets its calls end and takes no new ones."""
+        """Returns whether this process lets its calls end and takes no new ones."""
         return self.db.engine.sync_engine in _draining
 
     async def drain(self) -> None:

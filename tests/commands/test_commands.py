@@ -35,7 +35,7 @@ class TestSettings:
     def test_a_database_that_is_away_is_one_sentence(self, offhook: Offhook) -> None:
         done = offhook.run("migrate", OFFHOOK_DATABASE_URL="postgresql://u:secret@127.0.0.1:1/x")
         assert done.returncode == 1
-        assert done.stderr.startswith("offhook: The database does not answer")
+        assert done.stderr.startswith("offhook: The database does not respond")
         assert "secret" not in done.stderr
         assert done.stderr.count("\n") == 1
 
@@ -86,13 +86,13 @@ class TestKeys:
 class TestSuperuser:
     @pytest.mark.slow
     def test_grant(self, shared: Offhook) -> None:
-        assert shared.run("superuser", "grant", "owner@localhost").stdout == "owner@localhost is superuser.\n"
+        assert shared.run("superuser", "grant", "owner@localhost").stdout == "owner@localhost is a superuser.\n"
 
     def test_revoke_and_list(self, shared: Offhook) -> None:
         shared.run("superuser", "grant", "owner@localhost")
         assert shared.run("superuser", "list").stdout == "owner@localhost\n"
         done = shared.run("superuser", "revoke", "owner@localhost")
-        assert done.stdout == "owner@localhost is no longer superuser.\n"
+        assert done.stdout == "owner@localhost is no longer a superuser.\n"
         assert shared.run("superuser", "list").stdout == ""
 
     def test_an_unknown_address(self, shared: Offhook) -> None:

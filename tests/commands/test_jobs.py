@@ -48,4 +48,4 @@ def test_failed_jobs_are_shown_and_started_again(offhook: Offhook, database_url:
 def test_retry_without_a_job_is_one_sentence(offhook: Offhook) -> None:
     for arguments in ([], ["7", "--all"]):
         done = offhook.run("jobs", "retry", *arguments)
-        assert (done.returncode, done.stderr) == (1, "offhook: Name the jobs, or use --all.\n")
+        assert (done.returncode, done.stderr) == (1, "offhook: Give job numbers, or use --all.\n")

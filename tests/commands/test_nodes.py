@@ -26,7 +26,7 @@ def offhook(tmp_path: Path, database_url: str) -> Iterator[Offhook]:
 
 
 def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> None:
-    assert offhook.run("nodes").stdout == "No process runs.\n"
+    assert offhook.run("nodes").stdout == "No process is running.\n"
     server = offhook.serve("--no-worker")
     listed: list[str] = []
     while not listed:
@@ -39,7 +39,7 @@ def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> 
     refused = offhook.run("serve", "--port", "0", **elsewhere)
     assert refused.returncode == 1
     last = refused.stderr.splitlines()[-1]
-    assert last.startswith("offhook: The secret key of this process is not the one of this database")
+    assert last.startswith("offhook: This process has a different secret key than its database")
     assert offhook.run("keys", "adopt", **elsewhere).stdout.startswith("This secret key is the installation's now")
     assert offhook.run("keys", "adopt", **elsewhere).stdout == "This secret key is the installation's already.\n"
 

@@ -29,8 +29,8 @@ def test_a_long_secret_or_none(secret: str) -> None:
         ({}, "ok", "none is trusted"),
         ({"public_url": "https://voice.example.com"}, "warning", "Set OFFHOOK_TRUSTED_PROXIES"),
         ({"trusted_proxies": "10.0.0.1"}, "ok", "must append to X-Forwarded-For"),
-        ({"trusted_proxies": "*"}, "warning", "is believed from *"),
-        ({"trusted_proxies": "10.0.0.1, ::/0"}, "warning", "is believed from 10.0.0.1, ::/0"),
+        ({"trusted_proxies": "*"}, "warning", "is trusted from *"),
+        ({"trusted_proxies": "10.0.0.1, ::/0"}, "warning", "is trusted from 10.0.0.1, ::/0"),
     ],
 )
 def test_proxies(settings: dict[str, str], status: str, words: str) -> None:

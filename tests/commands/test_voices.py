@@ -37,7 +37,7 @@ def test_from_files_to_a_pack_and_away_again(offhook: Offhook, folder: Path) -> 
 def test_errors_end_with_their_code(offhook: Offhook, folder: Path) -> None:
     missing = offhook.run("voices", "install", "--yes", "--json")
     assert (missing.returncode, json.loads(missing.stdout)["code"]) == (1, "voices_source_missing")
-    assert missing.stderr.startswith("offhook: No address of voice packs is set")
+    assert missing.stderr.startswith("offhook: No voice pack address is set")
     for arguments, code in (
         (("install", "--yes", "--from", "http://mirror.example"), "voices_address_invalid"),
         (("install", "--yes", "--from", str(folder)), "voices_manifest_unavailable"),

@@ -159,7 +159,7 @@ def test_a_cluster_of_another_version_is_refused_with_a_sentence(tmp_path: Path)
     cluster = tmp_path / "postgres"
     cluster.mkdir()
     (cluster / "PG_VERSION").write_text("15\n")
-    with pytest.raises(PostgresError, match="made by PostgreSQL 15, this is 18"):
+    with pytest.raises(PostgresError, match="created by PostgreSQL 15, and this is 18"):
         EmbeddedPostgres(tmp_path).start()
 
 

@@ -19,7 +19,7 @@ def ring(secret: str) -> Keyring:
 async def test_another_key_starts_nothing(root: Root) -> None:
     await installation.check_secret_key(root.db, ring(OLD))
     await installation.check_secret_key(root.db, ring(OLD))
-    with pytest.raises(WrongSecretKey, match="set OFFHOOK_SECRET_KEY to the key that the other processes have"):
+    with pytest.raises(WrongSecretKey, match="Set OFFHOOK_SECRET_KEY to the key that the other processes use"):
         await installation.check_secret_key(root.db, ring(OTHER))
 
 

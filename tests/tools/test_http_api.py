@@ -208,7 +208,7 @@ class TestAnswers:
 
     async def test_time_is_up(self) -> None:
         never = asyncio.Event()
-        with pytest.raises(ToolCallFailed, match="did not answer"):
+        with pytest.raises(ToolCallFailed, match="did not respond"):
             await self.ask(Reply(after=never), timeout_ms=50)
         never.set()
 

@@ -28,7 +28,7 @@ def test_an_organization_waits_for_its_own_requests() -> None:
         assert await ask(slots, GLOBEX, CRM, 0.1) == "answered"
         assert await ask(slots, GLOBEX, HANGING, 0.1) == "answered", "also to the same server"
         refused = await ask(slots, ACME, CRM, 0.1)
-        assert refused == "Too many requests to 'crm.test' or of this organization are open. Try again later."
+        assert refused == "Too many requests to 'crm.test', or from this organization, are open. Try again later."
         found = [await one for one in hanging]
         assert [one == "answered" for one in found] == [True, True, False]
         assert await ask(slots, ACME, CRM, 0.1) == "answered"

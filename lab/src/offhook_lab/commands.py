@@ -23,14 +23,16 @@ def register(app: typer.Typer) -> None:
 
     @lab.command()
     def vendors(
-        host: Annotated[str, typer.Option(help="Where they listen.")] = "127.0.0.1",
-        first_port: Annotated[int, typer.Option(min=0, max=65000, help="Ten ports from here on; 0: free ones.")] = 9701,
+        host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+        first_port: Annotated[
+            int, typer.Option(min=0, max=65000, help="The first of ten ports; 0 picks free ones.")
+        ] = 9701,
         script: Annotated[
             list[str] | None, typer.Option(help="What recognizers understand, utterance by utterance (repeatable).")
         ] = None,
         has_tones: Annotated[bool, typer.Option("--tones", help="Voices say tones instead of words.")] = False,
     ) -> None:
-        """Runs an emulator of every speech vendor until Ctrl-C, and prints how to use them."""
+        """Run an emulator of every speech vendor until Ctrl-C, and print how to use them."""
         with report_errors():
             try:
                 asyncio.run(_run_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
@@ -39,15 +41,15 @@ def register(app: typer.Typer) -> None:
 
     @lab.command()
     def carriers(
-        host: Annotated[str, typer.Option(help="Where they listen.")] = "127.0.0.1",
+        host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
         port: Annotated[
-            int, typer.Option(min=0, max=65000, help="The first one's; the others follow. 0: free ones.")
+            int, typer.Option(min=0, max=65000, help="The first carrier's port; the others follow. 0 picks free ones.")
         ] = 9801,
         only: Annotated[list[str] | None, typer.Option(help="Only this carrier (repeatable).")] = None,
         answer_url: Annotated[str, typer.Option(help="Where calls to the account's number are answered.")] = "",
         has_tones: Annotated[bool, typer.Option("--tones", help="Phones hum instead of talking.")] = False,
     ) -> None:
-        """Runs an emulator of every telephone carrier until Ctrl-C, and prints their accounts."""
+        """Run an emulator of every telephone carrier until Ctrl-C, and print their accounts."""
         unknown = sorted(set(only or ()) - set(CARRIERS))
         with report_errors():
             if unknown:

@@ -24,7 +24,7 @@ class FailedJobNotFound(NotFound):
 
 @router.get("/nodes", response_model=NodesResponse, operation_id="list_nodes")
 async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesResponse:
-    """Lists the processes of the installation with their calls and leases; those that were lost for an hour."""
+    """Lists the processes of the installation with their calls and leases, including those lost within the last hour."""
     found = await nodes.list_nodes(session)
     leases = await runs.count_leases_by_worker(session)
     backlog = await jobs.read_backlog(session)
@@ -52,7 +52,7 @@ async def list_failed_jobs(
 
 @router.post("/failed-jobs/{job_id}/retry", response_model=JobRetryResponse, operation_id="retry_failed_job")
 async def retry_failed_job(job_id: LongId, caller: RequireSuperuser, session: Session) -> JobRetryResponse:
-    """Starts a failed job again, from its first attempt."""
+    """Retries a failed job, from its first attempt."""
     if not await jobs.requeue_failed_job(session, job_id):
         raise FailedJobNotFound
     await write_audit_entry(session, caller, "job.retried", f"job:{job_id}")
@@ -61,7 +61,7 @@ async def retry_failed_job(job_id: LongId, caller: RequireSuperuser, session: Se
 
 @router.post("/failed-jobs/retry", response_model=JobRetryResponse, operation_id="retry_failed_jobs")
 async def retry_failed_jobs(caller: RequireSuperuser, session: Session) -> JobRetryResponse:
-    """Starts every failed job again, from its first attempt."""
+    """Retries every failed job, from its first attempt."""
     started = await jobs.requeue_failed_jobs(session)
     await write_audit_entry(session, caller, "jobs.retried", data={"count": started})
     return JobRetryResponse(started=started)

@@ -84,8 +84,8 @@ class SuperuserWorkflowRunsListResponse(BaseModel):
 
 
 class ImpersonateRequest(BaseModel):
-    """One of the three names the user; of several, the first one. ``provider_user_id`` is the identity provider's: here
-    users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organizations."""
+    """One of three fields names the user; if several are sent, the first one counts. ``provider_user_id`` is the
+    user's id as text. ``organization_id`` chooses among the user's organizations."""
 
     provider_user_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)] | None = (
         None
@@ -111,8 +111,8 @@ class ImpersonatedUser(BaseModel):
 
 
 class ImpersonateResponse(BaseModel):
-    """``access_token`` is a bearer token for one hour. Our tokens are not refreshed: ``refresh_token`` is the same one,
-    for clients that want both, and ends with it."""
+    """``access_token`` is a bearer token for one hour. Tokens are not refreshed: ``refresh_token`` repeats the access
+    token for clients that expect both."""
 
     access_token: str
     refresh_token: str
@@ -142,8 +142,8 @@ class NodeItem(BaseModel):
 
 
 class NodesResponse(BaseModel):
-    """``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of nodes that are
-    known no longer are in ``orphaned_leases``."""
+    """``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of processes
+    that no longer exist are counted in ``orphaned_leases``."""
 
     nodes: list[NodeItem]
     orphaned_leases: int
@@ -166,6 +166,6 @@ class FailedJobsResponse(BaseModel):
 
 
 class JobRetryResponse(BaseModel):
-    """``started`` is how many jobs begin again, from their first attempt."""
+    """``started`` is how many jobs are retried, from their first attempt."""
 
     started: int

@@ -59,7 +59,7 @@ async def get_campaign(campaign_id: Id, org: CurrentOrg, session: Session, servi
 async def update_campaign(
     campaign_id: Id, body: UpdateCampaignRequest, org: RequireMember, session: Session, services: Services
 ) -> CampaignResponse:
-    """Changes the fields in the body; the next call follows them. `null` removes a rule."""
+    """Changes the fields in the body, starting with the next call. `null` removes a rule."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     values = _changed_columns(body, campaign)
     if values:
@@ -91,8 +91,9 @@ def _changed_columns(body: UpdateCampaignRequest, campaign: Campaign) -> JsonObj
 async def delete_campaign(
     campaign_id: Id, org: RequireAdmin, services: Services, delete_runs: Annotated[bool, Query()] = False
 ) -> CampaignDeletion:
-    """Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs` its calls go too, with
-    recordings, transcripts and events; else they stay in the list of runs. Usage, charges, the do-not-call list and the
+    """Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs`, its calls are
+    deleted too, with recordings, transcripts and events; otherwise they stay in the list of runs. Usage, charges, the
+    do-not-call list and the
     audit log stay.
 
     409 `campaign_running` for a running campaign (pause it first), `campaign_has_live_calls` while calls are in progress."""
@@ -103,8 +104,8 @@ async def delete_campaign(
     "/{campaign_id}/contacts", response_model=CampaignDeletionResponse, operation_id="delete_campaign_contacts"
 )
 async def delete_campaign_contacts(campaign_id: Id, org: RequireAdmin, services: Services) -> CampaignDeletion:
-    """Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. Its calls stay, and the
-    campaign without progress and report. Others get 409 `campaign_not_over`."""
+    """Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. The campaign
+    and its calls stay, without progress and report. Other campaigns get 409 `campaign_not_over`."""
     return await services.eraser.delete_contacts(org, campaign_id)
 
 
@@ -112,7 +113,7 @@ async def delete_campaign_contacts(campaign_id: Id, org: RequireAdmin, services:
 async def start_campaign(
     campaign_id: Id, org: RequireMember, services: Services, key: IdempotencyHeader = None
 ) -> CampaignResponse:
-    """Starts dialing. Of two starts at the same time, one is refused. `Idempotency-Key` is honored."""
+    """Starts dialing. Of two simultaneous requests, one is refused. `Idempotency-Key` is honored."""
     return await services.campaigns.start_once(org, campaign_id, key)
 
 
@@ -129,14 +130,14 @@ async def place_campaign_test_call(
     services: Services,
     key: IdempotencyHeader = None,
 ) -> CampaignTestCallResponse:
-    """Calls your own number as a contact would be called: with the published agent, the campaign's carrier account and a
-    contact's variables. The call is not part of the campaign. `Idempotency-Key` is honored."""
+    """Calls your own number the way a contact would be called: with the published agent, the campaign's carrier
+    account and a contact's variables. The call does not count toward the campaign. `Idempotency-Key` is honored."""
     return await services.test_calls.place_test_call(org, campaign_id, body, key)
 
 
 @router.post("/{campaign_id}/pause", response_model=CampaignResponse, operation_id="pause_campaign")
 async def pause_campaign(campaign_id: Id, org: RequireMember, session: Session, services: Services) -> CampaignResponse:
-    """Pauses a campaign. After the answer no new call begins; calls in progress continue."""
+    """Pauses a campaign. No new calls start after the response; calls in progress continue."""
     campaign = await services.campaigns.pause(org.organization_id, campaign_id)
     await write_audit_entry(session, org, "campaign.paused", f"campaign:{campaign_id}")
     return await services.presenter.present(session, campaign)

@@ -49,7 +49,7 @@ class CampaignNotRedialable(Conflict):
 
 
 class CampaignRunning(Conflict):
-    """Running campaigns cannot be deleted. Pause it first."""
+    """Running campaigns cannot be deleted. Pause the campaign first."""
 
     code = "campaign_running"
 
@@ -61,7 +61,7 @@ class CampaignHasLiveCalls(Conflict):
 
 
 class CampaignNotOver(Conflict):
-    """Only contact lists of completed and failed campaigns can be deleted alone. Delete the campaign instead."""
+    """A contact list can be deleted only after its campaign has completed or failed. Delete the campaign instead."""
 
     code = "campaign_not_over"
 
@@ -99,7 +99,7 @@ class WorkflowNotRunnable(Conflict):
 
 
 class ContactsInvalid(UnprocessableRequest):
-    """The contact file has errors."""
+    """The contact file has errors. Correct the rows and upload it again."""
 
     code = "contacts_invalid"
 

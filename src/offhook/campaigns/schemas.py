@@ -199,7 +199,7 @@ class ProgressRecord(BaseModel):
     status: str
     outcomes: dict[str, int] = Field(description="Finished contacts by outcome")
     campaign_id: int
-    state: str = Field(description="The status for compatible clients: a draft is `created`")
+    state: str = Field(description="The status as compatible clients expect it: a draft is `created`")
     total_rows: int
     processed_rows: int
     failed_calls: int
@@ -247,7 +247,7 @@ class CampaignResponse(BaseModel):
     workflow_id: int
     workflow_name: str
     status: str
-    state: str = Field(description="The status for compatible clients: a draft is `created`")
+    state: str = Field(description="The status as compatible clients expect it: a draft is `created`")
     contacts_file_key: str | None
     source_type: str
     source_id: str | None
@@ -283,7 +283,7 @@ class ContactItem(BaseModel):
     hold: str | None = Field(description="Why the next call was postponed")
     done_at: datetime | None
     run_id: int | None = Field(description="The latest call")
-    result: str | None = Field(description="What the latest call came to")
+    result: str | None = Field(description="The result of the latest call")
     is_success: bool | None
 
 
@@ -344,8 +344,8 @@ class PreflightResponse(BaseModel):
 
 
 class CampaignTestCallRequest(BaseModel):
-    """A call to one's own number, as a contact would get it. ``contact_id``: whose variables it has; the first contact's
-    by default."""
+    """A call to your own number, as a contact would get it. ``contact_id``: the contact whose variables it uses; the
+    first one by default."""
 
     phone_number: E164
     contact_id: Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)] | None = None

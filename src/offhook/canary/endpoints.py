@@ -33,8 +33,8 @@ async def start_canary(
     if_match: IfMatch,
     body: StartCanaryRequest | None = None,
 ) -> CanaryResponse:
-    """Lets the draft take a share of calls beside the published version, checked as by `publish_workflow`. It is then rolled
-    forward or back by how its calls go. Returns 409 while another canary takes calls (`canary_running`), without a draft
+    """Sends a share of calls to the draft, which is checked as by `publish_workflow`. It is rolled forward or back
+    depending on how its calls go. Returns 409 while another canary is running (`canary_running`), without a draft
     (`canary_needs_draft`) and without a published version (`canary_needs_published`)."""
     asked = body or StartCanaryRequest()
     canary = await canaries.start_canary(
@@ -52,7 +52,7 @@ async def start_canary(
 
 @router.get("", response_model=CanaryResponse | None, operation_id="get_canary")
 async def get_canary(workflow_id: Id, org: CurrentOrg, session: Session) -> CanaryResponse | None:
-    """Returns the canary that takes calls, or else the last one, with its evidence; null when there was none."""
+    """Returns the running canary, or the last one, with its evidence; null if there was none."""
     found = await canaries.find_latest(session, org.organization_id, workflow_id)
     return CanaryResponse.from_canary(found) if found is not None else None
 
@@ -61,7 +61,8 @@ async def get_canary(workflow_id: Id, org: CurrentOrg, session: Session) -> Cana
 async def change_canary(
     workflow_id: Id, body: ChangeCanaryRequest, org: RequireMember, session: Session
 ) -> CanaryResponse:
-    """Changes the share. Callers who get the new version keep it when the share grows. Returns 409 after its end
+    """Changes the share. Callers who get the new version keep it when the share grows. Returns 409 after the canary
+    has ended
     (`canary_not_running`)."""
     return CanaryResponse.from_canary(await canaries.change_share(session, org, workflow_id, body.share))
 
@@ -70,7 +71,8 @@ async def change_canary(
 async def end_canary(
     workflow_id: Id, body: EndCanaryRequest, org: RequireMember, session: Session, now: Now
 ) -> CanaryResponse:
-    """Rolls the canary forward or back by hand. Calls that have begun keep their version. Returns 409 after its end
+    """Rolls the canary forward or back by hand. Calls in progress keep their version. Returns 409 after the canary
+    has ended
     (`canary_not_running`)."""
     ended = await service.end_by_hand(session, org, workflow_id, body.decision, body.reason, now)
     return CanaryResponse.from_canary(ended)

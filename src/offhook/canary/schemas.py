@@ -21,15 +21,23 @@ class StartCanaryRequest(PublishWorkflowRequest):
     model_config = ConfigDict(extra="forbid")
 
     share: Share = 10
-    margin_points: WholeNumber = Field(default=10, ge=3, le=30, description="The loss of success that is to be found")
+    margin_points: WholeNumber = Field(
+        default=10,
+        ge=3,
+        le=30,
+        description="The loss of success, in percentage points, that the canary must be able to detect",
+    )
     horizon: WholeNumber = Field(
         default=_DEFAULTS.horizon,
         ge=50,
         le=5000,
-        description="Calls of the new version after which it ends in any case",
+        description="Calls of the new version after which the canary always ends",
     )
     earlier_days: WholeNumber = Field(
-        default=28, ge=0, le=90, description="Days before, whose calls of the old version are used too; 0: none"
+        default=28,
+        ge=0,
+        le=90,
+        description="Days before the start whose calls of the old version are used too; 0: none",
     )
 
     def to_settings(self) -> dict[str, Any]:
@@ -67,7 +75,8 @@ class CanarySideResponse(BaseModel):
 
 
 class CanaryEvidenceResponse(BaseModel):
-    """``odds`` by reason: by chance, this would be seen once in so many canaries. ``difference`` is the new version's success
+    """``odds`` by reason: chance alone would show this once in so many canaries. ``difference`` is the new version's
+    success
     minus the old one's over ``pairs``, -1 to 1."""
 
     pairs: int
@@ -82,7 +91,7 @@ class CanaryEvidenceResponse(BaseModel):
 
 class CanaryResponse(BaseModel):
     """``state``: running, rolled_back or rolled_forward. ``reason`` is a code, ``explanation`` says why it ended.
-    ``success_by``: what counts as a success, the agent's results or that a call ends without breaking."""
+    ``success_by``: what counts as a success: the agent's results, or a call that ends without failing."""
 
     id: int
     workflow_id: int

@@ -10,7 +10,7 @@ class WorkflowChanged(Conflict):
 
 
 class ChatTimedOut(DomainError):
-    """The model did not answer in time. Send the message again."""
+    """The model did not respond in time. Send the message again."""
 
     code = "chat_timed_out"
     status = 504
@@ -23,18 +23,18 @@ class TurnNotFound(NotFound):
 
 
 class TurnNotUnderstood(Conflict):
-    """The caller's words of this turn were not understood, so there is nothing to play again."""
+    """The caller was not understood in this turn, so there is nothing to play again."""
 
     code = "turn_not_understood"
 
 
 class StepNotInDraft(Conflict):
-    """The draft does not have the step in which this was said."""
+    """The step in which this was said is not in the draft."""
 
     code = "step_not_in_draft"
 
 
 class StartStepUnknown(UnprocessableRequest):
-    """The agent has no step of this id in which it talks."""
+    """The agent has no step with this id that talks to callers."""
 
     code = "start_step_unknown"

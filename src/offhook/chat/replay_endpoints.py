@@ -25,10 +25,9 @@ async def replay_run_turn(
     org: RequireMember,
     chats: Chats,
 ) -> TurnReplayResponse:
-    """Plays one turn, counted from 1 by what the caller said, again with the agent's draft, from the history and the
-    variables that the conversation had before it.
-
-    By text, without the caller. Nothing is stored. Tools are not called: they answer what they answered then."""
+    """Plays one turn of a run again with the agent's draft, as text, from the history and the variables that the
+    conversation had before it. Turns are counted from 1 by what the caller said. Nothing is stored. Tools are not
+    called: they return what they returned in the run."""
     found = await chats.replayer.replay_turn(org, workflow_id, run_id, turn)
     recorded, replayed = found.recorded, found.replayed
     return TurnReplayResponse(

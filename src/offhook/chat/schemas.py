@@ -13,7 +13,8 @@ ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 
 
 class StartChatRequest(BaseModel):
-    """``start_node_id``: a test begins at this step instead of the first one, with the variables of ``initial_context``."""
+    """``start_node_id``: starts the chat at this step instead of the first one, with the variables of
+    ``initial_context``."""
 
     name: RunName | None = None
     initial_context: InitialContext = Field(default_factory=dict)
@@ -21,14 +22,15 @@ class StartChatRequest(BaseModel):
 
 
 class ChatMessageRequest(BaseModel):
-    """``expected_revision``: refuse (409) when the chat is no longer there; without it the message goes in as it comes."""
+    """``expected_revision``: returns 409 if the chat is at another revision; without it, the message is always
+    accepted."""
 
     text: ChatText
     expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
 class RewindChatRequest(BaseModel):
-    """``cursor_turn_id``: the last turn that counts; null goes forward again to the last one there is."""
+    """``cursor_turn_id``: the last turn that counts; null returns to the latest one."""
 
     cursor_turn_id: str | None = Field(default=None, max_length=64)
     expected_revision: WholeNumber | None = Field(default=None, ge=0)
@@ -50,7 +52,7 @@ class ChatWords(BaseModel):
 
 
 class ChatTurn(BaseModel):
-    """What was said between two messages of the person, and how the agent stood after it."""
+    """What was said between two messages of the person, and the agent's state afterwards."""
 
     id: str
     status: Literal["completed"]
@@ -102,7 +104,7 @@ class ReplayedEdge(BaseModel):
 
 
 class ReplayedToolCall(BaseModel):
-    """``is_ok`` is null where the tool had not answered when the turn was over."""
+    """``is_ok`` is null if the tool had not answered when the turn ended."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -113,7 +115,8 @@ class ReplayedToolCall(BaseModel):
 
 
 class ReplayedOutcome(BaseModel):
-    """What came of a turn. ``steps`` were entered, ``values`` learned; ``failure`` is what a model said when it failed."""
+    """The outcome of a turn: ``steps`` that were entered, ``values`` that were extracted, and ``failure``, the error
+    of a model that failed."""
 
     model_config = ConfigDict(from_attributes=True)
 

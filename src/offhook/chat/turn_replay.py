@@ -61,9 +61,7 @@ class TurnReplayer:
             version = await workflows.get_version_to_run(session, caller.organization_id, workflow_id, use_draft=True)
         graph = parse_graph(version.definition)
         if graph.start_id is None or turn.node_id not in graph.nodes:
-            raise StepNotInDraft(
-                f"The draft does not have the step {turn.step!r:.100} any more, in which this was said."
-            )
+            raise StepNotInDraft(f"The step {turn.step!r:.100}, in which this was said, is no longer in the draft.")
         self._limiter.spend(str(caller.organization_id))
         async with self._db.transaction() as session:
             await self._billing.charge_request(session, caller.organization_id, "Turn played again")
@@ -96,5 +94,5 @@ class TurnReplayer:
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 await engine.say(turn.heard or "")
         except TimeoutError:
-            raise ChatTimedOut("The model did not answer in time. Try again.") from None
+            raise ChatTimedOut("The model did not respond in time. Try again.") from None
         return read_outcome((event.type, event.data) for event in sink.events)

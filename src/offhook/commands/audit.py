@@ -13,7 +13,7 @@ from offhook.orgs.audit_trail.verification import verify_chains
 
 
 def register(app: typer.Typer) -> None:
-    audit = typer.Typer(help="The audit log and the chains of hashes over it.", no_args_is_help=True)
+    audit = typer.Typer(help="Check the audit log and its hash chains.", no_args_is_help=True)
     app.add_typer(audit, name="audit")
 
     @audit.callback()
@@ -30,11 +30,11 @@ def register(app: typer.Typer) -> None:
         ] = None,
         expect_head: Annotated[
             list[str] | None,
-            typer.Option(metavar="CHAIN:POSITION:SEAL", help="A head that was kept elsewhere. Can be repeated."),
+            typer.Option(metavar="CHAIN:POSITION:SEAL", help="A chain head that was kept elsewhere (repeatable)."),
         ] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
-        """Check every seal; exit code 1 and the first broken position when a chain does not hold."""
+        """Check every seal. If a chain is broken, print the first broken position and exit with 1."""
         chain = _parse_chain(organization)
         expected = [_parse_head(text) for text in expect_head or ()]
         if file is None:

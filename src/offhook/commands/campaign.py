@@ -16,7 +16,7 @@ EXIT_VIOLATED = 3
 
 
 def register(app: typer.Typer) -> None:
-    campaign = typer.Typer(help="Campaigns: lists of people who are called.", no_args_is_help=True)
+    campaign = typer.Typer(help="Check campaigns.", no_args_is_help=True)
     app.add_typer(campaign, name="campaign")
 
     @campaign.callback()
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
         campaign_id: Annotated[int, typer.Argument(metavar="ID", help="The campaign.")],
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
-        """Ask the database whether the campaign kept every promise; exit code 3 and the evidence when it did not."""
+        """Check that the campaign kept every promise. If it did not, print the evidence and exit with 3."""
 
         async def verify_campaign(database: Database) -> CampaignAudit:
             async with database.snapshot_transaction() as session:

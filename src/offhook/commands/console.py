@@ -31,7 +31,8 @@ _PGVECTOR_MISSING: Final = {
         "postgresql-NN-pgvector), then start again."
     ),
     'permission denied to create extension "vector"': (
-        "The database's user may not create the extension pgvector: let a superuser run CREATE EXTENSION vector in this "
+        "The database user is not allowed to create the extension pgvector: let a superuser run "
+        "CREATE EXTENSION vector in this"
         "database, then start again."
     ),
 }
@@ -62,7 +63,7 @@ def report_errors() -> Iterator[None]:
         original = getattr(error, "orig", None) or error
         reason = str(original).strip().partition("\n")[0] or type(original).__name__
         known = next((sentence for words, sentence in _PGVECTOR_MISSING.items() if words in reason), None)
-        _exit_with(known or f"The database does not answer: {reason}", EXIT_FAILED)
+        _exit_with(known or f"The database does not respond: {reason}", EXIT_FAILED)
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -12,12 +12,12 @@ from offhook.usage import service as usage
 
 
 def register(app: typer.Typer) -> None:
-    credit = typer.Typer(help="The prepaid balance of an organization.", no_args_is_help=True)
+    credit = typer.Typer(help="Manage an organization's prepaid balance.", no_args_is_help=True)
     app.add_typer(credit, name="credits")
 
     @credit.command()
     def add(
-        cents: Annotated[int, typer.Option(help="How much; a negative amount takes from the balance.")],
+        cents: Annotated[int, typer.Option(help="The amount; a negative one reduces the balance.")],
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
         note: Annotated[str | None, typer.Option(help="What it is for.")] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -25,7 +25,9 @@ def register(app: typer.Typer) -> None:
         """Add to a balance and print it."""
         with report_errors():
             if not 0 < abs(cents) <= 10**12:
-                raise CommandError("--cents is an amount other than zero, of at most a million million.")
+                raise CommandError(
+                    "--cents must be a whole number other than zero, up to 1,000,000,000,000 either way."
+                )
 
         async def add_credit(database: Database) -> dict[str, object]:
             async with database.transaction() as session:

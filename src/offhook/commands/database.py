@@ -70,7 +70,7 @@ async def prepare_schema(settings: Settings, db: Database) -> None:
     Raises :class:`SettingsError` when the pooler leads elsewhere.
     """
     if await db.is_pooler_elsewhere():
-        raise SettingsError("OFFHOOK_DATABASE_POOLER_URL leads to another database than OFFHOOK_DATABASE_URL.")
+        raise SettingsError("OFFHOOK_DATABASE_POOLER_URL and OFFHOOK_DATABASE_URL lead to different databases.")
     migrate = {"on": True, "off": False}.get(settings.migrate_at_start, settings.database_url is None)
     if migrate:
         await migrations.upgrade_database(db, typer.echo)

@@ -156,16 +156,17 @@ def check_address(settings: Settings) -> DoctorCheck:
 
 
 def check_proxies(settings: Settings) -> DoctorCheck:
-    """Says whose word about a client's address is believed."""
+    """Says which proxies are trusted about a client's address."""
     if settings.trusted_proxies.strip():
         trusts_all = {"*", "0.0.0.0/0", "::/0"} & {part.strip() for part in settings.trusted_proxies.split(",")}
         detail = (
-            f"X-Forwarded-* is believed from {settings.trusted_proxies}. They must append to X-Forwarded-For and overwrite "
+            f"X-Forwarded-* is trusted from {settings.trusted_proxies}. They must append to "
+            "X-Forwarded-For and overwrite"
             "X-Forwarded-Proto and X-Forwarded-Host."
         )
         return DoctorCheck("proxies", "warning" if trusts_all else "ok", detail)
     if settings.public_url is not None and settings.host in _LOOPBACK:
-        hint = "None is trusted, so that all clients share its address. Set OFFHOOK_TRUSTED_PROXIES to the reverse proxy's."
+        hint = "No proxy is trusted, so all clients behind one share its address. Set OFFHOOK_TRUSTED_PROXIES to the reverse proxy's address."
         return DoctorCheck("proxies", "warning", hint)
     return DoctorCheck("proxies", "ok", "none is trusted")
 

@@ -20,7 +20,8 @@ def register(app: typer.Typer) -> None:
         run_id: Annotated[int, typer.Argument(metavar="RUN", help="The run.")],
         output: Annotated[Path | None, typer.Option(help="The file to write; otherwise stdout.")] = None,
     ) -> None:
-        """Join what is known about a run into one JSON file: its placement, checks, recording, carrier, audit entries."""
+        """Collect what is known about a run in one JSON file: its placement, checks, recording, carrier and audit
+        entries."""
 
         async def collect_evidence(database: Database) -> str:
             async with database.transaction() as session:

@@ -16,13 +16,13 @@ MAX_ERROR_LENGTH = 120
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Background jobs that used up their attempts.", no_args_is_help=True)
+    group = typer.Typer(help="List and retry background jobs that used up their attempts.", no_args_is_help=True)
     app.add_typer(group, name="jobs")
 
     @group.command("failed")
     def list_failed(
-        limit: Annotated[int, typer.Option(min=1, max=10_000, help="The newest so many.")] = 100,
-        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+        limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many to list, newest first.")] = 100,
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     ) -> None:
         """List failed jobs, newest first. They are kept for a month."""
 
@@ -38,25 +38,27 @@ def register(app: typer.Typer) -> None:
 
     @group.command("retry")
     def retry_failed(
-        job_ids: Annotated[list[int] | None, typer.Argument(metavar="[JOB]...", help="Numbers of failed jobs.")] = None,
+        job_ids: Annotated[
+            list[int] | None, typer.Argument(metavar="[JOB]...", help="The numbers of failed jobs.")
+        ] = None,
         every: Annotated[bool, typer.Option("--all", help="Every failed job.")] = False,
     ) -> None:
-        """Start failed jobs again, from their first attempt."""
+        """Retry failed jobs, from their first attempt."""
 
         async def requeue_jobs(database: Database) -> int:
             if bool(job_ids) == every:
-                raise CommandError("Name the jobs, or use --all.")
+                raise CommandError("Give job numbers, or use --all.")
             async with database.transaction() as session:
                 if every:
                     return await jobs.requeue_failed_jobs(session)
                 unknown = [job_id for job_id in job_ids or () if not await jobs.requeue_failed_job(session, job_id)]
                 if unknown:
                     numbers = ", ".join(map(str, unknown))
-                    raise CommandError(f"No failed job has the number {numbers}. Nothing was started again.")
+                    raise CommandError(f"No failed job has the number {numbers}. Nothing was retried.")
             return len(job_ids or ())
 
         count = run_with_database(requeue_jobs)
-        typer.echo(f"{count} {'job' if count == 1 else 'jobs'} started again.")
+        typer.echo(f"{count} {'job' if count == 1 else 'jobs'} retried.")
 
 
 def _describe_job(job: FailedJob) -> str:

@@ -21,17 +21,17 @@ class ApiKeyRole(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    keys = typer.Typer(help="API keys of an organization.", no_args_is_help=True)
+    keys = typer.Typer(help="Manage an organization's API keys.", no_args_is_help=True)
     app.add_typer(keys, name="keys")
 
     @keys.command()
     def create(
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
-        role: Annotated[ApiKeyRole, typer.Option(help="What the key may do.")] = ApiKeyRole.admin,
+        role: Annotated[ApiKeyRole, typer.Option(help="The role of the key.")] = ApiKeyRole.admin,
         name: Annotated[str, typer.Option(help="What the key is for.")] = "Command line",
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
-        """Make an API key and print it; it is never shown again."""
+        """Create an API key and print it. It is never shown again."""
 
         async def create_key(database: Database) -> dict[str, object]:
             async with database.transaction() as session:
@@ -51,7 +51,8 @@ def register(app: typer.Typer) -> None:
 
     @keys.command()
     def adopt() -> None:
-        """Take this process's secret key in place of one that was lost: what the old one sealed must be entered again."""
+        """Use this process's secret key instead of one that was lost. Secrets sealed with the old key must be entered
+        again."""
         keyring = keyring_of(load_settings())
 
         async def accept_key(database: Database) -> bool:

@@ -15,9 +15,9 @@ from offhook.nodes.queries import NodeRecord
 def register(app: typer.Typer) -> None:
     @app.command()
     def nodes(
-        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     ) -> None:
-        """List the processes of this installation: where they are, their calls, and which drain or are lost."""
+        """List the processes of this installation: where they run, their calls, and which are draining or lost."""
 
         async def read_nodes(database: Database) -> list[NodeRecord]:
             async with database.transaction() as session:
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
                 json.dumps({**asdict(node), "state": node.state}, default=str) if as_json else _describe_node(node)
             )
         if not found and not as_json:
-            typer.echo("No process runs.")
+            typer.echo("No process is running.")
 
 
 def _describe_node(node: NodeRecord) -> str:

@@ -26,16 +26,18 @@ Organization = Annotated[str, typer.Option(help="The organization, by number or 
 
 
 def register(app: typer.Typer) -> None:
-    privacy = typer.Typer(help="Everything about one phone number; deleted organizations.", no_args_is_help=True)
+    privacy = typer.Typer(
+        help="Erase or export everything about a phone number; list deleted organizations.", no_args_is_help=True
+    )
     app.add_typer(privacy, name="privacy")
 
     @privacy.command()
     def erase(
         number: Number,
         org: Organization = orgs.DEFAULT_ORGANIZATION,
-        yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     ) -> None:
-        """Delete everything about a number but its do-not-call entry, and print the receipt."""
+        """Delete everything about a number except its do-not-call entry, and print the receipt."""
         if not yes:
             typer.confirm(f"Delete all calls, recordings and contacts of {number}? This cannot be undone.", abort=True)
         receipt = _answer("erasure", number, org, None)
@@ -47,13 +49,13 @@ def register(app: typer.Typer) -> None:
         output: Annotated[Path, typer.Option(help="The ZIP file to write.")],
         org: Organization = orgs.DEFAULT_ORGANIZATION,
     ) -> None:
-        """Write everything about a number to one ZIP file, and print what is in it."""
+        """Write everything about a number to a ZIP file, and print what is in it."""
         receipt = _answer("export", number, org, output)
         typer.echo(json.dumps(receipt, indent=2))
 
     @privacy.command()
     def deletions() -> None:
-        """Print the deletions of organizations, newest first: how far each is, and its receipt."""
+        """List organization deletions, newest first, with progress and receipt."""
 
         async def list_receipts(database: Database) -> list[JsonObject]:
             async with database.transaction() as session:
@@ -79,7 +81,7 @@ def _answer(kind: RequestKind, number: str, org: str, output: Path | None) -> di
         async with database.transaction() as session:
             request = await data.get_request(session, organization.id, request.id)
         if request.state != "done":
-            raise CommandError("The number is on a call now. The worker will do it when the call is over.")
+            raise CommandError("The number is on a call now. The worker will finish this after the call has ended.")
         if output is not None:
             async with storage.open_file(await data.find_archive(organization.id, request.id)) as path:
                 await asyncio.to_thread(shutil.copyfile, path, output)

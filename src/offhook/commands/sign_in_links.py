@@ -16,7 +16,7 @@ from offhook.orgs.sign_in import signups
 def register(app: typer.Typer) -> None:
     @app.command("sign-in-link")
     def sign_in_link(
-        email: Annotated[str, typer.Argument(help="Address of a user, or of a person who asked for an account.")],
+        email: Annotated[str, typer.Argument(help="Email address of a user, or of a person who asked for an account.")],
         reset_password: Annotated[
             bool, typer.Option("--reset-password", help="The person chooses a new password; other sessions end.")
         ] = False,
@@ -38,14 +38,14 @@ def register(app: typer.Typer) -> None:
             typer.echo(f"{base}/sign-in?token={token}")
 
     @app.command("reset-second-factor")
-    def reset_second_factor(email: Annotated[str, typer.Argument(help="Address of a user.")]) -> None:
-        """Turn a person's two-step sign-in off, who lost their device and recovery codes. Their sessions end."""
+    def reset_second_factor(email: Annotated[str, typer.Argument(help="Email address of a user.")]) -> None:
+        """Turn off two-step sign-in for a person who lost their device and recovery codes. Their sessions end."""
 
         async def reset(database: Database) -> str:
             async with database.transaction() as session:
                 return (await administration.reset_by_command(session, email, datetime.now(UTC))).email
 
-        typer.echo(f"{run_with_database(reset)} signs in without a second step until they set it up again.")
+        typer.echo(f"{run_with_database(reset)} can sign in without a second step until they set it up again.")
 
     @app.command("signups")
     def list_signups() -> None:

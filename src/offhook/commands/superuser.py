@@ -11,28 +11,28 @@ from offhook.orgs.people import superusers
 
 
 def register(app: typer.Typer) -> None:
-    superuser = typer.Typer(help="People who look after the whole installation.", no_args_is_help=True)
+    superuser = typer.Typer(help="Manage the people who administer the whole installation.", no_args_is_help=True)
     app.add_typer(superuser, name="superuser")
 
     @superuser.command()
-    def grant(email: Annotated[str, typer.Argument(help="Address of an existing user.")]) -> None:
-        """Make a user superuser."""
+    def grant(email: Annotated[str, typer.Argument(help="Email address of an existing user.")]) -> None:
+        """Make a user a superuser."""
 
         async def grant_superuser(database: Database) -> str:
             async with database.transaction() as session:
                 return (await superusers.grant_superuser(session, email)).email
 
-        typer.echo(f"{run_with_database(grant_superuser)} is superuser.")
+        typer.echo(f"{run_with_database(grant_superuser)} is a superuser.")
 
     @superuser.command()
-    def revoke(email: Annotated[str, typer.Argument(help="Address of a superuser.")]) -> None:
-        """End a superuser's access, and the sessions that they opened in others' names."""
+    def revoke(email: Annotated[str, typer.Argument(help="Email address of a superuser.")]) -> None:
+        """End a superuser's access and the impersonated sessions that they opened."""
 
         async def revoke_superuser(database: Database) -> str:
             async with database.transaction() as session:
                 return (await superusers.revoke_superuser(session, email, datetime.now(UTC))).email
 
-        typer.echo(f"{run_with_database(revoke_superuser)} is no longer superuser.")
+        typer.echo(f"{run_with_database(revoke_superuser)} is no longer a superuser.")
 
     @superuser.command("list")
     def list_addresses() -> None:

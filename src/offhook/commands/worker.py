@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 def register(app: typer.Typer) -> None:
     @app.command()
     def worker() -> None:
-        """Run background jobs. `serve` starts one; start more on any machine that reaches the database."""
+        """Run background jobs. `serve` starts one worker; start more on any machine that can reach the database."""
         with report_errors():
             settings = load_settings()
             raise_descriptor_limit()

@@ -76,7 +76,7 @@ class DisclosureFacts(_Section):
 
 
 class ConsentFacts(_Section):
-    """What Offhook knows of consent: the caller heard the disclosure whole and stayed for ``stayed_s`` seconds.
+    """What Offhook knows about consent: the caller heard the whole disclosure and stayed for ``stayed_s`` seconds.
     ``objected_s``: when a tool deleted the recording, because the caller did not want it."""
 
     basis: Literal["stayed_after_disclosure"] = "stayed_after_disclosure"
@@ -121,7 +121,7 @@ class CarrierFacts(_Section):
 
 
 class EvidenceFile(_Section):
-    """Everything that is null or missing here has its reason in ``not_recorded``, by the name of its section."""
+    """For everything that is null or missing, ``not_recorded`` gives the reason, by section name."""
 
     format: Literal["offhook.evidence.1"] = FORMAT
     made_at: datetime

@@ -26,7 +26,7 @@ class KeyMissing(UnprocessableRequest):
 
 
 class AddressUnknown(UnprocessableRequest):
-    """The host of this address cannot be resolved."""
+    """The host of this address cannot be resolved. Check the address."""
 
     code = "address_unknown"
 

@@ -71,7 +71,7 @@ class EmbeddingsService(_ServiceBase):
 
 
 class Fallbacks(_StrictModel):
-    """Who takes over when the service before it fails in a call, best first."""
+    """Services that take over when the one before fails in a call, best first."""
 
     llm: Annotated[list[LlmService], Field(max_length=5)] | None = None
     tts: Annotated[list[TtsService], Field(max_length=5)] | None = None
@@ -79,7 +79,8 @@ class Fallbacks(_StrictModel):
 
 
 class OrganizationAIModelConfigurationV2(_StrictModel):
-    """What is left out is the installation's default. The answer of a GET is taken for its ``configuration``."""
+    """Omitted services use the installation's defaults. The response of a GET is accepted too; its ``configuration``
+    counts."""
 
     version: Literal[2] = 2
     llm: LlmService | None = None
@@ -101,7 +102,7 @@ class OrganizationAIModelConfigurationV2(_StrictModel):
 
 
 class ByokPipeline(BaseModel):
-    """Services as a client of the other shape sends them: ``voice`` is our ``voice_id``, further fields are ignored."""
+    """Services in the alternative shape: ``voice`` is ``voice_id`` elsewhere, and unknown fields are ignored."""
 
     llm: dict[str, JsonValue]
     tts: dict[str, JsonValue]
@@ -115,7 +116,7 @@ class Byok(BaseModel):
 
 
 class ByokConfiguration(BaseModel):
-    """The other shape: own keys in a pipeline; a hosted or real-time mode is not offered here."""
+    """The alternative shape: your own keys in a pipeline. Hosted and real-time modes are not supported."""
 
     version: Literal[2] = 2
     mode: Literal["byok"]
@@ -202,7 +203,7 @@ class VoiceResponse(BaseModel):
 
 
 class ProviderResponse(BaseModel):
-    """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url`` any model's name is taken."""
+    """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted."""
 
     provider: str
     title: str
@@ -227,7 +228,7 @@ class LocalServerResponse(BaseModel):
 
 
 class ModelDefaultsResponse(BaseModel):
-    """The installation's own choice, everything that may be chosen, and what was found on this machine."""
+    """The installation's own choice, everything that can be chosen, and what was found on this machine."""
 
     version: Literal[2] = 2
     configuration: dict[str, JsonValue] = Field(description="The installation's own choice")
@@ -254,7 +255,7 @@ class MigrationPreviewResponse(BaseModel):
 
 
 class CheckResponse(BaseModel):
-    """One service, asked at its vendor just now. ``code`` and ``message`` are null when it works."""
+    """One service, checked with its vendor just now. ``code`` and ``message`` are null when it works."""
 
     provider: str
     model: str
@@ -279,7 +280,7 @@ def _require_speakable(text: str) -> str:
 
 
 class VoicePreviewRequest(_StrictModel):
-    """A voice as it would be configured; what is left out is what the organization has set."""
+    """A voice as it would be configured; omitted fields use the organization's settings."""
 
     tts: TtsService
     text: Annotated[

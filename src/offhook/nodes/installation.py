@@ -34,9 +34,9 @@ async def check_secret_key(db: Database, keyring: Keyring) -> None:
         known = await repository.adopt_fingerprint(session, ours[0])
         if known not in ours:
             raise WrongSecretKey(
-                "The secret key of this process is not the one of this database, so that it could read no stored "
-                "credential: set OFFHOOK_SECRET_KEY to the key that the other processes have. If that key is lost, "
-                "`offhook keys adopt` takes this one in its place."
+                "This process has a different secret key than its database, so it cannot read any "
+                "stored credential. Set OFFHOOK_SECRET_KEY to the key that the other processes use. "
+                "If that key is lost, run `offhook keys adopt` to use this one instead."
             )
         if known != ours[0]:
             await repository.replace_fingerprint(session, ours[0])

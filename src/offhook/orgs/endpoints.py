@@ -48,7 +48,8 @@ async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> Si
 async def sign_in_by_link(
     body: LinkRequest, services: Services, ip: ClientAddress
 ) -> SignedInResponse | SecondStepResponse:
-    """Signs in, or returns a challenge to people with two-step sign-in: a new password is set once it is answered."""
+    """Signs in with a link, or returns a challenge to people with two-step sign-in. A new password is set after the
+    challenge is answered."""
     return entry_response(await services.sign_in.follow_link(body.token, body.new_password, ip))
 
 
@@ -56,7 +57,7 @@ async def sign_in_by_link(
 async def pass_second_step(body: SecondStepRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
     """Answers a challenge with a code of the authenticator app or a recovery code, and signs in.
 
-    Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge is over."""
+    Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge has ended."""
     return signed_in_response(await services.steps.pass_second_step(body.challenge, body.code, ip))
 
 

@@ -28,7 +28,7 @@ class SignInLinkRefused(Unauthorized):
 
 
 class SecondStepRefused(Unauthorized):
-    """This sign-in waited too long for its code, or had too many wrong ones. Sign in again."""
+    """This sign-in has expired, or too many wrong codes were entered. Sign in again."""
 
     code = "second_step_refused"
 
@@ -52,7 +52,8 @@ class ProviderSignInRequired(Forbidden):
 
 
 class ProviderSessionRefused(Forbidden):
-    """You signed in with your organization's identity provider, which opens this organization only and not your account."""
+    """You signed in with your organization's identity provider, which gives access to this organization only. Sign in
+    with your password or a link first."""
 
     code = "provider_session_refused"
 
@@ -76,7 +77,8 @@ class SecondFactorMissing(Conflict):
 
 
 class SecondFactorUnreadable(Conflict):
-    """The secret key of this installation was changed. Use a recovery code, or ask for a reset of two-step sign-in."""
+    """This installation's secret key has changed. Use a recovery code, or ask an owner to reset your two-step
+    sign-in."""
 
     code = "second_factor_unreadable"
 
@@ -298,13 +300,13 @@ class BlockedCallerNotFound(NotFound):
 
 
 class ConfirmationWrong(UnprocessableRequest):
-    """This is not the address of your account."""
+    """This is not the email address of your account. Type it exactly."""
 
     code = "confirmation_wrong"
 
 
 class SuperuserAccount(Conflict):
-    """A superuser's account is not deleted. End the access first (offhook superuser revoke)."""
+    """A superuser's account cannot be deleted. Revoke the superuser access first (offhook superuser revoke)."""
 
     code = "superuser_account"
 
@@ -316,7 +318,7 @@ class OnlyOwner(Conflict):
 
 
 class FreshSignInNeeded(Forbidden):
-    """This needs a sign-in of the last 10 minutes. Sign in again first."""
+    """This requires a sign-in within the last 10 minutes. Sign in again."""
 
     code = "fresh_sign_in_needed"
 
@@ -328,6 +330,6 @@ class OrganizationClosed(Conflict):
 
 
 class MembershipsChanged(Conflict):
-    """You joined an organization at this moment. Try again."""
+    """Your memberships have just changed. Check them, then try again."""
 
     code = "memberships_changed"

@@ -46,7 +46,7 @@ class SignupBody(BaseModel):
 
 
 class SignupResponse(BaseModel):
-    """The same for an address that has an account and one that has none."""
+    """The response to a request, the same for addresses with and without an account."""
 
     status: Literal["pending"] = "pending"
     detail: str = "Your request was received. The operator of this installation sends a sign-in link to the address."
@@ -102,7 +102,8 @@ class SignedInResponse(BaseModel):
 
 
 class SecondStepResponse(BaseModel):
-    """In place of a session for people with two-step sign-in: send ``challenge`` and a code to ``/auth/second-step``, before
+    """Returned instead of a session for people with two-step sign-in: send ``challenge`` and a code to
+    ``/auth/second-step``, before
     ``expires_at``. It allows five codes."""
 
     challenge: str

@@ -70,6 +70,6 @@ class StorageQuota:
         if used + size_bytes > self.limit_bytes:
             limit, free = self.limit_bytes / MEGABYTE, max(0, self.limit_bytes - used) / MEGABYTE
             raise StorageQuotaExceeded(
-                f"Your organization may store {limit:,.0f} MB of files and has {free:,.1f} MB left. "
+                f"Your organization can store {limit:,.0f} MB of files and has {free:,.1f} MB left. "
                 "Delete documents, recordings or contact files first."
             )

@@ -23,8 +23,8 @@ router = APIRouter(prefix="/organizations/data-requests", tags=["privacy"])
 async def create_data_request(
     body: DataRequestCreate, org: RequireAdmin, services: Services, session: Session
 ) -> PersonDataRequest:
-    """Erases or exports everything about a phone number. A job does it; ask for the request until its state is `done`.
-    The same request again returns the one that is not done yet."""
+    """Erases or exports everything about a phone number, in a job: poll the request until its state is `done`.
+    Repeating a request that is not done returns the existing one."""
     return await services.person_data.create_request(session, org, body.kind, body.phone_number)
 
 

@@ -4,19 +4,19 @@ from offhook.errors import Conflict, NotFound
 
 
 class DataRequestNotFound(NotFound):
-    """There is no such request."""
+    """Data request not found."""
 
     code = "data_request_not_found"
 
 
 class ArchiveNotReady(Conflict):
-    """The archive is not ready, or it has expired."""
+    """The archive is not ready yet, or it has expired. Check the state of the request, or request a new export."""
 
     code = "archive_not_ready"
 
 
 class OrganizationHasLiveCalls(Conflict):
-    """Calls or chats of this organization are in progress. Try again when they are over."""
+    """Calls or chats of this organization are in progress. Try again after they have ended."""
 
     code = "organization_has_live_calls"
 
@@ -34,6 +34,6 @@ class NumberIsOwn(Conflict):
 
 
 class NumberInCall(Conflict):
-    """This number is on a call now. Try again when the call is over."""
+    """This number is on a call now. Try again after the call has ended."""
 
     code = "number_in_call"

@@ -15,8 +15,8 @@ router = APIRouter(prefix="/organizations/deletion", tags=["organizations"])
 
 
 class OrganizationDeletionPreviewResponse(BaseModel):
-    """``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes that the
-    deletion would be refused with now, whatever you confirm it with."""
+    """``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes with
+    which the deletion would be refused now, whatever the confirmation."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -41,7 +41,7 @@ class OrganizationDeletionBody(BaseModel):
 
 
 class OrganizationDeletionResponse(BaseModel):
-    """What ended at once, and the number of the deletion, by which the operator finds its receipt."""
+    """What ended at once, and the number of the deletion, with which the operator can find its receipt."""
 
     deletion_id: int
     members: int
@@ -52,7 +52,7 @@ class OrganizationDeletionResponse(BaseModel):
 
 @router.get("", response_model=OrganizationDeletionPreviewResponse, operation_id="preview_organization_deletion")
 async def preview_deletion(org: RequireOwnerPerson, session: Session, now: Now) -> OrganizationDeletionPreview:
-    """Shows what the deletion of your organization would delete, and what it asks for. Only owners."""
+    """Shows what deleting your organization would delete, and what you must confirm it with. Owners only."""
     return await organization_deletion.preview_deletion(session, org, now)
 
 
@@ -60,11 +60,10 @@ async def preview_deletion(org: RequireOwnerPerson, session: Session, now: Now) 
 async def delete_organization(
     body: OrganizationDeletionBody, org: RequireOwnerPerson, session: Session, services: OrgServices, now: Now
 ) -> OrganizationDeletionResponse:
-    """Deletes your organization with everything in it, and the accounts of members who are in no other one. Only owners.
-
-    It is closed at once: sessions and API keys end, numbers no longer answer, nothing is called. A job then deletes what it
-    has. Returns 409 while calls, chats or campaigns are running. Without a password and two-step sign-in it needs a sign-in of
-    the last 10 minutes.
+    """Deletes your organization with everything in it, and the accounts of members who are in no other one. Owners
+    only. The organization closes at once: sessions and API keys end, numbers no longer answer, and no calls are
+    placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have neither
+    a password nor two-step sign-in, you must have signed in within the last 10 minutes.
     """
     await services.confirm_deletion(session, org, body.current_password, body.code, now)
     begun = await organization_deletion.begin_deletion(session, org, body.name, now)

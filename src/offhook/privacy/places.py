@@ -50,7 +50,7 @@ class SearchedTable:
 
     @property
     def is_of_runs(self) -> bool:
-        """Whether each row belongs to a run that exists."""
+        """Returns whether each row belongs to a run that exists."""
         run_id = self.table.columns.get("run_id")
         return run_id is not None and not run_id.nullable and bool(run_id.foreign_keys)
 

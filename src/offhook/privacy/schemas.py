@@ -20,8 +20,8 @@ class DataRequestCreate(BaseModel):
 class DataRequestResponse(BaseModel):
     """A request, and its receipt when ``state`` is ``done``.
 
-    ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` are rows that stay without
-    the number.
+    ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` counts rows that were
+    kept without the number.
     """
 
     model_config = ConfigDict(from_attributes=True)

@@ -36,8 +36,8 @@ class RecordingDecoder:
         if code == _NOT_AUDIO:
             raise NotAudio
         if code == _TOO_LONG:
-            raise AudioUnusable(f"A recording may last {MAX_RECORDING_S / 60:g} minutes.")
+            raise AudioUnusable(f"Recordings are limited to {MAX_RECORDING_S / 60:g} minutes.")
         if code == _EMPTY:
-            raise AudioUnusable("This recording holds no sound.")
+            raise AudioUnusable("This recording contains no audio.")
         log.warning("recording_decode_failed", code=code)
-        raise AudioUnusable("This recording could not be decoded.")
+        raise AudioUnusable("This recording could not be decoded. Upload a WAV, FLAC, Ogg, or MP3 file.")

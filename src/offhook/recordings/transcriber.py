@@ -28,7 +28,7 @@ async def transcribe_file(stt: Stt, path: Path, language: str, *, pace: float = 
     with wave.open(str(path), "rb") as file:
         rate, count = file.getframerate(), file.getnframes()
         if count > MAX_TRANSCRIBED_S * rate:
-            raise AudioUnusable(f"Recordings of up to {MAX_TRANSCRIBED_S:g} seconds can be transcribed.")
+            raise AudioUnusable(f"Only recordings of up to {MAX_TRANSCRIBED_S:g} seconds can be transcribed.")
         pcm = file.readframes(count)
     try:
         stream = await stt.open_stream(sample_rate=rate, language=language)

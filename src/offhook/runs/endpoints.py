@@ -186,8 +186,8 @@ async def update_workflow_run(
 
 @router.delete("/{workflow_id}/runs/{run_id}", response_model=RunDeleted, operation_id="delete_workflow_run")
 async def delete_workflow_run(workflow_id: Id, run_id: LongId, org: RequireAdmin, services: Services) -> RunDeleted:
-    """Permanently deletes a run that is over with its recording, transcript, events and notes. Its usage and cost stay in
-    the sums and the ledger."""
+    """Permanently deletes a finished run with its recording, transcript, events and notes. Its usage and cost stay in
+    the totals and the ledger."""
     done = await services.eraser.erase_run(org, workflow_id, run_id)
     return RunDeleted(
         workflow_run_id=done.run_id, events=done.events, has_recording=done.has_recording, deleted_at=done.deleted_at

@@ -16,7 +16,7 @@ class ConcurrentCallLimit(TooManyRequests):
 
 
 class UnknownMode(UnprocessableRequest):
-    """This mode does not exist."""
+    """This mode does not exist. Use browser, textchat, or a carrier."""
 
     code = "unknown_mode"
 
@@ -28,31 +28,31 @@ class MediaTokenRefused(Unauthorized):
 
 
 class RunNotConnectable(Conflict):
-    """The run is over or is already connected."""
+    """The run has ended or is already connected. Create a new run."""
 
     code = "run_not_connectable"
 
 
 class ProcessIsFull(NotReady):
-    """The server is at capacity."""
+    """The server is at capacity. Try again later."""
 
     code = "process_full"
 
 
 class ClusterFull(NotReady):
-    """All places for calls are taken. Try again when a call has ended."""
+    """The installation is at its call limit. Try again after a call has ended."""
 
     code = "cluster_full"
 
 
 class ServerDraining(NotReady):
-    """The server is about to stop and takes no new calls. Try again in a minute."""
+    """The server is shutting down and takes no new calls. Try again in a minute."""
 
     code = "draining"
 
 
 class RunInProgress(Conflict):
-    """This run is still in progress. Try again when it is over."""
+    """This run is still in progress. Try again after it has ended."""
 
     code = "run_in_progress"
 
@@ -70,7 +70,7 @@ class WorkflowHasNoStart(Conflict):
 
 
 class ChatConflict(Conflict):
-    """The chat is at another revision, or another message is being answered."""
+    """The chat has changed, or another message is being answered. Read the chat again."""
 
     code = "revision_conflict"
 
@@ -82,7 +82,7 @@ class ChatIsFull(Conflict):
 
 
 class ChatIsOver(Conflict):
-    """This chat is over."""
+    """This chat has ended. Start a new chat."""
 
     code = "chat_is_over"
 

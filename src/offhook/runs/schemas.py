@@ -64,7 +64,7 @@ class RunRecord(BaseModel):
     direction: str
     status: str
     outcome: str | None
-    result: str | None = Field(description="What the call came to, by the agent's definition of results")
+    result: str | None = Field(description="The call's result, by the agent's definition of results")
     is_success: bool | None = Field(
         description="Whether it met the agent's success criteria, or its result counts as one"
     )
@@ -160,7 +160,7 @@ class CriterionResult(BaseModel):
 
 
 class RunAnalysisRecord(BaseModel):
-    """What was read out of a finished call: its summary and its success criteria."""
+    """The analysis of a finished call: its summary and its success criteria."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -207,7 +207,7 @@ class RunNotes(BaseModel):
 
 
 class RunDeleted(BaseModel):
-    """The receipt of a deletion; the audit log keeps the same under the action `run.deleted`."""
+    """The receipt of a deletion; the audit log has the same under the action `run.deleted`."""
 
     workflow_run_id: int
     events: int = Field(description="How many events were deleted; the transcript is made of them")
@@ -245,7 +245,7 @@ class UsageRunItem(BaseModel):
     outcome: str | None
     result: str | None
     is_success: bool | None
-    summary: str | None = Field(description="What was written after the call")
+    summary: str | None = Field(description="The summary written after the call")
     end_reason: str | None
     tags: list[str]
     answer_ms: int | None = Field(description="The median response time of its turns")
@@ -282,7 +282,7 @@ class _InsightTotals(BaseModel):
 
 
 class DayInsight(_InsightTotals):
-    """``date`` is a day by the organization's clocks."""
+    """``date`` is a day in the organization's time zone."""
 
     date: date
 

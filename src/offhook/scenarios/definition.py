@@ -60,15 +60,14 @@ def _turn_of_text(value: Any) -> Any:
 
 
 class CallerTurn(_CallerAct):
-    """One turn. ``agent_says`` are words that the agent's reply to it must hold, whatever their case."""
+    """One turn. ``agent_says`` are words that the agent's reply must contain; case is ignored."""
 
     agent_says: Text | None = None
 
 
 class CallerRule(_CallerAct):
-    """What the caller does whenever the agent is ``at`` a node, or says these words; ``times`` at most.
-
-    ``one_of`` are sentences of which the seed chooses one.
+    """What the caller does whenever the agent is ``at`` a node, or says these words, at most ``times`` times. The
+    seed chooses one of the sentences in ``one_of``.
     """
 
     at: Id | None = None
@@ -101,7 +100,7 @@ class Manner(_StrictModel):
 
 
 class CallerScript(_StrictModel):
-    """``turns`` are done first, then ``rules`` while one fits. ``facts`` fill ``{{ name }}`` in what is said."""
+    """``turns`` come first, then ``rules`` as long as one matches. ``facts`` fill ``{{ name }}`` in what is said."""
 
     facts: dict[str, str] = Field(default_factory=dict)
     turns: Annotated[
@@ -119,7 +118,7 @@ class CallerScript(_StrictModel):
 
 
 class ToolMock(_StrictModel):
-    """What a tool answers when its arguments hold ``arguments``: a result, an error, or nothing in time.
+    """What a tool returns when its arguments contain ``arguments``: a result, an error, or nothing in time.
 
     ``transfer`` is for transfers of calls: the destination answers or not.
     """
@@ -139,9 +138,10 @@ class ExpectedToolCall(_StrictModel):
 
 
 class ScenarioExpectation(_StrictModel):
-    """What must hold; what is not named is not looked at.
+    """What a scenario expects; anything not named is not checked.
 
-    ``edges`` are the ids of all edges taken, in order; ``edges_include``, ``edges_never`` some of them. ``nodes`` are
+    ``edges`` are the ids of all edges taken, in order; ``edges_include`` and ``edges_never`` list edges that must or
+    must not be among them. ``nodes`` are
     visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
@@ -174,8 +174,9 @@ class ScenarioExpectation(_StrictModel):
 
 class Scenario(_StrictModel):
     """``context`` are the variables that the conversation starts with; ``pre_call_fetch`` is the answer to the request
-    before the call. ``tools``: answers by the tool's id or function name, the first that fits. ``documents``: texts by
-    the id that nodes refer to them with. ``now`` is what clocks in texts show."""
+    before the call. ``tools``: answers by the tool's id or function name; the first match is used. ``documents``:
+    texts by
+    the id that nodes refer to them with. ``now`` is the current time in templates."""
 
     name: Name
     title: Text | None = None

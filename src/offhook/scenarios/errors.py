@@ -49,72 +49,73 @@ class ScenarioNotFound(NotFound):
 
 
 class RunWithoutWords(Conflict):
-    """The caller of this run said and pressed nothing: there is nothing to play again."""
+    """The caller of this run said nothing and pressed no keys, so there is nothing to make a scenario of."""
 
     code = "run_without_words"
 
 
 class RunNotKept(Conflict):
-    """This agent does not keep what is said on its calls, so no scenario can be made of one."""
+    """This agent does not keep what is said on its calls, so no scenario can be made from them."""
 
     code = "run_not_kept"
 
 
 class RunRewound(Conflict):
-    """This text chat was rewound: what happened is not one conversation. Start another one."""
+    """This text chat was rewound, so it is not one continuous conversation. Use a chat that was not rewound."""
 
     code = "run_rewound"
 
 
 class RunNotOver(Conflict):
-    """This conversation is not over yet."""
+    """This conversation is still in progress. Try again after it has ended."""
 
     code = "run_not_over"
 
 
 class ScenarioPlayNotFound(NotFound):
-    """Play of scenarios not found."""
+    """Scenario play not found."""
 
     code = "scenario_play_not_found"
 
 
 class NoScenarios(Conflict):
-    """This agent has no scenarios to play."""
+    """This agent has no scenarios to play. Add one first."""
 
     code = "no_scenarios"
 
 
 class TooManyPlays(TooManyRequests):
-    """Your organization has 10 plays that are not over. Wait for one, or cancel it."""
+    """Your organization already has 10 plays waiting or running. Wait until one ends, or cancel one."""
 
     code = "too_many_plays"
 
 
 class TooManyProposals(TooManyRequests):
-    """Scenarios are being proposed already. Try again in a few seconds."""
+    """Scenarios are already being proposed. Try again in a few seconds."""
 
     code = "too_many_proposals"
 
 
 class ProposalsFailed(Conflict):
-    """No scenarios could be proposed for this agent: the process that plays them ended early. Write one instead."""
+    """No scenarios could be proposed for this agent because the process that plays them stopped early. Try again, or
+    write one."""
 
     code = "proposals_failed"
 
 
 class PublishNotTested(Conflict):
-    """This agent demands that its scenarios pass, and they were not played with exactly this draft. Play them first."""
+    """This agent can be published only when its scenarios pass with exactly this draft. Play them first."""
 
     code = "publish_not_tested"
 
 
 class PublishGateFailed(Conflict):
-    """This draft does not pass what the agent demands before it is published."""
+    """This draft does not meet the agent's publishing rules."""
 
     code = "publish_gate_failed"
 
 
 class GateOverrideForbidden(Forbidden):
-    """Only an admin can publish a draft that does not pass."""
+    """Only an admin can publish a draft that does not meet the agent's publishing rules."""
 
     code = "gate_override_forbidden"

@@ -50,7 +50,7 @@ class ScenarioPlay(Base):
 
 
 class PlayedScenarioResult(Base):
-    """What came of one scenario with one seed. ``turns`` is its transcript."""
+    """The result of one scenario with one seed. ``turns`` is its transcript."""
 
     __tablename__ = "scenario_results"
     __table_args__ = (UniqueConstraint("play_id", "seed", "name"),)

@@ -126,7 +126,7 @@ class ManagedConfiguration(Conflict):
 
 
 class AccountChanged(Conflict):
-    """This account was changed while the carrier was asked about it. Try again."""
+    """This account was changed while the carrier was checking it. Try again."""
 
     code = "telephony_configuration_changed"
 
@@ -176,7 +176,7 @@ class NumberNotManaged(Conflict):
 
 
 class TooManyNumbers(Conflict):
-    """Your organization has as many numbers of the platform as it may have. Release one first."""
+    """Your organization has reached its limit of platform numbers. Release one first."""
 
     code = "number_limit"
 

@@ -69,7 +69,7 @@ _ADAPTER: Final[TypeAdapter[CredentialData]] = TypeAdapter(CredentialData)
 
 
 class CredentialDataInvalid(UnprocessableRequest):
-    """The data does not fit the type of the credential."""
+    """The credential data does not match the credential type."""
 
     code = "credential_data_invalid"
 

@@ -158,7 +158,7 @@ class EndCallConfig(_StrictConfig):
 
 
 class Destination(_StrictConfig):
-    """A place that calls may be handed to; the model chooses by name and never sees or says the number."""
+    """A destination for transfers; the model chooses by name and never sees or says the number."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
     phone_number: Annotated[str, StringConstraints(strip_whitespace=True, max_length=32)]
@@ -173,8 +173,9 @@ class Destination(_StrictConfig):
 
 
 class TransferCallConfig(_StrictConfig):
-    """``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
-    a variable holds becomes a dialed number. ``mode``: warm (the agent stays until the destination answers) or blind."""
+    """``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says
+    and no variable can become a dialed number. ``mode``: warm (the agent stays until the destination answers) or
+    blind."""
 
     mode: Literal["warm", "blind"] = "warm"
     destination_source: Literal["static"] = "static"
@@ -220,7 +221,7 @@ class McpConfig(_StrictConfig):
 
 
 class RecordingConfig(_StrictConfig):
-    """What the tool does with the recording of the call; ``discard`` deletes it and ends it for this call."""
+    """What the tool does with the recording of the call; ``discard`` deletes it and stops recording this call."""
 
     action: RecordingAction
     messageType: MessageType = "none"  # noqa: N815 - the name that the other tools have

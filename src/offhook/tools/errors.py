@@ -22,7 +22,7 @@ class CategoryImmutable(Conflict):
 
 
 class ToolNotTestable(UnprocessableRequest):
-    """This kind of tool acts on a call and cannot be tested without one."""
+    """This kind of tool acts on a call, so it cannot be tested outside of one."""
 
     code = "tool_not_testable"
 

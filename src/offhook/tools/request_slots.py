@@ -44,7 +44,7 @@ class RequestSlots:
                     await held.enter_async_context(self._enter(host, self._per_host))
             except TimeoutError:
                 raise ToolCallFailed(
-                    f"Too many requests to {host[:80]!r} or of this organization are open. Try again later.",
+                    f"Too many requests to {host[:80]!r}, or from this organization, are open. Try again later.",
                     retryable=True,
                 ) from None
             yield

@@ -151,7 +151,7 @@ class CreateCredentialRequest(BaseModel):
 
 class UpdateCredentialRequest(BaseModel):
     """Omitted fields keep their value; a new type requires its data. ``allowed_hosts`` without ``credential_data`` requires
-    the admin role; null binds the credential to the next server that it is used for."""
+    the admin role; null ties the credential to the next server that it is used for."""
 
     name: Name | None = None
     description: Description | None = None

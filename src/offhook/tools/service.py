@@ -272,7 +272,7 @@ async def credential_for(session: AsyncSession, organization_id: int, credential
     if not is_host_allowed(found.allowed_hosts, host):
         raise CredentialHostRefused(
             f"The credential “{found.name}” may not be sent to {host}: its allowed_hosts are "
-            f"{', '.join(found.allowed_hosts) or 'none'}. Who enters its secret again, or an admin, may add this one."
+            f"{', '.join(found.allowed_hosts) or 'none'}. Enter its secret again to add this host, or ask an admin."
         )
     return found
 

@@ -75,21 +75,20 @@ async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledge
 
 @router.get("/storage", response_model=StorageUsage, operation_id="get_storage_usage")
 async def get_storage_usage(org: CurrentOrg, _read: ReadTransaction, quota: OrganizationQuota) -> StorageUsage:
-    """Returns the bytes of uploaded files that your organization stores, and how many it may store. Recordings of calls
-    do not count."""
+    """Returns how many bytes of uploaded files your organization stores, and its limit. Call recordings do not count."""
     sizes = await quota.measure_folders(org.organization_id)
     return StorageUsage(used_bytes=sum(sizes.values()), limit_bytes=quota.limit_bytes, **sizes)
 
 
 @router.get("/spend-limit", response_model=SpendLimit, operation_id="get_spend_limit")
 async def get_spend_limit(org: CurrentOrg, session: Session, now: Now) -> SpendLimit:
-    """Returns what your organization may spend in a day (UTC), and what it has spent today."""
+    """Returns what your organization can spend per day (UTC), and what it has spent today."""
     return await accounts.get_spend_limit(session, org.organization_id, now)
 
 
 @router.put("/spend-limit", response_model=SpendLimit, operation_id="put_spend_limit")
 async def put_spend_limit(body: SpendLimitUpdate, org: RequireAdmin, session: Session, now: Now) -> SpendLimit:
-    """Sets your own limit of a day's spend. It can only lower the operator's."""
+    """Sets your own daily spend limit. It can only be lower than the operator's."""
     return await accounts.set_spend_limit(session, org, body.own_limit_cents, now)
 
 

@@ -4,14 +4,14 @@ from offhook.errors import DomainError, NotFound
 
 
 class OutOfCredit(DomainError):
-    """Your organization is out of credit. Add credit to go on."""
+    """Your organization is out of credit. Add credit to continue."""
 
     code = "out_of_credit"
     status = 402
 
 
 class DailySpendLimitReached(DomainError):
-    """Your organization has reached its spend limit of today. Wait until midnight UTC, or raise the limit."""
+    """Your organization has reached today's spend limit. Wait until midnight UTC, or raise the limit."""
 
     code = "daily_spend_limit"
     status = 402

@@ -13,7 +13,8 @@ Price = Annotated[Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=100_0
 
 
 class CurrentPeriod(BaseModel):
-    """The calendar month by the organization's clocks. ``minutes_remaining``: what included minutes and balance allow at
+    """The calendar month in the organization's time zone. ``minutes_remaining``: what included minutes and balance
+    allow at
     the platform's price; ``is_unlimited`` when that price is nothing."""
 
     period_start: datetime
@@ -26,9 +27,9 @@ class CurrentPeriod(BaseModel):
     is_unlimited: bool
     is_enforced: bool = Field(description="Whether an empty balance refuses new calls")
     included_minutes: int
-    held_cents: int = Field(description="Set aside for live calls and chats")
+    held_cents: int = Field(description="Reserved for live calls and chats")
     spent_today_cents: int = Field(description="Since midnight UTC")
-    daily_limit_cents: int | None = Field(description="What may be spent in a day; null without a limit")
+    daily_limit_cents: int | None = Field(description="The daily spend limit; null without a limit")
     total_duration_seconds: float
     used_dograh_tokens: int = Field(description="total_cost_cents, under the name that older clients read")
     used_amount_usd: float
@@ -47,7 +48,7 @@ class StorageUsage(BaseModel):
 
 
 class UsageDay(BaseModel):
-    """``date`` is a day by the organization's clocks."""
+    """``date`` is a day in the organization's time zone."""
 
     date: date
     call_count: int
@@ -121,7 +122,7 @@ class CreditAdded(LedgerEntryItem):
 
 
 class BillingTerms(BaseModel):
-    """Null is the installation's own setting."""
+    """Null uses the installation's setting."""
 
     platform_cents_per_minute: Price | None = None
     included_minutes: WholeNumber | None = Field(default=None, ge=0, le=10**9)
@@ -145,7 +146,7 @@ class SpendLimitUpdate(BaseModel):
 
 
 class BillingAccountResponse(BillingTerms):
-    """The organization's own terms, and what holds for it (``effective``)."""
+    """The organization's own terms, and the ones that apply (``effective``)."""
 
     organization_id: int
     balance_cents: int

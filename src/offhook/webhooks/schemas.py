@@ -15,7 +15,7 @@ DeliveryStatus = Literal["pending", "delivered", "dead"]
 
 
 class WebhookCreate(BaseModel):
-    """``events`` empty or left out: all of them, those of later versions too."""
+    """Without ``events``, or with an empty list, all events are sent, including those added in later versions."""
 
     url: Url
     events: Events = Field(default_factory=list)
@@ -32,7 +32,7 @@ class WebhookUpdate(BaseModel):
 
 
 class WebhookResponse(BaseModel):
-    """``status``: ``enabled``, ``disabled`` by a person, or ``failing``: switched off after three days in which every
+    """``status``: ``enabled``, ``disabled`` by a person, or ``failing``: disabled after three days in which every
     attempt failed. ``failing_since`` is null after a success."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -52,7 +52,7 @@ class WebhookResponse(BaseModel):
 
 
 class WebhookCreated(WebhookResponse):
-    """``secret`` verifies the signatures: it is in this answer and never again."""
+    """``secret`` verifies the signatures; it is returned only once."""
 
     secret: str
 
@@ -68,7 +68,7 @@ class WebhookDeleted(BaseModel):
 
 
 class WebhookTested(BaseModel):
-    """What the endpoint said to an event of type ``webhook.test``."""
+    """The endpoint's response to an event of type ``webhook.test``."""
 
     delivered: bool
     status_code: int | None
@@ -104,7 +104,7 @@ class DeliveryList(BaseModel):
 
 
 class AttemptResponse(BaseModel):
-    """``answer`` is the beginning of what the endpoint said."""
+    """``answer`` is the beginning of the endpoint's response."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -126,7 +126,7 @@ class ResentResponse(BaseModel):
 
 
 class EventResponse(BaseModel):
-    """As in a delivery: ``message_id`` is its ``webhook-id``."""
+    """An event as in a delivery; ``message_id`` is its ``webhook-id``."""
 
     id: int
     message_id: str
@@ -136,7 +136,7 @@ class EventResponse(BaseModel):
 
 
 class EventList(BaseModel):
-    """``next_after`` goes into ``after`` of the next request, also when ``has_more`` is false and it is asked later."""
+    """Send ``next_after`` as ``after`` in the next request, even later when ``has_more`` is false."""
 
     events: list[EventResponse]
     next_after: int

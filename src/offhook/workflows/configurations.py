@@ -85,7 +85,8 @@ class CallRecordingSettings(_OpenModel):
 
 
 class DisclosureSentence(_OpenModel):
-    """What a call begins with, said whole; the recording begins after it. A recording of it plays instead of the text."""
+    """The sentence that every call begins with, played in full before the recording begins. A recording plays instead
+    of the text if there is one."""
 
     text: Annotated[str, Field(max_length=1000)] | None = None
     recording_id: RecordingId | None = None
@@ -120,7 +121,7 @@ Phrase = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Phrases(_OpenModel):
-    """What the agent says without asking a model; in the agent's language."""
+    """Phrases that the agent says without a model, in the agent's language."""
 
     filler: Phrase | None = None
     reprompt: Phrase | None = None
@@ -137,7 +138,7 @@ class Phrases(_OpenModel):
 
 
 class WorkflowConfigurations(_OpenModel):
-    """Times are seconds. Only what was sent is stored; defaults belong to those who read it."""
+    """Times are in seconds. Only fields that were sent are stored; defaults are applied on reading."""
 
     ambient_noise_configuration: AmbientNoise | None = None
     max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None

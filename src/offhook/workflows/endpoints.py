@@ -45,7 +45,7 @@ router = APIRouter(prefix="/workflow", tags=["workflows"])
 async def create_workflow(
     body: CreateWorkflowRequest, org: RequireMember, session: Session, services: Services, response: Response
 ) -> WorkflowResponse:
-    """Creates a workflow whose version 1 is a draft, which may be incomplete."""
+    """Creates a workflow. Its version 1 is a draft, which can be incomplete."""
     workflow = await service.create_workflow(session, org, body.name, body.workflow_definition)
     return await _workflow_response(session, services, org.organization_id, workflow.id, response)
 
@@ -129,7 +129,7 @@ async def update_workflow_status(
     services: Services,
     response: Response,
 ) -> WorkflowResponse:
-    """Archives or activates a workflow. Archived workflows take no triggers, calls or campaigns."""
+    """Archives or activates a workflow. Archived workflows accept no triggers, calls or campaigns."""
     await service.set_status(session, org, workflow_id, body.status)
     return await _workflow_response(session, services, org.organization_id, workflow_id, response)
 
@@ -196,8 +196,9 @@ async def publish_workflow(
     if_match: IfMatch,
     body: PublishWorkflowRequest | None = None,
 ) -> PublishWorkflowResponse:
-    """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
-    says what changed is kept with the version. An agent with a publish gate answers 409 (`publish_not_tested`,
+    """Validates the draft and makes it the version that takes calls. Of two simultaneous requests, one gets 409. A
+    `note` that
+    says what changed is kept with the version. An agent with a publish gate returns 409 (`publish_not_tested`,
     `publish_gate_failed`) until its scenarios pass with exactly this draft, or an admin gives a reason in `gate_override`."""
     version, revision = await publication.publish_draft(
         session,
@@ -220,7 +221,8 @@ async def publish_workflow(
 async def validate_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, services: Services
 ) -> ValidateWorkflowResponse:
-    """Validates the draft, else the published version, and analyzes its graph. Only `errors` prevent publishing."""
+    """Validates the draft, or the published version if there is no draft, and analyzes its graph. Only `errors`
+    prevent publishing."""
     check = await publication.check_current(
         session, services.tools, services.configurations, org.organization_id, workflow_id
     )
@@ -233,7 +235,7 @@ async def validate_workflow(
 async def list_workflow_versions(
     workflow_id: Id, org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[WorkflowVersionResponse]:
-    """Lists versions, newest first; all of them without `limit`. `author` is the member who began the version."""
+    """Lists versions, newest first; all of them without `limit`. `author` is the member who started the version."""
     rows, total = await service.list_versions(
         session, org.organization_id, workflow_id, limit=part.limit, offset=part.offset
     )

@@ -45,7 +45,7 @@ class WorkflowHasLiveRuns(Conflict):
 
 
 class AgentFileInvalid(UnprocessableRequest):
-    """This file of an agent is invalid."""
+    """This agent file is invalid."""
 
     code = "agent_file_invalid"
 
@@ -122,7 +122,7 @@ class StatusFilterInvalid(UnprocessableRequest):
 
 
 class CanaryRunning(Conflict):
-    """A canary of this agent takes calls. End it before another version is published."""
+    """A canary of this agent is taking calls. End it before you publish another version."""
 
     code = "canary_running"
 
@@ -134,18 +134,18 @@ class CanaryNotFound(NotFound):
 
 
 class CanaryNotRunning(Conflict):
-    """The canary has ended."""
+    """This canary has already ended. Start a new one."""
 
     code = "canary_not_running"
 
 
 class CanaryNeedsDraft(Conflict):
-    """There is no draft that could take a share of calls."""
+    """There is no draft to take a share of calls. Create a draft first."""
 
     code = "canary_needs_draft"
 
 
 class CanaryNeedsPublished(Conflict):
-    """There is no published version that a canary could be compared with. Publish the draft."""
+    """There is no published version to compare a canary with. Publish the draft first."""
 
     code = "canary_needs_published"

@@ -232,7 +232,7 @@ class PublishWorkflowRequest(BaseModel):
         default=None, description="What changed, for the list of versions"
     )
     gate_override: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=500)] | None = (
-        Field(default=None, description="Why it is published although its publish gate is not passed; role admin")
+        Field(default=None, description="Why it is published without passing its publish gate; admins only")
     )
 
 
@@ -296,7 +296,8 @@ class WorkflowIssue(BaseModel):
 
 
 class GraphFindingResponse(WorkflowIssue):
-    """``severity`` error: a call cannot go as it is drawn; warning: it probably goes differently than is meant."""
+    """``severity``: `error` if a call cannot follow the graph as drawn, `warning` if it probably goes differently
+    than intended."""
 
     severity: Literal["error", "warning"]
 
@@ -313,8 +314,8 @@ class OfflineReasonResponse(BaseModel):
 
 
 class OfflineStepResponse(BaseModel):
-    """``mode``: ``runs`` with the built-in offline model; ``limited``: it runs, roughly; ``needs_model``: only a model of a vendor
-    can do it."""
+    """``mode``: ``runs`` with the built-in offline model; ``limited``: runs approximately; ``needs_model``: requires
+    a vendor's model."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -325,8 +326,8 @@ class OfflineStepResponse(BaseModel):
 
 
 class ValidateWorkflowResponse(BaseModel):
-    """``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing. ``can_run_offline``: no step
-    needs a model of a vendor."""
+    """``findings`` come from the analysis of paths through the graph; they do not prevent publishing.
+    ``can_run_offline``: no step needs a vendor's model."""
 
     model_config = ConfigDict(from_attributes=True)
 

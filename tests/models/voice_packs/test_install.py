@@ -249,7 +249,7 @@ class TestManifestOfAMirror:
         files = served(pack_files())
         del files[VOICE]
         async with mirror_server(files) as mirror:
-            with pytest.raises(VoicesDownloadFailed, match=rf"{VOICE} was not delivered: .*answers 404"):
+            with pytest.raises(VoicesDownloadFailed, match=rf"{VOICE} could not be downloaded: .*answers 404"):
                 await install(store, mirror.url)
 
 

@@ -62,8 +62,9 @@ async def get_campaign_progress(
 async def stream_campaign_progress(
     campaign_id: Id, request: Request, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> StreamingResponse:
-    """Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
-    its last call has ended. Without `ended` the stream ends after 15 minutes, or with its credential: open it again."""
+    """Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign and its
+    last call have ended. A stream that stops without `ended` reached its 15 minutes, or its credential expired: open
+    it again."""
     progress = await services.streams.open_event_stream(org.organization_id, campaign_id)
     body = end_with_credential(request, org, progress)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -72,8 +73,8 @@ async def stream_campaign_progress(
 
 @router.get("/timeline", response_model=TimelineResponse, operation_id="get_campaign_timeline")
 async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> TimelineResponse:
-    """Returns how contacts ended over time, in about 60 steps at most. A contact that is called again counts once, when
-    it is done."""
+    """Returns contacts by outcome over time, in at most about 60 steps. A contact that is called again counts once,
+    when it is done."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     return await load_timeline(session, org.organization_id, campaign_id)
 
@@ -106,8 +107,8 @@ async def list_campaign_runs(
 async def check_campaign_before_start(
     campaign_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> PreflightResponse:
-    """Predicts what a start would do now: contacts by time zone, outside calling hours, on the do-not-call list or without
-    a value for a variable that the agent uses, and how long the campaign takes."""
+    """Predicts what starting the campaign now would do: contacts by time zone, outside calling hours, on the
+    do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes."""
     return await services.preflight.build_report(org.organization_id, campaign_id)
 
 
@@ -163,11 +164,13 @@ async def list_campaign_contacts(
     org: CurrentOrg,
     session: Session,
     page: PageParams,
-    state: Annotated[list[State] | None, Query(description="Repeat for any of several")] = None,
-    outcome: Annotated[list[Outcome] | None, Query(description="Repeat for any of several")] = None,
-    result: Annotated[list[ResultName] | None, Query(max_length=20, description="Repeat for any of several")] = None,
+    state: Annotated[list[State] | None, Query(description="Repeat to match any of several")] = None,
+    outcome: Annotated[list[Outcome] | None, Query(description="Repeat to match any of several")] = None,
+    result: Annotated[
+        list[ResultName] | None, Query(max_length=20, description="Repeat to match any of several")
+    ] = None,
 ) -> ContactList:
-    """Lists the campaign's contacts in the order of the file, each with its latest call and what that came to."""
+    """Lists the campaign's contacts in the order of the file, each with its latest call and that call's result."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     rows, total = await repository.list_contacts(
         session,

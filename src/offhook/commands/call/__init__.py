@@ -56,9 +56,9 @@ def register(app: typer.Typer) -> None:
             Path | None, typer.Option(help="Write the stereo recording (caller left, agent right) to this file.")
         ] = None,
     ) -> None:
-        """Place a call, watch the conversation, and print transcript, outcome and latency.
+        """Place a call, follow the conversation, and print the transcript, outcome and latency.
 
-        Uses the server that runs on this data folder, or starts one for the duration of the call. Ctrl-C hangs up.
+        Uses the server running on this data folder, or starts one for the duration of the call. Ctrl-C hangs up.
 
         Exit codes: 0 answered, 1 no server or rejected, 2 invalid usage, 3 busy, 4 no answer, 5 voicemail, 6 failed or canceled.
         """

@@ -37,7 +37,7 @@ async def wait_ready(url: str) -> None:
                 if (await http.get(f"{url}/ready")).status_code == 200:
                     return
             await asyncio.sleep(0.1)
-    raise CommandError("The server does not get ready.")
+    raise CommandError("The server did not become ready in time. Its log says why.")
 
 
 class CallClient:

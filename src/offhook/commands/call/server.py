@@ -72,19 +72,18 @@ def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO
         if process.poll() is not None:
             log.seek(0)
             log_lines = log.read().decode(errors="replace").strip().splitlines()
-            raise CommandError(
-                f"No server runs here, and one could not be started: {log_lines[-1] if log_lines else 'no reason'}"
-            )
+            reason = log_lines[-1] if log_lines else "no reason"
+            raise CommandError(f"No server is running here, and one could not be started: {reason}")
         running = folder.running_server()
         if running is not None and running.pid == process.pid and running.database_url is not None:
             return running
         time.sleep(0.05)
-    raise CommandError("No server runs here, and one that was started did not get ready in time.")
+    raise CommandError("No server was running here, and the one that was started did not become ready in time.")
 
 
 def _server_address(info: ServerInfo) -> tuple[str, str]:
     if info.url is None or info.database_url is None:
-        raise CommandError("The server that runs on this data folder does not get ready.")
+        raise CommandError("The server that runs on this data folder did not become ready in time.")
     return info.url, info.database_url
 
 

@@ -20,12 +20,12 @@ Organization = Annotated[str, typer.Option(help="The organization, by number or 
 
 
 def register(app: typer.Typer) -> None:
-    encryption = typer.Typer(help="Keys of encrypted recordings.", no_args_is_help=True)
+    encryption = typer.Typer(help="Manage the keys of encrypted recordings.", no_args_is_help=True)
     app.add_typer(encryption, name="encryption")
 
     @encryption.command()
     def rotate(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
-        """Encrypt an organization's recordings from now on with a new key, and seal its keys with the newest secret."""
+        """Encrypt an organization's new recordings with a new key, and seal its keys with the newest secret."""
         number = run_with_database(lambda database: _rotate(database, org))
         typer.echo(
             f"Key {number} is used from now on. 'offhook encryption apply' encrypts existing recordings with it."
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
         sealed, left = run_with_database(lambda database: _apply(database, org))
         typer.echo(f"Encrypted {sealed} recordings.")
         if left:
-            typer.echo(f"{left} recordings are of the last hour and were left. Run this again later.")
+            typer.echo(f"{left} recordings are less than an hour old and were skipped. Run this again later.")
 
 
 async def _rotate(database: Database, org: str) -> int:

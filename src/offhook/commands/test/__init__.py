@@ -35,11 +35,11 @@ MAX_DEFINITION_BYTES: Final = 4 * 1024 * 1024
 AgentArgument = Annotated[
     str, typer.Argument(help="A definition (a .json file), a template, or an agent's id or name.")
 ]
-ScenarioOption = Annotated[list[str] | None, typer.Option(help="Only the scenario of this name; may be repeated.")]
+ScenarioOption = Annotated[list[str] | None, typer.Option(help="Only the scenario with this name (repeatable).")]
 FileOption = Annotated[Path | None, typer.Option(help="A YAML file of scenarios instead of the agent's own.")]
-DraftOption = Annotated[bool, typer.Option("--draft", help="The draft instead of the published version.")]
-VersionOption = Annotated[int | None, typer.Option(help="The version of this number.", min=1)]
-CheckOption = Annotated[bool, typer.Option("--check", help="Only look for what is wrong with the graph.")]
+DraftOption = Annotated[bool, typer.Option("--draft", help="Test the draft instead of the published version.")]
+VersionOption = Annotated[int | None, typer.Option(help="Test the version with this number.", min=1)]
+CheckOption = Annotated[bool, typer.Option("--check", help="Only check the graph for problems.")]
 ProposeOption = Annotated[
     bool, typer.Option("--propose", help="Print scenarios that are made from the graph, as YAML.")
 ]
@@ -47,10 +47,10 @@ AgainstOption = Annotated[
     str | None,
     typer.Option(help="Judge this version against another one: 'published', a version's number, or a .json file."),
 ]
-SeedOption = Annotated[int, typer.Option(help="What callers leave to chance.", min=0, max=2**31 - 1)]
+SeedOption = Annotated[int, typer.Option(help="Seed for what callers leave to chance.", min=0, max=2**31 - 1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only one JSON object.")]
-JunitOption = Annotated[Path | None, typer.Option(help="Write the results to this file, in JUnit's format.")]
+JunitOption = Annotated[Path | None, typer.Option(help="Write the results to this file in JUnit format.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def register(app: typer.Typer) -> None:
         is_json: JsonOption = False,
         junit: JunitOption = None,
     ) -> None:
-        """Play an agent's scenarios by text, offline, on virtual time. The same seed gives the same hash.
+        """Play an agent's scenarios as text, offline and on virtual time. The same seed gives the same hash.
 
         Exit codes: 0 all passed, 1 some failed (with --check: an error was found; with --against: there is a reason
         not to publish), 2 bad input.

@@ -13,7 +13,7 @@ from offhook.commands.voices.operations import (
 
 def register(app: typer.Typer) -> None:
     voices = typer.Typer(
-        help="Packs of a recognizer and a voice for this machine, which agents can use.", no_args_is_help=True
+        help="Manage voice packs: recognizers and voices that run on this machine.", no_args_is_help=True
     )
     app.add_typer(voices, name="voices")
     voices.command("install")(install_voices)

@@ -33,17 +33,17 @@ _AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 def install_voices(
     source: Annotated[
         list[str] | None,
-        typer.Option("--from", help="A mirror (https://…) or a folder; several are tried in order."),
+        typer.Option("--from", help="A mirror (https://…) or a folder (repeatable; tried in order)."),
     ] = None,
     manifest: Annotated[
-        str | None, typer.Option(help="The manifest, a file or an address; else voices.json of the mirror.")
+        str | None, typer.Option(help="The manifest: a file or an address. Default: voices.json of the mirror.")
     ] = None,
-    sha256: Annotated[str | None, typer.Option(help="What the manifest's SHA-256 has to be.")] = None,
-    is_confirmed: Annotated[bool, typer.Option("--yes", help="Ask no questions.")] = False,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another installation.")] = 0,
+    sha256: Annotated[str | None, typer.Option(help="The expected SHA-256 of the manifest.")] = None,
+    is_confirmed: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another installation to finish.")] = 0,
     as_json: _AsJson = False,
 ) -> None:
-    """Fetch a pack, check it and put it in place. Run it again after an interruption: it goes on where it was."""
+    """Download a pack, check it and install it. After an interruption, run it again to continue."""
     with _report_pack_errors(as_json):
         settings = load_settings()
         addresses = source or [part.strip() for part in settings.voices_url.split(",") if part.strip()]
@@ -56,7 +56,7 @@ def install_voices(
 
 
 def list_voices(as_json: _AsJson = False) -> None:
-    """Show what is installed."""
+    """List installed packs."""
     with _report_pack_errors(as_json):
         packs = _open_store(load_settings()).list_packs()
         if as_json:
@@ -65,11 +65,13 @@ def list_voices(as_json: _AsJson = False) -> None:
         for pack in packs:
             typer.echo(_summarize_pack(pack))
         if not packs:
-            typer.echo("No voice pack is installed. `offhook voices install --help` says how.")
+            typer.echo("No voice pack is installed. Run `offhook voices install --help` to learn how.")
 
 
-def verify_voices(name: Annotated[str | None, typer.Argument(help="All packs by default.")] = None) -> None:
-    """Read every file again. A damaged pack is taken out of use; installing it again fetches what is damaged."""
+def verify_voices(
+    name: Annotated[str | None, typer.Argument(help="The pack to check; all by default.")] = None,
+) -> None:
+    """Check every file. A damaged pack is no longer used; installing it again downloads the damaged files."""
     with _report_pack_errors():
         store = _open_store(load_settings())
         with store.hold_lock("verifying"):
@@ -82,24 +84,26 @@ def verify_voices(name: Annotated[str | None, typer.Argument(help="All packs by 
 
 
 def remove_voices(name: Annotated[str, typer.Argument(help="The name that `list` shows.")]) -> None:
-    """Remove a pack, and what was fetched of it."""
+    """Remove a pack and its downloaded files."""
     with _report_pack_errors():
         store = _open_store(load_settings())
         with store.hold_lock(f"removing {name}"):
             freed = store.remove_pack(name)
-        typer.echo(f"Removed {name}: {describe_size(freed)} are free again.")
+        typer.echo(f"Removed {name}. Freed {describe_size(freed)}.")
 
 
 def pack_voices(
-    folder: Annotated[Path, typer.Argument(help="Holds stt/ with a recognizer, tts/ with a voice, or both.")],
-    name: Annotated[str, typer.Option(help="Lower case, digits and hyphens.")],
-    title: Annotated[str | None, typer.Option(help="What people read; the name by default.")] = None,
+    folder: Annotated[Path, typer.Argument(help="A folder with stt/ (a recognizer), tts/ (a voice), or both.")],
+    name: Annotated[str, typer.Option(help="Name of the pack: lowercase letters, digits and hyphens.")],
+    title: Annotated[str | None, typer.Option(help="Title that people see; the name by default.")] = None,
     stt_license: Annotated[str | None, typer.Option(help="As on the model's page, e.g. Apache-2.0.")] = None,
     tts_license: Annotated[str | None, typer.Option(help="As on the model's page, e.g. MIT.")] = None,
-    language: Annotated[list[str] | None, typer.Option(help="What it speaks and hears; en by default.")] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="Language that it speaks and understands; en by default.")
+    ] = None,
     speaker: Annotated[list[str] | None, typer.Option(help="A voice within the model: NAME=NUMBER.")] = None,
 ) -> None:
-    """Make a manifest of files that you downloaded. The folder is a mirror then: install from it, or serve it."""
+    """Create a manifest for files that you downloaded. The folder is then a mirror: install from it, or serve it."""
     with _report_pack_errors():
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder.")
@@ -157,7 +161,7 @@ def _read_file(path: Path) -> bytes:
 
 def _confirm(manifest: PackManifest) -> None:
     if not sys.stdin.isatty():
-        raise CommandError("This is no terminal to ask at. Add --yes to agree to the download and its licenses.")
+        raise CommandError("Confirmation needs a terminal. Add --yes to accept the download and its licenses.")
     typer.confirm(f"Download {describe_size(manifest.size)} under {', '.join(manifest.licenses)}?", abort=True)
 
 
@@ -203,7 +207,7 @@ def _open_store(settings: Settings) -> PackStore:
 def _parse_speaker(text: str) -> tuple[str, int]:
     name, _, number = text.partition("=")
     if not number.isdecimal():
-        raise CommandError(f"--speaker is NAME=NUMBER, not {text!r}.")
+        raise CommandError(f"--speaker must be NAME=NUMBER, not {text!r}.")
     return name, int(number)
 
 

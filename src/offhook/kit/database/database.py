@@ -49,7 +49,7 @@ _BEFORE_COMMIT = "offhook_before_commit"
 
 
 class DatabaseSilent(TimeoutError):
-    """The database did not answer within the limit of a statement. The connection is replaced; try again."""
+    """The database did not respond within the statement timeout. The connection is replaced; try again."""
 
 
 class Database:

@@ -189,7 +189,8 @@ class EmbeddedPostgres:
         version = (self.cluster / "PG_VERSION").read_text().strip()
         if version != _MAJOR:
             raise PostgresError(
-                f"{self.cluster} was made by PostgreSQL {version}, this is {_MAJOR}: dump it there, load it here."
+                f"{self.cluster} was created by PostgreSQL {version}, and this is {_MAJOR}: dump it "
+                f"with {version} and load the dump with {_MAJOR}."
             )
         if self._owner.uid is not None and self._owner.gid is not None:
             hand_over_folder(self.cluster, self._owner.uid, self._owner.gid)  # of a server that ran as another user

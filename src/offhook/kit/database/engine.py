@@ -86,6 +86,6 @@ def create_engine(
 def distrust_connections(engine: AsyncEngine) -> None:
     """Has every pooled connection that is open now replaced before its next use.
 
-    What silences one connection (a fail-over, a NAT or proxy that forgot them) mostly silences all of them.
+    What silences one connection (a failover, a NAT or proxy that forgot them) mostly silences all of them.
     """
     _guards[engine.sync_engine].distrusted_at = time.monotonic()

@@ -62,7 +62,7 @@ class EgressResponse:
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
-            raise ResponseUnreadable("The other server's answer is not JSON.") from error
+            raise ResponseUnreadable("The remote server's response is not JSON.") from error
 
 
 class EgressClient:
@@ -111,13 +111,13 @@ class EgressClient:
             async with asyncio.timeout(timeout_s):
                 return await self._follow_redirects(request, started, max_bytes, max_redirects, media_types)
         except (TimeoutError, httpx2.TimeoutException):
-            raise EgressTimeout(f"The other server did not answer within {timeout_s:g} s.") from None
+            raise EgressTimeout(f"The remote server did not respond within {timeout_s:g} s.") from None
         except httpx2.LocalProtocolError as error:
             raise HeaderInvalid(f"The request cannot be sent: {error}") from error
         except httpx2.RemoteProtocolError as error:
-            raise ResponseUnreadable(f"The other server's answer is not HTTP: {error}") from error
+            raise ResponseUnreadable(f"The remote server's response is not HTTP: {error}") from error
         except httpx2.TransportError as error:
-            raise EgressError(f"The other server could not be reached: {error or type(error).__name__}") from error
+            raise EgressError(f"The remote server could not be reached: {error or type(error).__name__}") from error
 
     async def check_url(self, url: str) -> None:
         """Checks a URL as :meth:`request` would before it connects, with name resolution; raises the same errors."""
@@ -170,7 +170,7 @@ class EgressClient:
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers and max_redirects:
                     if not left:
-                        raise RedirectRefused(f"The other server redirects more than {max_redirects} times.")
+                        raise RedirectRefused(f"The remote server redirected more than {max_redirects} times.")
                     request = self._redirect_request(request, response)
                     continue
                 content = await _read_content(response, max_bytes, media_types)
@@ -185,9 +185,9 @@ class EgressClient:
             url = str(request.url.join(response.headers["location"]))
             target = self._guard.policy.parse_url(url)
         except (httpx2.InvalidURL, UrlInvalid, ValueError) as error:
-            raise RedirectRefused("The other server redirects to an invalid URL.") from error
+            raise RedirectRefused("The remote server redirected to an invalid URL.") from error
         if request.url.scheme == "https" and target.url.scheme == "http":
-            raise RedirectRefused("The other server redirects from https to http.")
+            raise RedirectRefused("The remote server redirected from https to http.")
         method, keeps_body = request.method, True
         if response.status_code == 303 or (response.status_code in {301, 302} and method == "POST"):
             method, keeps_body = "HEAD" if method == "HEAD" else "GET", False
@@ -219,7 +219,7 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
         raise too_large
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "", "gzip", "x-gzip"}:
-        raise ResponseUnreadable(f"The other server's answer is encoded as {encoding[:40]!r}.")
+        raise ResponseUnreadable(f"The remote server's response is encoded as {encoding[:40]!r}.")
     # Decompressed here in steps, because a library given 64 kB may return 64 MB before the limit is checked again.
     unzip = zlib.decompressobj(31) if "gzip" in encoding else None
     content = bytearray()
@@ -229,15 +229,15 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
         try:
             content += unzip.decompress(part, max_bytes - len(content) + 1) if unzip else part
         except zlib.error as error:
-            raise ResponseUnreadable("The other server's answer is damaged.") from error
+            raise ResponseUnreadable("The remote server's response is damaged.") from error
         if len(content) > max_bytes:
             raise too_large
     if unzip is not None and content and not unzip.eof:
-        raise ResponseUnreadable("The other server's answer is incomplete.")
+        raise ResponseUnreadable("The remote server's response is incomplete.")
     return bytes(content)
 
 
 def _check_media_type(response: httpx2.Response, media_types: Collection[str]) -> None:
     found = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
     if found not in media_types and f"{found.partition('/')[0]}/*" not in media_types:
-        raise ResponseUnreadable(f"The other server answers with {found[:80] or 'no content type'}.")
+        raise ResponseUnreadable(f"The remote server responded with {found[:80] or 'no content type'}.")

@@ -166,7 +166,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         body = _BoundedBody(cast(AsyncIterator[bytes], answer.stream), self._max_bytes)
         if self._max_bytes is not None and any(name.lower() == b"content-encoding" for name, _ in answer.headers):
             await body.aclose()
-            raise ResponseUnreadable("The other server's answer is compressed, which was not requested.")
+            raise ResponseUnreadable("The remote server compressed its response without being asked to.")
         return httpx2.Response(
             answer.status,
             headers=answer.headers,

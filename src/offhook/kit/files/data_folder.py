@@ -38,11 +38,12 @@ class DataFolder:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise DataFolderError(
-                f"The data folder {self.path} cannot be made ({error.strerror}): set OFFHOOK_DATA_DIR to a folder of yours."
+                f"The data folder {self.path} cannot be created ({error.strerror}): set "
+                "OFFHOOK_DATA_DIR to a folder that you own."
             ) from None
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise DataFolderError(
-                f"The data folder {self.path} cannot be written: set OFFHOOK_DATA_DIR to a folder of yours."
+                f"The data folder {self.path} cannot be written: set OFFHOOK_DATA_DIR to a folder that you own."
             )
 
     @contextmanager

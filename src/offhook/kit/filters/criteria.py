@@ -159,7 +159,7 @@ def _parse_criteria(raw: str) -> list[Any]:
     if not isinstance(criteria, list):
         raise invalid_filters("The filters are not a JSON array of {field, type, value}.")
     if len(criteria) > MAX_CRITERIA:
-        raise invalid_filters(f"More than {MAX_CRITERIA} filters.")
+        raise invalid_filters(f"There are more than {MAX_CRITERIA} filters.")
     return criteria
 
 

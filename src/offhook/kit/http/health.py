@@ -29,7 +29,7 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-p
 
 
 class MetricsTokenRequired(Unauthorized):
-    """Metrics need a bearer token: set OFFHOOK_METRICS_TOKEN, and send it with the request."""
+    """Metrics require a bearer token. Set OFFHOOK_METRICS_TOKEN and send the token with the request."""
 
     code = "metrics_token_required"
 

@@ -155,7 +155,7 @@ def _complete_validation_errors(schemas: dict[str, Any]) -> None:
             "type": {"title": "Error Type", "type": "string"},
             "limit": {
                 "title": "Limit",
-                "description": "The limit that the value is past, such as the greatest length; only where there is one",
+                "description": "The limit that the value exceeds, such as the maximum length; only where there is one",
                 "type": "number",
             },
         },

@@ -11,7 +11,7 @@ _ETAG = re.compile(r'(?:W/)?"?([0-9]{1,9})"?')
 
 
 class RevisionInvalid(UnprocessableRequest):
-    """If-Match holds no revision: send back the ETag of what you have read."""
+    """If-Match is not a revision. Send the ETag of the version that you read."""
 
     code = "revision_invalid"
 

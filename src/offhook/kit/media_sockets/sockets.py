@@ -102,7 +102,7 @@ class GoneSocket:
 
 
 class AsgiSocket:
-    """The same over ASGI messages: one task reads, one writes a bounded queue."""
+    """A media socket over ASGI messages: one task reads, one writes a bounded queue."""
 
     def __init__(
         self, websocket: WebSocket, receiver: MessageReceiver, max_message_bytes: int, *, max_queued: int = 500

@@ -62,7 +62,7 @@ _CORRECTED_TURNS: Final = 2
 
 
 class BirthDateFinder:
-    """Of one conversation. :meth:`find` looks, :meth:`follow_turn` takes note of a turn."""
+    """Finds dates of birth in one conversation. :meth:`find` searches a text, :meth:`follow_turn` records a turn."""
 
     def __init__(self) -> None:
         self._asked = 0

@@ -24,7 +24,8 @@ _MAX_WORDS: Final = 6
 
 
 class PersonNameFinder:
-    """Of one conversation. What the caller gives as their name is found wherever it is said from then on."""
+    """Finds names of people in one conversation. A name that the caller gives as their own is found wherever it is
+    said from then on."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = NameList(names)

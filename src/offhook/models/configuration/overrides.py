@@ -53,7 +53,7 @@ class FallbackOverrides(BaseModel):
 
 
 class WorkflowModels(BaseModel):
-    """The shape; what it names is checked by ``ModelConfigurationStore.check_override``, which knows the organization."""
+    """An agent's choice of models. ``ModelConfigurationStore.check_override`` checks it against the organization."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -29,7 +29,7 @@ class Amounts(BaseModel):
 
 class OwnPriceRequest(Amounts):
     """``model`` ``*`` is every model of the provider; a carrier's is ``outbound`` or ``inbound``, or with the country of
-    the called number ``outbound/US``. ``step``: every begun so many seconds cost in full."""
+    the called number ``outbound/US``. ``step``: calls are billed in full steps of this many seconds."""
 
     kind: Kind
     provider: Provider
@@ -50,7 +50,7 @@ class OwnPriceRequest(Amounts):
 
 
 class PriceItem(Amounts):
-    """``source``: where the table has it from; ``organization`` for the organization's own."""
+    """``source``: where the price comes from; ``organization`` for the organization's own."""
 
     kind: Kind
     provider: str
@@ -64,7 +64,7 @@ class PriceItem(Amounts):
 
 
 class PriceListResponse(BaseModel):
-    """The organization's own prices, then the table's; own prices go first for the models that they name."""
+    """The organization's own prices, then the table's; own prices override the table's."""
 
     prices: list[PriceItem]
 

@@ -15,13 +15,13 @@ from offhook.orgs import Caller, write_audit_entry
 
 
 class OwnPriceNotFound(NotFound):
-    """Your organization has no own price of this model from this day on."""
+    """Your organization has no price of its own for this model from this day on."""
 
     code = "price_not_found"
 
 
 class PricesLocked(Forbidden):
-    """Your calls are charged by these prices: only a superuser changes them."""
+    """These prices are what your calls are charged. Only a superuser can change them."""
 
     code = "prices_locked"
 

@@ -61,4 +61,4 @@ class SynthesizerProcess(StreamingProgram):
                 if kind == wire.JSON:
                     found: dict[str, str] = json.loads(payload)
                     return found
-        raise program_died("The speech program answered nothing.")
+        raise program_died("The speech program returned nothing.")

@@ -79,7 +79,7 @@ def report_disk() -> Iterator[None]:
     except OSError as error:
         if error.errno in _DISK_FULL:
             raise VoicesDiskFull from None
-        raise VoicesDiskFailed(f"The folder of the voices cannot be written: {error.strerror}.") from None
+        raise VoicesDiskFailed(f"The voices folder cannot be written to: {error.strerror}.") from None
 
 
 class FileDownload:
@@ -114,11 +114,11 @@ class FileDownload:
         told = "; ".join(f"{mirror.address}: {fault}" for mirror, fault in faults)
         if all(fault.is_wrong for _, fault in faults):
             raise VoicesFileMismatch(
-                f"{file.path} is not the file that the manifest names: {told}. Ask who keeps the mirror, or get its present "
-                "voices.json. The other files are kept."
+                f"{file.path} does not match the manifest: {told}. Ask the mirror's operator, or get "
+                "its current voices.json. The other files are kept."
             )
         raise VoicesDownloadFailed(
-            f"{file.path} was not delivered: {told}. Install again later: what was fetched is kept."
+            f"{file.path} could not be downloaded: {told}. Install again later; downloaded files are kept."
         )
 
     async def _fetch_from(self, mirror: Mirror, file: PackFile, partial: _PartialFile) -> None:

@@ -23,7 +23,8 @@ PackName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
 @router.get("", response_model=VoicePacksResponse, operation_id="list_voice_packs")
 async def list_voice_packs(caller: RequireSuperuser, session: Session, models: Services) -> VoicePacksResponse:
-    """Lists the packs on this machine, unfinished ones, and the installation that runs. Asks no mirror."""
+    """Lists the packs on this machine, including unfinished ones, and the running installation. Does not contact a
+    mirror."""
     return VoicePacksResponse.of(await models.voice_packs.describe(session))
 
 
@@ -52,8 +53,8 @@ async def get_voice_pack_offer(caller: RequireSuperuser, models: Services) -> Pa
 async def start_voice_pack_installation(
     body: InstallPackRequest, caller: RequireSuperuser, models: Services
 ) -> VoicePacksResponse:
-    """Starts to install the mirrors' pack on this machine, from where an earlier installation ended. It goes on by itself;
-    `GET` shows how far it is."""
+    """Starts installing the mirrors' pack on this machine, from where an earlier installation stopped. It runs in the
+    background; `GET` shows its progress."""
     return VoicePacksResponse.of(await models.voice_packs.start_installation(caller, body.digest))
 
 
@@ -61,7 +62,7 @@ async def start_voice_pack_installation(
 async def cancel_voice_pack_installation(
     caller: RequireSuperuser, session: Session, models: Services
 ) -> VoicePacksResponse:
-    """Stops the installation. What it fetched stays for the next one."""
+    """Stops the installation. Downloaded files are kept for the next one."""
     await models.voice_packs.cancel_installation(session, caller)
     return VoicePacksResponse.of(await models.voice_packs.describe(session))
 
@@ -72,8 +73,10 @@ async def remove_voice_pack(
     caller: RequireSuperuser,
     session: Session,
     models: Services,
-    unfinished_only: Annotated[bool, Query(description="Only what was fetched of an unfinished installation")] = False,
+    unfinished_only: Annotated[
+        bool, Query(description="Only the downloaded files of an unfinished installation")
+    ] = False,
 ) -> PackRemoved:
-    """Removes a pack from this machine. Calls that already hear or speak with it keep it; others get their next model."""
+    """Removes a pack from this machine. Calls that already use it keep it; others get their fallback."""
     freed = await models.voice_packs.remove_pack(session, caller, name, is_unfinished_only=unfinished_only)
     return PackRemoved(name=name, freed_bytes=freed)

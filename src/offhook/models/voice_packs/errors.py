@@ -10,7 +10,7 @@ class VoicePackError(DomainError):
 
 
 class VoicesSourceMissing(VoicePackError):
-    """No address of voice packs is set: Offhook ships none. Name a mirror or a folder with --from or OFFHOOK_VOICES_URL, or
+    """No voice pack address is set; Offhook ships none. Name a mirror or a folder with --from or OFFHOOK_VOICES_URL, or
     make a manifest of files that you downloaded with `offhook voices pack FOLDER`."""
 
     code = "voices_source_missing"
@@ -25,7 +25,7 @@ class VoicesAddressInvalid(VoicePackError):
 
 
 class VoicesManifestInvalid(VoicePackError):
-    """The manifest is not one of a voice pack."""
+    """The manifest is not a voice pack manifest."""
 
     code = "voices_manifest_invalid"
     status = 422
@@ -39,70 +39,71 @@ class VoicesManifestUnavailable(VoicePackError):
 
 
 class VoicesManifestMismatch(VoicePackError):
-    """The manifest is another one than the pinned one."""
+    """The manifest does not match the pinned SHA-256."""
 
     code = "voices_manifest_mismatch"
     status = 409
 
 
 class VoicesFolderInvalid(VoicePackError):
-    """The folder does not hold the files of a recognizer or a voice."""
+    """The folder does not contain the files of a recognizer or a voice."""
 
     code = "voices_folder_invalid"
     status = 422
 
 
 class VoicesDiskFull(VoicePackError):
-    """The disk has too little free space. Free some and install again: what was fetched is kept."""
+    """The disk has too little free space. Free some space and install again; downloaded files are kept."""
 
     code = "voices_disk_full"
     status = 507
 
 
 class VoicesDiskFailed(VoicePackError):
-    """The folder of the voices cannot be written."""
+    """The voices folder cannot be written to. Check its permissions."""
 
     code = "voices_disk_failed"
     status = 507
 
 
 class VoicesInstallRunning(VoicePackError):
-    """Another installation of voices is running: wait for it."""
+    """Another voice pack installation is running. Wait until it has finished."""
 
     code = "voices_install_running"
     status = 409
 
 
 class VoicesInstallNotRunning(VoicePackError):
-    """No installation of voices is running."""
+    """No voice pack installation is running."""
 
     code = "voices_install_not_running"
     status = 409
 
 
 class VoicesDownloadFailed(VoicePackError):
-    """No mirror delivered a file. Install again later: what was fetched is kept."""
+    """A file could not be downloaded from any mirror. Install again later; downloaded files are kept."""
 
     code = "voices_download_failed"
     status = 502
 
 
 class VoicesFileMismatch(VoicePackError):
-    """What the mirrors serve is not what the manifest names: they are damaged, or the manifest is stale."""
+    """The mirrors' files do not match the manifest: they are damaged, or the manifest is out of date."""
 
     code = "voices_file_mismatch"
     status = 502
 
 
 class VoicesNotInstalled(VoicePackError):
-    """No voice pack of this name is installed."""
+    """No voice pack with this name is installed."""
 
     code = "voices_not_installed"
     status = 404
 
 
 class VoicesDamaged(VoicePackError):
-    """Files of the pack have changed on the disk. It is not used any more; install it again: only those are fetched."""
+    """Files of the pack have changed on disk, so it is no longer used. Install it again; only those files are
+    downloaded."""
 
     code = "voices_damaged"
     status = 409

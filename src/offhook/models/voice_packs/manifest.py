@@ -196,7 +196,7 @@ def parse_manifest(content: bytes) -> PackManifest:
         where = ".".join(str(part) for part in first["loc"])
         message = first["msg"].removeprefix("Value error, ")
         raise VoicesManifestInvalid(
-            f"The manifest is not one of a voice pack{f' at {where}' if where else ''}: {message:.200}."
+            f"The manifest is not a voice pack manifest{f' at {where}' if where else ''}: {message:.200}."
         ) from None
 
 

@@ -119,15 +119,13 @@ class VoicePackService:
         """Returns what is on the machine when the download has begun. Raises VoicesInstallRunning, VoicesManifestMismatch where the mirror has
         another pack than that of ``digest``, VoicesDiskFull and other VoicePackErrors."""
         if self._is_starting or self._is_running:
-            raise VoicesInstallRunning("A voice pack is being installed: wait for it, or cancel it.")
+            raise VoicesInstallRunning("A voice pack is being installed. Wait until it has finished, or cancel it.")
         self._is_starting = True
         try:
             addresses = await self._load_addresses()
             manifest = await self._fetch_manifest(addresses)
             if digest is not None and manifest.digest != digest.lower():
-                raise VoicesManifestMismatch(
-                    "The mirror has another pack now than the one that you saw. Look at it again, then install."
-                )
+                raise VoicesManifestMismatch("The mirror now has a different pack. Review it, then install.")
             async with self._db.transaction() as session:
                 data = {"bytes": manifest.size, "digest": manifest.digest, "licenses": manifest.licenses}
                 await write_audit_entry(session, caller, "voices.install_started", f"voices:{manifest.name}", data)
@@ -181,7 +179,7 @@ class VoicePackService:
         async with self._db.transaction() as session:
             choice = await self._choose_mirrors(session)
         if not choice.addresses:
-            raise VoicesSourceMissing("No mirror is set: Offhook ships none. Enter the address of one.")
+            raise VoicesSourceMissing("No mirror is set; Offhook ships none. Enter the address of one.")
         return choice.addresses
 
     async def _fetch_manifest(self, addresses: Sequence[str]) -> PackManifest:

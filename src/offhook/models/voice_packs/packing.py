@@ -43,7 +43,7 @@ def make_manifest(folder: Path, order: PackOrder) -> PackManifest:
         if not (folder / kind).is_dir():
             continue
         if license_name is None:
-            raise VoicesFolderInvalid(f"Name the license of the files in {kind}/ with --{kind}-license.")
+            raise VoicesFolderInvalid(f"Give the license of the files in {kind}/ with --{kind}-license.")
         part = _ModelFolder(folder, kind)
         fields = part.read_recognizer() if kind == "stt" else part.read_voice()
         speakers = [{"id": name, "title": name, "number": number} for name, number in order.speakers]

@@ -15,7 +15,7 @@ PackDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$")]
 
 
 class PackContent(BaseModel):
-    """What a pack holds. ``digest`` tells its manifest from every other one."""
+    """The contents of a pack. ``digest`` identifies its manifest."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class InstalledPackItem(PackContent):
 
 
 class UnfinishedPackItem(BaseModel):
-    """An installation that is running, or ended before its end. Installing again goes on from ``fetched_bytes``."""
+    """An installation that is running or was interrupted. Installing again continues from ``fetched_bytes``."""
 
     name: str
     title: str
@@ -142,7 +142,7 @@ class PutMirrorsRequest(BaseModel):
 
 
 class InstallPackRequest(BaseModel):
-    """``digest`` is the offer's: another pack is refused."""
+    """``digest`` is the one of the offer; a different pack is refused."""
 
     digest: PackDigest | None = None
 

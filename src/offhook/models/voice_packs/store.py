@@ -239,8 +239,8 @@ class PackStore:
         self.disk.move(pack.folder, staging)
         named = ", ".join(damaged[:5]) + (f" and {len(damaged) - 5} more" if len(damaged) > 5 else "")
         raise VoicesDamaged(
-            f"Files of {pack.name} have changed on the disk: {named}. The pack is not used any more. Install it again: only "
-            "these are fetched."
+            f"Files of {pack.name} have changed on disk: {named}. The pack is no longer used. Install "
+            "it again; only these files are downloaded."
         )
 
     def remove_pack(self, name: str) -> int:
@@ -257,7 +257,7 @@ class PackStore:
         """Removes what was fetched of a pack that is not whole; returns how many bytes. Raises VoicesNotInstalled."""
         folders = [each for each in self.folder.glob(f"{name}@*.part") if _FOLDER.fullmatch(each.stem)]
         if not folders:
-            raise VoicesNotInstalled(f"Nothing of a voice pack named {name!r:.60} waits to be finished.")
+            raise VoicesNotInstalled(f"There is no unfinished installation of a voice pack named {name!r:.60}.")
         freed = sum(_count_bytes(folder) for folder in folders)
         for folder in folders:
             self.discard_folder(folder)

@@ -28,7 +28,7 @@ CallLimit = Annotated[int, BeforeValidator(reject_boolean), Field(ge=1, le=10_00
 class CallPolicyUpdate(BaseModel):
     """Where calls, triggers, transfers and campaigns may go, and how often one caller may call.
 
-    ``countries``: null for every country; a named country is allowed although it is of high risk.
+    ``countries``: null for every country; a country that is listed is allowed even if it is high risk.
     ``max_cents_per_minute``: the highest price of a destination, as far as prices are known.
     """
 
@@ -44,7 +44,7 @@ class CallPolicyUpdate(BaseModel):
 
 
 class CallPolicyResponse(BaseModel):
-    """As in the request; null where nothing is limited."""
+    """The policy as in the request; null where there is no limit."""
 
     countries: list[str] | None
     allows_premium: bool

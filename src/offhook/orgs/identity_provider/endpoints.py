@@ -49,7 +49,8 @@ router = APIRouter()
 
 
 class IdentityProviderBody(BaseModel):
-    """`client_secret`: null keeps the stored one, an empty text is for a client without a secret. `joins_as`: the role of
+    """`client_secret`: null keeps the stored one; an empty string means a client without a secret. `joins_as`: the
+    role of
     people who have no account yet; null lets in members and invited people only. `is_required`: members other than owners
     get in this way only."""
 
@@ -76,14 +77,14 @@ class IdentityProviderResponse(BaseModel):
 
 
 class IdentityProviderState(BaseModel):
-    """`redirect_uri` is what the provider has to accept as the redirect URI of this application."""
+    """`redirect_uri` is the redirect URI to register with the provider."""
 
     provider: IdentityProviderResponse | None
     redirect_uri: str
 
 
 class ProviderSignInStart(BaseModel):
-    """`sign_in_name`: the name that the organization gave itself for this."""
+    """`sign_in_name`: the name that the organization chose for this."""
 
     sign_in_name: Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
@@ -123,9 +124,8 @@ async def get_identity_provider(org: RequireAdmin, session: Session, request: Re
 async def put_identity_provider(
     body: IdentityProviderBody, org: RequireAdminPerson, services: Services, request: Request
 ) -> IdentityProviderState:
-    """Sets up sign-in with an identity provider (OpenID Connect), for owners. Its discovery document and keys are read first.
-
-    With another issuer or client, the links of members and the sessions that the old one opened end."""
+    """Sets up sign-in with an identity provider (OpenID Connect). Owners only. Its discovery document and keys are
+    checked first. Changing the issuer or client unlinks members and ends the sessions that the old one opened."""
     values = body.model_dump()
     draft = ProviderDraft(**{**values, "email_domains": tuple(dict.fromkeys(body.email_domains))})
     return _to_state(await services.identity_providers.save(org, draft), request)
@@ -154,7 +154,8 @@ async def delete_identity_provider(
 async def unlink_identity(
     user_id: Id, org: RequireAdminPerson, session: Session, services: Services, now: Now
 ) -> LogoutResponse:
-    """Takes the provider's identity off a member, for owners, and ends the sessions that it opened. The next sign-in with the
+    """Unlinks a member from the provider's identity and ends the sessions that it opened. Owners only. The next
+    sign-in with the
     member's address links another one."""
     await services.identity_providers.unlink_member(session, org, user_id, now)
     return LogoutResponse()
@@ -166,7 +167,7 @@ async def unlink_identity(
 async def start_provider_sign_in(
     body: ProviderSignInStart, services: Services, ip: ClientAddress, request: Request
 ) -> ProviderSignInStarted:
-    """Begins a sign-in with an organization's identity provider. It has to be finished within ten minutes."""
+    """Starts a sign-in with an organization's identity provider. It must be finished within ten minutes."""
     started = await services.provider_sign_in.start(body.sign_in_name, _redirect_uri(request), ip)
     return ProviderSignInStarted(authorization_url=started.authorization_url, secret=started.secret)
 
@@ -180,7 +181,7 @@ async def start_provider_sign_in(
 async def finish_provider_sign_in(
     body: ProviderSignInFinish, services: Services, ip: ClientAddress
 ) -> SignedInResponse | SecondStepResponse:
-    """Signs in to the organization whose provider it is, or returns a challenge to people with two-step sign-in. The session
+    """Signs in to the provider's organization, or returns a challenge to people with two-step sign-in. The session
     opens this organization only, and does not change the account."""
     answer = ProviderAnswer(body.code, body.state, body.iss)
     return entry_response(await services.provider_sign_in.finish(answer, body.secret, ip))

@@ -34,7 +34,7 @@ class ClientSecretMissing(UnprocessableRequest):
 
 
 class ProviderSignInRefused(Unauthorized):
-    """This sign-in is over or was started in another browser. Start again."""
+    """This sign-in has expired or was started in another browser. Start again."""
 
     code = "provider_sign_in_refused"
 
@@ -52,7 +52,7 @@ class AddressNotVerified(Forbidden):
 
 
 class DomainNotAllowed(Forbidden):
-    """Your organization does not accept email addresses of this domain."""
+    """Your organization does not accept email addresses in this domain."""
 
     code = "email_domain_not_allowed"
 

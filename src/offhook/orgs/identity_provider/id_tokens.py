@@ -79,7 +79,9 @@ def _check_parties(claims: Mapping[str, Any], expected: TokenExpectation) -> Non
     audience, party = claims["aud"], claims.get("azp")
     is_shared = isinstance(audience, list) and len(audience) > 1
     if (party is not None or is_shared) and party != expected.client_id:
-        raise IdentityRefused("The identity provider's answer is for another application.")
+        raise IdentityRefused(
+            "The identity provider's answer was issued for another application. Ask an owner to check the client ID."
+        )
     nonce = claims["nonce"]
     if not isinstance(nonce, str) or hash_token(nonce) != expected.nonce_sha256:
         raise IdentityRefused("The identity provider's answer belongs to another sign-in.")
@@ -88,7 +90,7 @@ def _check_parties(claims: Mapping[str, Any], expected: TokenExpectation) -> Non
 def _read_subject(claims: Mapping[str, Any]) -> str:
     subject = claims["sub"]
     if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARS or "\0" in subject:
-        raise IdentityRefused("The identity provider does not say who signed in.")
+        raise IdentityRefused("The identity provider's answer does not identify the user.")
     return subject
 
 

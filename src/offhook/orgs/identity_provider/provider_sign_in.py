@@ -145,7 +145,7 @@ class ProviderSignIn:
         metadata = await self._http.fetch_metadata(attempt.issuer)
         # A provider that another one plays off against us would be asked for that one's code.
         if (answer.issuer is not None or metadata.names_issuer) and answer.issuer != attempt.issuer:
-            raise IdentityRefused("The answer is of another identity provider.")
+            raise IdentityRefused("The answer came from another identity provider. Start again.")
         exchange = CodeExchange(
             client_id=attempt.client_id,
             client_secret=self._providers.open_secret(provider),

@@ -129,7 +129,7 @@ class IdentityProviders:
             return self._keyring.open(provider.sealed_secret, _seal_context(provider.organization_id)).decode()
         except SecretUnreadable:
             raise IdentityProviderUnusable(
-                "The secret key of this installation was changed. An owner has to enter the client secret again."
+                "This installation's secret key has changed. An owner must enter the client secret again."
             ) from None
 
     def _seal(self, organization_id: int, secret: str) -> bytes | None:

@@ -126,8 +126,8 @@ async def delete_account(session: AsyncSession, caller: Caller, email: str, now:
     if alone:
         names = ", ".join(organization.name for organization in alone)
         raise OnlyOwner(
-            f"You are the only owner of {names}. Make another member an owner first, or delete the organization: without "
-            "another one your account is deleted with it."
+            f"You are the only owner of {names}. Make another member an owner first, or delete the "
+            "organization. If it is your only one, your account is deleted with it."
         )
     left = [(member.organization_id, member.role) for member in memberships]
     keys = await statements.count_active_keys(session, user_id)

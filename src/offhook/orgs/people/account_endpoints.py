@@ -70,8 +70,8 @@ class MembershipResponse(BaseModel):
 
 
 class PasswordChange(BaseModel):
-    """``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in has to be
-    less than 10 minutes old then."""
+    """``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
+    must then be less than 10 minutes old."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
     new_password: Password
@@ -90,7 +90,7 @@ class MembershipToEndResponse(BaseModel):
 
 
 class AccountDeletionPreviewResponse(BaseModel):
-    """``refusal``: the code that the deletion would be refused with now, whatever you confirm it with; else null."""
+    """``refusal``: the code with which the deletion would be refused now, whatever the confirmation; otherwise null."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -132,7 +132,7 @@ class SessionResponse(BaseModel):
 
 @router.post("/invitations/look", response_model=InvitedResponse, operation_id="look_at_invitation")
 async def look_at_invitation(body: InvitationToken, services: Services, ip: ClientAddress) -> InvitationPreview:
-    """Shows what the link invites to without accepting the invitation."""
+    """Shows the invitation behind a link without accepting it."""
     return await services.sign_in.look_at_invitation(body.token, ip)
 
 
@@ -149,7 +149,8 @@ async def accept_invitation(
 
 @router.get("/organizations", response_model=list[MembershipResponse], operation_id="list_my_organizations")
 async def list_my_organizations(org: RequirePerson, session: Session) -> list[MembershipResponse]:
-    """Lists the organizations of the signed-in person; of a session of an identity provider only its own."""
+    """Lists the organizations of the signed-in person; for a session of an identity provider, only its own
+    organization."""
     assert org.user_id is not None
     return [
         MembershipResponse(
@@ -176,8 +177,8 @@ async def switch_organization(
 async def change_password(
     body: PasswordChange, org: RequireOwnAccount, services: Services, authorization: Authorization = None
 ) -> LogoutResponse:
-    """Sets the password and revokes all other sessions of the person. A first password needs a sign-in of the last 10
-    minutes."""
+    """Sets the password and revokes all other sessions of the person. Setting a first password requires a sign-in
+    within the last 10 minutes."""
     await services.sign_in.change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )
@@ -186,7 +187,7 @@ async def change_password(
 
 @router.get("/account-deletion", response_model=AccountDeletionPreviewResponse, operation_id="preview_account_deletion")
 async def preview_account_deletion(org: RequireOwnAccount, session: Session, now: Now) -> DeletionPreview:
-    """Shows what the deletion of your account would end, and what it asks for."""
+    """Shows what deleting your account would end, and what you must confirm it with."""
     return await account_deletion.preview_deletion(session, org, now)
 
 
@@ -196,7 +197,7 @@ async def delete_account(
 ) -> AccountDeletion:
     """Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
 
-    Without a password and two-step sign-in it needs a sign-in of the last 10 minutes.
+    If you have neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
     """
     await services.confirm_deletion(session, org, body.current_password, body.code, now)
     return await account_deletion.delete_account(session, org, body.email, now)
@@ -206,7 +207,7 @@ async def delete_account(
 async def list_sessions(
     org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
 ) -> list[SessionResponse]:
-    """Lists your valid sessions, newest first; in a session of an identity provider those of its organization."""
+    """Lists your valid sessions, newest first; in a session of an identity provider, only those of its organization."""
     assert org.user_id is not None
     current = hash_token(bearer_token(authorization))
     return [

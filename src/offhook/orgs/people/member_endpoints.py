@@ -115,10 +115,9 @@ async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdminPer
 async def create_password_link(
     user_id: Id, org: RequireAdminPerson, session: Session, now: Now, request: Request
 ) -> SignInLinkCreated:
-    """Creates a link with which a member chooses a new password, once, within 24 hours.
-
-    Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
-    too: the operator makes their link. One for yourself needs a sign-in of the last 10 minutes."""
+    """Creates a link with which a member can choose a new password, once, within 24 hours. Only owners can create one
+    for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
+    too: the operator makes their link. A link for yourself requires a sign-in within the last 10 minutes."""
     if user_id == org.user_id:
         check_fresh_sign_in(org, now)
     user = await members.require_own_person(session, org, user_id)

@@ -51,8 +51,8 @@ class LimitsResponse(BaseModel):
 
 
 class SupportAccess(BaseModel):
-    """Whether a superuser of the installation who acts as one of your people may change something. Keys, members, webhooks,
-    credentials and carrier accounts stay closed to them."""
+    """Whether a superuser who impersonates a member can make changes. Keys, members, webhooks, credentials and
+    carrier accounts can never be changed this way."""
 
     may_write: bool
 

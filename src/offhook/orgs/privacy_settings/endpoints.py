@@ -35,7 +35,7 @@ class RetentionResponse(BaseModel):
     """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
     contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
-    audit log are deleted. `…_swept_until`: what began before it has been dealt with."""
+    audit log are deleted. `…_swept_until`: everything that began before it has been processed."""
 
     recordings_days: int | None
     transcripts_days: int | None
@@ -55,8 +55,9 @@ async def get_retention(org: CurrentOrg, session: Session) -> RetentionResponse:
 
 @router.put("/retention", response_model=RetentionResponse, operation_id="put_retention")
 async def put_retention(body: RetentionUpdate, org: RequireAdmin, session: Session, now: Now) -> RetentionResponse:
-    """Sets how long recordings, transcripts, runs, contacts and audit entries are kept. What is older is deleted within an hour
-    or so, also what was recorded before. An agent can keep its calls for less (`PUT /workflow/{workflow_id}/retention`)."""
+    """Sets how long recordings, transcripts, runs, contacts and audit entries are kept. Anything older is deleted
+    within about an hour, including what was recorded before the change. An agent can have shorter periods (`PUT
+    /workflow/{workflow_id}/retention`)."""
     before = (await retention.get_retention(session, org.organization_id)).periods
     periods = replace(before, **body.model_dump(exclude_unset=True))
     return _to_response(await retention.change_retention(session, org, periods, now))
@@ -84,7 +85,7 @@ class RedactionUpdate(BaseModel):
 
 
 class RedactionSettings(BaseModel):
-    """None of it by default. Each name is there once, whatever its case."""
+    """Nothing is redacted by default. Duplicate names are removed, ignoring case."""
 
     kinds: list[RedactedKind]
     names: list[str]

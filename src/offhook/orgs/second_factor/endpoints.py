@@ -43,8 +43,8 @@ class SecondFactorResponse(BaseModel):
 
 
 class SecondFactorEnrollmentBody(BaseModel):
-    """``current_password`` is not needed when the account has no password: the sign-in has to be less than 10 minutes old
-    then."""
+    """``current_password`` is not needed when the account has no password: the sign-in must then be less than 10
+    minutes old."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
 
@@ -66,13 +66,13 @@ class SecondFactorCode(BaseModel):
 
 
 class RecoveryCodesResponse(BaseModel):
-    """Ten codes, each of which stands in once for the authenticator app. They are returned only once."""
+    """Ten codes, each of which can replace the authenticator app once. They are returned only once."""
 
     recovery_codes: list[str]
 
 
 class SecondFactorDemandBody(BaseModel):
-    """``due_at``: from when on members get in only with a second factor, at most 90 days ahead; null: they need none."""
+    """``due_at``: when members start to need a second factor, at most 90 days ahead; null: they need none."""
 
     due_at: AwareDatetime | None
 
@@ -101,8 +101,8 @@ async def get_second_factor(org: RequirePerson, session: Session, services: Serv
 async def enroll_second_factor(
     body: SecondFactorEnrollmentBody, org: RequireOwnAccount, session: Session, services: Services
 ) -> Enrollment:
-    """Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
-    replaces it. Without a password it needs a sign-in of the last 10 minutes."""
+    """Creates the secret for an authenticator app. It takes effect when a first code confirms it; until then, a new
+    request replaces it. An account without a password requires a sign-in within the last 10 minutes."""
     user = await services.sign_in.confirm_before_change(org, body.current_password)
     enrollment = await services.second_factors.begin(session, user.id, user.email)
     await write_audit_entry(session, org, "second_factor.enrollment_begun", f"user:{user.id}")
@@ -141,7 +141,7 @@ async def confirm_second_factor(
 async def renew_recovery_codes(
     body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services
 ) -> RecoveryCodesResponse:
-    """Replaces the recovery codes, of which the old ones stop working."""
+    """Replaces the recovery codes; the old ones stop working."""
     assert org.user_id is not None
     codes = await services.second_factors.renew_recovery_codes(session, org.user_id, body.code)
     await write_audit_entry(session, org, "second_factor.recovery_codes_renewed", f"user:{org.user_id}")
@@ -178,8 +178,8 @@ async def get_demand(org: RequireAdmin, session: Session) -> Demand:
     tags=["organizations"],
 )
 async def put_demand(body: SecondFactorDemandBody, org: RequireAdminPerson, session: Session, now: Now) -> Demand:
-    """Demands two-step sign-in of all members, or no longer does. From `due_at` on, members without it reach only their own
-    account, where they set it up. API keys are not affected."""
+    """Requires two-step sign-in of all members, or stops requiring it. From `due_at` on, members without it can only
+    open their own account, to set it up. API keys are not affected."""
     return await administration.set_demand(session, org, body.due_at, now)
 
 
@@ -190,9 +190,9 @@ async def put_demand(body: SecondFactorDemandBody, org: RequireAdminPerson, sess
     tags=["members"],
 )
 async def reset_second_factor(user_id: Id, org: RequireAdminPerson, session: Session, now: Now) -> LogoutResponse:
-    """Takes the second factor off a member who lost their authenticator app and recovery codes, and ends their sessions.
-
-    Only owners do so, for people who belong to no other organization; for others the operator runs
+    """Removes the second factor of a member who lost their authenticator app and recovery codes, and ends their
+    sessions. Only owners can do this, and only for people who belong to no other organization; for others, the
+    operator runs
     `offhook reset-second-factor EMAIL`."""
     await administration.reset_for_member(session, org, user_id, now)
     return LogoutResponse()

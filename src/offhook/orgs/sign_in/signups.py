@@ -88,7 +88,7 @@ async def create_personal_link(
     user = await repository.user_by_email(session, email)
     if user is None:
         if request is None:
-            raise UserNotFound(f"No user has the email address {email}, and no request for an account waits.")
+            raise UserNotFound(f"No user and no open account request has the email address {email}.")
         user = await service.create_user(session, request.email, name=request.name)
         name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organization"
         await service.add_member(session, await service.create_organization(session, name[:200]), user.id, "owner")

@@ -40,7 +40,7 @@ class AgentRetentionState:
 
 @dataclass(frozen=True, slots=True)
 class AgentRetentionView:
-    """What the agent says, and what applies: the shorter of its and its organization's periods."""
+    """The agent's own periods, and those that apply: the shorter of its and its organization's."""
 
     own: AgentPeriods
     applied: AgentPeriods

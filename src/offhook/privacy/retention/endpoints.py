@@ -32,7 +32,8 @@ class AppliedPeriods(BaseModel):
 
 
 class AgentRetentionResponse(BaseModel):
-    """The agent's own periods. `applied`: the shorter of the agent's and the organization's, by which calls are deleted."""
+    """The agent's own periods. `applied`: the shorter of the agent's and the organization's period, after which calls
+    are deleted."""
 
     recordings_days: int | None
     transcripts_days: int | None
@@ -50,8 +51,8 @@ async def get_agent_retention(workflow_id: Id, org: CurrentOrg, session: Session
 async def put_agent_retention(
     workflow_id: Id, body: AgentRetentionUpdate, org: RequireAdmin, session: Session, now: Now
 ) -> AgentRetentionResponse:
-    """Sets how long the recordings, transcripts and runs of an agent are kept, for all of its versions and also for earlier
-    calls. The organization's periods (`PUT /organizations/retention`) apply where they are shorter."""
+    """Sets how long the recordings, transcripts and runs of an agent are kept, for all of its versions and including
+    earlier calls. The organization's periods (`PUT /organizations/retention`) apply where they are shorter."""
     periods = AgentPeriods(**body.model_dump())
     return _to_response(await agent_periods.change_agent_retention(session, org, workflow_id, periods, now))
 

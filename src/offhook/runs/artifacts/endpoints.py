@@ -124,11 +124,11 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
     after: Annotated[int, Query(ge=0, le=MAX_EVENT_ID)] = 0,
 ) -> StreamingResponse:
-    """Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
+    """Streams server-sent events: past events first, then new ones until the run has ended (event ``ended``).
 
     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-    (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended``
-    the stream ends after 15 minutes, or with its credential: resume it.
+    (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. A stream that
+    stops without ``ended`` reached its 15 minutes, or its credential expired: resume it.
     """
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""

@@ -130,7 +130,7 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     """Stores an answer and releases the claim. Raises ChatConflict when another message has taken the claim."""
     run = await _lock_claimed(session, held)
     if run is None:
-        raise chat_conflict("The answer came too late because the chat has changed.", held.state["revision"], None)
+        raise chat_conflict("The answer was discarded because the chat had changed.", held.state["revision"], None)
     state = chat_turns.append_turns(held.state, answer.turns)
     _set_state(run, {**state, "revision": held.state["revision"] + 1, "claim": None})
     run.lease_until = now + held.idle

@@ -13,7 +13,7 @@ ANSWER_TIMES = Histogram(
     "From the caller's last word to the first sound of the agent's answer.",
     buckets=(0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10),
 )
-TROUBLES = Counter("offhook_call_troubles", "Failed models, fail-overs and acts of the watchdog.", ("event", "kind"))
+TROUBLES = Counter("offhook_call_troubles", "Failed models, failovers and acts of the watchdog.", ("event", "kind"))
 EVENTS_WAITING = Gauge("offhook_events_waiting", "Events of calls that are not in the database yet.")
 LEASE_AGE = Gauge("offhook_lease_age_seconds", "Since the leases of this process's calls were renewed.")
 # Of these events, the field that says more.

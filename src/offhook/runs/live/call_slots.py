@@ -55,13 +55,13 @@ class CallSlots:
             raise ProcessIsFull
         reserved = int(places * self._settings.telephone_call_reserve)
         if is_free and self._free_calls >= places - reserved:
-            raise ProcessIsFull("The server has no place for another test call. Try again when one has ended.")
+            raise ProcessIsFull("The server cannot take another test call. Try again after one has ended.")
         held, share = self._by_organization[organization_id], self._settings.org_call_share
         is_shared = len(self._seen) > 1 and not (is_promised and not is_free)
         if is_shared and exceeds_share(held, left, places, share, weight):
             raise ProcessIsFull(
-                "Your organization has its share of the server's calls, and the rest is kept for others. Try again when "
-                "one of yours has ended."
+                "Your organization is using its full share of the server's calls. Try again after one "
+                "of yours has ended."
             )
         self._held[run_id] = (organization_id, is_free)
         self._holders[run_id] = 1

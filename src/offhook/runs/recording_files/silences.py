@@ -18,7 +18,7 @@ _FRAME_BYTES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class SilentPart:
-    """Of one channel, in seconds since the media connected."""
+    """A part of one channel to be silenced, in seconds since the media connected."""
 
     channel: int
     start_s: float

@@ -29,7 +29,8 @@ _CHANNELS: Final = {CALLER_SAID: CALLER_CHANNEL, AGENT_SAID: AGENT_CHANNEL}
 
 
 class WordFilter:
-    """Of one call. ``silences`` are the parts of the recording in which something was redacted: whole turns, as the times
+    """Redacts the words of one call. ``silences`` are the parts of the recording in which something was redacted:
+    whole turns, as the times
     of words are not known."""
 
     def __init__(self, rules: RedactionRules | None = None, *, keeps_words: bool = True) -> None:

@@ -46,7 +46,7 @@ Burst = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredAnswer:
-    """In seconds of the recording."""
+    """One measured answer, in seconds of the recording."""
 
     caller_stopped_s: float
     agent_audible_s: float

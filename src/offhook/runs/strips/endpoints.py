@@ -38,8 +38,8 @@ RunIdsParam = Annotated[
 async def get_run_strip(
     workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> MeasuredCallStrip:
-    """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and the
-    answer times as they are heard in the recording."""
+    """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and
+    the answer times as measured in the recording."""
     strip = await services.strips.load_strip(org.organization_id, workflow_id, run_id)
     return MeasuredCallStrip.model_validate(_describe_strip(strip, BARS))
 
@@ -64,8 +64,8 @@ async def get_answer_times(
     group_by: Annotated[GroupBy, Query(description="What the figures are grouped by")] = "agent",
     workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only calls of this agent")] = None,
 ) -> AnswerTimeStatistics:
-    """Returns percentiles of the answer times that were measured in the recordings of the last days, by agent, language
-    model, carrier or day. Days are those of your organization's time zone. Calls of deleted agents count on."""
+    """Returns percentiles of the answer times measured in recordings of the last days, by agent, language model,
+    carrier or day. Days are in your organization's time zone. Calls of deleted agents still count."""
     return await load_statistics(session, org.organization_id, now, days, group_by, workflow_id)
 
 

@@ -18,7 +18,7 @@ class StripStep(BaseModel):
 
 
 class StripMark(BaseModel):
-    """Something worth looking at. ``label``: the tool's name, what failed, or why the agent talked on."""
+    """A moment worth a look. ``label``: the tool's name, what failed, or why the agent kept talking."""
 
     kind: MarkKind
     label: str
@@ -41,7 +41,7 @@ class CallStrip(BaseModel):
 
 
 class AnswerTime(BaseModel):
-    """A silence that the caller's speech began and the agent's ended."""
+    """A silence between the caller's speech and the agent's."""
 
     caller_stopped_s: float
     agent_audible_s: float
@@ -49,7 +49,7 @@ class AnswerTime(BaseModel):
 
 
 class AnswerTimes(BaseModel):
-    """Answer times measured in the sound of the recording, to 10 ms. Where both sides speak at once there is none."""
+    """Answer times measured in the recording, to 10 ms. Where both sides speak at once, there is none."""
 
     p50_ms: int | None = Field(description="The median; null without an answer")
     p95_ms: int | None
@@ -68,8 +68,8 @@ class CallStripList(BaseModel):
 
 
 class AnswerTimeFigures(BaseModel):
-    """Percentiles of the silences that callers' speech began and agents' ended, as ``AnswerTimes`` has them for one
-    call; at most 5 % from the exact ones. Null without a turn."""
+    """Percentiles of the silences between callers' speech and agents', as in ``AnswerTimes`` for one call; within 5 %
+    of the exact figures. Null without a turn."""
 
     call_count: int = Field(description="Recorded calls with at least one answer")
     turn_count: int

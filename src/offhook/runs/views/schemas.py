@@ -21,9 +21,7 @@ ViewName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 ViewSearch = Annotated[
     dict[str, JsonValue],
     AfterValidator(_check_search),
-    Field(
-        description="What stands in the address of the page *Runs*: filters, words, and order, without the page number"
-    ),
+    Field(description="The query string of the *Runs* page: filters, search words, and order, without the page number"),
 ]
 
 

@@ -36,7 +36,8 @@ async def get_call_coverage(
     now: Now,
     days: Annotated[int, Query(ge=1, le=service.MAX_DAYS)] = 30,
 ) -> CallCoverageResponse:
-    """Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or of the
-    published version. Calls with every version count, by the ids of nodes and edges; text chats and browser calls do not."""
+    """Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or
+    of the published version. Calls with any version count, matched by the ids of nodes and edges; text chats and
+    browser calls do not count."""
     found = await service.measure_calls(session, org.organization_id, workflow_id, now, days=days)
     return CallCoverageResponse.from_coverage(found)

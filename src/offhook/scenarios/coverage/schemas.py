@@ -9,7 +9,7 @@ from offhook.scenarios.coverage.service import CallCoverageReport, GraphCoverage
 
 
 class CoveredPartResponse(BaseModel):
-    """How many conversations took a node or an edge; 0: none did."""
+    """How many conversations took a node or an edge."""
 
     id: str
     count: int

@@ -47,7 +47,7 @@ def build_scenario_agent(
     """Returns the agent of a definition. Raises AgentNotTestable when it has no start."""
     graph = parse_graph(definition)
     if graph.start_id is None:
-        raise AgentNotTestable(f"{name} has no start node: there is nothing to talk to.")
+        raise AgentNotTestable(f"{name} has no start node. Add one first.")
     return ScenarioAgent(
         name=name,
         graph=graph,

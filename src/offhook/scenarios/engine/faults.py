@@ -12,7 +12,7 @@ from offhook.voice import events
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFault:
-    """One thing that did not hold. ``code`` is stable; ``turn`` counts the caller's turns from 0."""
+    """One expectation that was not met. ``code`` is stable; ``turn`` counts the caller's turns from 0."""
 
     code: str
     message: str

@@ -36,7 +36,7 @@ class PlayedTurn:
 
 @dataclass(frozen=True, slots=True)
 class PlayedScenario:
-    """What came of a scenario. ``end`` is the node that ended the conversation; None while it goes on."""
+    """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on."""
 
     turns: Sequence[PlayedTurn]
     journal: Sequence[VoiceEvent]

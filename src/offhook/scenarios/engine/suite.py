@@ -23,7 +23,7 @@ MakeLlm = Callable[[], Llm]
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """What came of one scenario; ``hash`` is over its event journal. ``played`` is None when it could not be played."""
+    """The result of one scenario; ``hash`` covers its event journal. ``played`` is None when it could not be played."""
 
     name: str
     title: str

@@ -20,7 +20,7 @@ ANSWER_TIME_SLACK_S: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """What an agent demands before it is published."""
+    """The publishing rules of an agent."""
 
     scenarios_pass: bool = True
     no_new_findings: bool = True
@@ -53,7 +53,7 @@ class GateReason:
 
 @dataclass(frozen=True, slots=True)
 class GateSide:
-    """What is known of one version: its findings, what its scenarios showed, and what they took."""
+    """What is known about one version: its findings, what its scenarios showed, and what they took."""
 
     agent: ScenarioAgent
     findings: tuple[GraphFinding, ...]

@@ -32,10 +32,9 @@ router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 async def play_scenarios(
     workflow_id: Id, org: RequireMember, session: Session, body: OrderPlayRequest | None = None
 ) -> ScenarioPlayResponse:
-    """Plays scenarios as a job, offline and without a cost. Poll `get_scenario_play`, or take the event `scenarios.played`.
-
-    A play of all scenarios gets a verdict of the publish gate. Returns 409 without scenarios (`no_scenarios`), 429 while 10
-    plays of the organization are not over.
+    """Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
+    `scenarios.played`. A play of all scenarios gets a verdict from the publish gate. Returns 409 without scenarios
+    (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
     """
     play = await service.order_play(session, org, workflow_id, (body or OrderPlayRequest()).to_wanted())
     return ScenarioPlayResponse.from_play(play)
@@ -67,7 +66,7 @@ async def get_scenario_play(workflow_id: Id, play_id: Id, org: CurrentOrg, sessi
 async def list_scenario_results(
     workflow_id: Id, play_id: Id, org: CurrentOrg, session: Session
 ) -> list[ScenarioResultResponse]:
-    """Lists what came of each scenario so far, with its transcript."""
+    """Lists the result of each scenario so far, with its transcript."""
     rows = await service.list_results(session, org.organization_id, workflow_id, play_id)
     return [ScenarioResultResponse.from_result(row) for row in rows]
 
@@ -78,7 +77,7 @@ async def list_scenario_results(
 async def cancel_scenario_play(
     workflow_id: Id, play_id: Id, org: RequireMember, session: Session
 ) -> ScenarioPlayResponse:
-    """Cancels a play. One that is over stays as it is."""
+    """Cancels a play. One that has ended is not changed."""
     return ScenarioPlayResponse.from_play(await service.cancel_play(session, org, workflow_id, play_id))
 
 
@@ -100,7 +99,7 @@ async def list_latest_scenario_results(
 
 @router.get("/publish-gate", response_model=PublishGateResponse, operation_id="get_publish_gate")
 async def get_publish_gate(workflow_id: Id, org: CurrentOrg, session: Session) -> PublishGateResponse:
-    """Returns what the agent demands before it is published, and what is known about its draft."""
+    """Returns the agent's publishing rules, and whether its draft meets them."""
     return PublishGateResponse.from_state(await publish_gate.read_gate(session, org.organization_id, workflow_id))
 
 
@@ -108,6 +107,6 @@ async def get_publish_gate(workflow_id: Id, org: CurrentOrg, session: Session) -
 async def put_publish_gate(
     workflow_id: Id, body: PublishGateSettings, org: RequireAdmin, session: Session
 ) -> PublishGateResponse:
-    """Changes what the agent demands. A verdict from before counts no longer."""
+    """Changes the agent's publishing rules. Earlier verdicts no longer count."""
     await gate_settings.set_gate(session, org, workflow_id, body.model_dump(mode="json"))
     return PublishGateResponse.from_state(await publish_gate.read_gate(session, org.organization_id, workflow_id))

@@ -29,7 +29,7 @@ class OrderPlayRequest(BaseModel):
 
 
 class ScenarioPlayResponse(BaseModel):
-    """``content_hash`` names what was played, ``result_hash`` what came of it: the same seed gives the same.
+    """``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
     ``verdict`` is the publish gate's, for plays of all scenarios of an agent."""
 
     id: int
@@ -74,7 +74,7 @@ class ScenarioPlayResponse(BaseModel):
 
 
 class ScenarioFaultResponse(BaseModel):
-    """One thing that did not hold; ``turn`` counts the caller's turns from 0."""
+    """One expectation that was not met; ``turn`` counts the caller's turns from 0."""
 
     code: str
     message: str
@@ -90,7 +90,7 @@ class ScenarioTurnResponse(BaseModel):
 
 
 class ScenarioResultResponse(BaseModel):
-    """What came of one scenario with one seed. ``hash`` is over its events."""
+    """The result of one scenario with one seed. ``hash`` covers its events."""
 
     name: str
     title: str
@@ -120,8 +120,8 @@ class ScenarioResultResponse(BaseModel):
 
 
 class LatestScenarioResultResponse(BaseModel):
-    """The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the first
-    thing that did not hold. A draft may have changed since ``played_at``."""
+    """The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the
+    first expectation that was not met. A draft may have changed since ``played_at``."""
 
     version_number: int
     name: str
@@ -147,7 +147,7 @@ class LatestScenarioResultResponse(BaseModel):
 
 
 class PublishGateSettings(BaseModel):
-    """What must hold before a draft is published. ``min_edge_coverage`` is a percentage of the edges."""
+    """What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges."""
 
     is_required: bool = False
     scenarios_pass: bool = True
@@ -158,8 +158,8 @@ class PublishGateSettings(BaseModel):
 
 
 class PublishGateResponse(PublishGateSettings):
-    """``draft_hash`` names the draft with everything that a verdict rests on; ``play`` is the newest verdict about exactly
-    this. Both are null without a draft."""
+    """``draft_hash`` identifies the draft and everything that a verdict depends on; ``play`` is the newest verdict on
+    exactly this. Both are null without a draft."""
 
     draft_hash: str | None
     may_publish: bool

@@ -12,9 +12,10 @@ router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 @router.post("/scenario-proposals", response_model=ScenarioProposalsResponse, operation_id="propose_scenarios")
 async def propose_scenarios(workflow_id: Id, org: RequireMember, services: Services) -> ScenarioProposalsResponse:
-    """Proposes scenarios that take the edges of the draft which no scenario took when it last passed, by talking to the
-    offline agent. Nothing is stored: choose some, and write them with `put_scenario` or `replace_scenarios`.
+    """Proposes scenarios for the edges of the draft that no passing scenario takes, found by talking to the offline
+    agent. Nothing is stored: choose some, and store them with `put_scenario` or `replace_scenarios`.
 
-    Takes seconds, at most 45; returns 429 (`too_many_proposals`) while another request of the organization does the same.
+    Takes a few seconds, 45 at most; returns 429 (`too_many_proposals`) while another such request of the organization
+    is running.
     """
     return ScenarioProposalsResponse.from_proposed(await services.proposals.propose(org.organization_id, workflow_id))

@@ -8,14 +8,15 @@ from offhook.scenarios.proposals.service import ProposedScenarios
 
 
 class ScenarioProposalResponse(BaseModel):
-    """``covers`` are the edges that this scenario takes first; none where a call is held again with tools that fail."""
+    """``covers`` are the edges that this scenario is the first to take; empty where it repeats a call with failing
+    tools."""
 
-    scenario: Annotated[dict[str, Any], Field(description="A scenario as in a file: what is default is left out.")]
+    scenario: Annotated[dict[str, Any], Field(description="A scenario as in a file, without default values.")]
     covers: list[str]
 
 
 class ScenarioProposalsResponse(BaseModel):
-    """Nothing of it is stored. ``missed`` are edges that neither a proposal nor a scenario that passed takes.
+    """Nothing is stored. ``missed`` are edges that no proposal and no passing scenario takes.
     ``is_complete`` is false when time ran out: store some, play them, and ask again for the rest."""
 
     version_number: int

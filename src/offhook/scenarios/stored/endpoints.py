@@ -91,7 +91,7 @@ async def put_scenario(
     response: Response,
     if_match: IfMatch,
 ) -> ScenarioListResponse:
-    """Writes one scenario of the draft, or adds it. A body with another `name` renames the scenario."""
+    """Replaces one scenario of the draft, or adds it. A body with another `name` renames the scenario."""
     found = await service.put_scenario(session, org, workflow_id, scenario_name, body, expected_revision=if_match)
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
@@ -106,7 +106,7 @@ async def delete_scenario(
     response: Response,
     if_match: IfMatch,
 ) -> ScenarioListResponse:
-    """Takes one scenario out of the draft. Published versions keep theirs."""
+    """Removes one scenario from the draft. Published versions keep it."""
     found = await service.delete_scenario(session, org, workflow_id, scenario_name, expected_revision=if_match)
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
@@ -163,7 +163,7 @@ async def import_scenarios(
 async def check_scenarios(
     workflow_id: Id, body: CheckScenariosRequest, org: CurrentOrg, session: Session
 ) -> CheckScenariosResponse:
-    """Says what is wrong with a file of scenarios, and stores nothing."""
+    """Checks a file of scenarios without storing anything."""
     await service.list_scenarios(session, org.organization_id, workflow_id)
     try:
         read = await asyncio.to_thread(read_scenarios, body.yaml)
@@ -177,7 +177,7 @@ async def check_scenarios(
 
 @router.get("/runs/{run_id}/scenario", response_model=PlainScenario, operation_id="get_run_scenario")
 async def get_run_scenario(workflow_id: Id, run_id: LongId, org: CurrentOrg, session: Session) -> PlainScenario:
-    """Returns a scenario that is made of a run: what its caller said and pressed, what tools answered, and its edges,
-    variables and tool calls as what must hold. It holds the caller's words, without what the organization redacts: look
-    through it before you store it."""
+    """Returns a scenario made from a run: what its caller said and pressed, what tools returned, and its edges,
+    variables and tool calls as expectations. It contains the caller's words, except what the organization redacts:
+    review it before you store it."""
     return scenario_as_json(await past_calls.make_scenario(session, org.organization_id, workflow_id, run_id))

@@ -11,7 +11,7 @@ from offhook.scenarios.stored.service import AgentScenarios
 from offhook.workflows.schemas import ExpectedRevision
 
 PlainScenario = Annotated[
-    dict[str, Any], Field(description="A scenario as in a file: what is default is left out. See docs/scenarios.md")
+    dict[str, Any], Field(description="A scenario as in a file, without default values. See docs/scenarios.md")
 ]
 
 

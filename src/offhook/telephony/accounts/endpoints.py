@@ -123,7 +123,7 @@ async def update_configuration(
 
 @router.delete(_CONFIG, response_model=TelephonyDeletedResponse, operation_id="delete_telephony_config")
 async def delete_configuration(configuration_id: Id, org: RequireAdmin, services: Services) -> TelephonyDeletedResponse:
-    """Deletes the account and its numbers. Refused while a running campaign uses it."""
+    """Deletes the account and its numbers. Returns 409 while a running campaign uses it."""
     await services.configurations.delete(org, configuration_id)
     return TelephonyDeletedResponse(success=True, id=configuration_id)
 
@@ -134,7 +134,7 @@ async def delete_configuration(configuration_id: Id, org: RequireAdmin, services
     operation_id="set_default_telephony_config",
 )
 async def set_default(configuration_id: Id, org: RequireAdmin, services: Services) -> ConfigurationView:
-    """Makes this the account of calls that name no other."""
+    """Makes this the account for calls that do not name one."""
     return await services.configurations.set_default(org, configuration_id)
 
 
@@ -166,8 +166,8 @@ async def list_numbers(
 async def create_number(
     configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, services: Services, verify: Verify = True
 ) -> PhoneNumberResponse:
-    """Adds a number of an account of your own. With an agent, the carrier always has to confirm that the account owns
-    it, and is asked to route its calls here; `provider_sync` reports the result."""
+    """Adds a number of an account of your own. With an agent, the carrier must confirm that the account owns the
+    number, and is asked to route its calls here; `provider_sync` reports the result."""
     return _render_number(
         await services.numbers.add(org, configuration_id, NewNumber(**body.model_dump()), verify=verify)
     )
@@ -191,7 +191,7 @@ async def update_number(
 async def delete_number(
     configuration_id: Id, phone_number_id: Id, org: RequireAdmin, services: Services
 ) -> TelephonyDeletedResponse:
-    """Removes the number here; the carrier keeps it. Refused while a running campaign uses the account."""
+    """Removes the number here; the carrier keeps it. Returns 409 while a running campaign uses the account."""
     await services.numbers.remove(org, configuration_id, phone_number_id)
     return TelephonyDeletedResponse(success=True, id=phone_number_id)
 

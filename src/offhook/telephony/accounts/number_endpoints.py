@@ -50,7 +50,7 @@ class AvailableNumbersResponse(BaseModel):
     numbers: list[AvailableNumberResponse]
     country: str
     area_code: str | None
-    is_simulated: bool = Field(description="The numbers are for trying things out: no real phone reaches them")
+    is_simulated: bool = Field(description="The numbers are simulated: no real phone can reach them")
 
 
 class QuickConnectRequest(BaseModel):

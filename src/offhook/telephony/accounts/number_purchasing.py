@@ -223,7 +223,7 @@ class ManagedNumbers:
             await usage.charge_credit(session, caller.organization_id, cents, f"Number {number}")
             limit = self._settings.org_number_limit
             if await purchases.count_numbers(session, caller.organization_id) >= limit:
-                raise TooManyNumbers(f"Your organization has {limit} numbers of the platform. Release one first.")
+                raise TooManyNumbers(f"Your organization has reached its limit of {limit} numbers. Release one first.")
             purchase = NumberPurchase(
                 organization_id=caller.organization_id,
                 provider=provider,

@@ -15,7 +15,7 @@ Label = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
 
 def _check_size(values: dict[str, Any]) -> dict[str, Any]:
     if len(json.dumps(values)) > 64 * 1024:
-        raise ValueError("this has at most 65536 bytes")
+        raise ValueError("this is limited to 65536 bytes")
     return values
 
 
@@ -49,7 +49,7 @@ class TelephonyProvidersResponse(BaseModel):
 
 
 class TelephonyWarningsResponse(BaseModel):
-    """How many accounts lack what verifies their webhooks; one count for each carrier and field."""
+    """How many accounts lack the settings that verify their webhooks, by carrier and field."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -120,7 +120,7 @@ class PhoneNumberCreate(BaseModel):
 
 
 class PhoneNumberUpdate(BaseModel):
-    """Only what is sent changes; the address never does. ``clear_inbound_workflow`` takes the agent away."""
+    """Only the fields that are sent change; the address never does. ``clear_inbound_workflow`` removes the agent."""
 
     label: Label | None = None
     country_code: CountryCode | None = None

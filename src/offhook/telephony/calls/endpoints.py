@@ -46,7 +46,7 @@ async def initiate_call(
     responses=error_responses(502),
 )
 async def hang_up(workflow_run_id: LongId, org: RequireMember, services: Services) -> HangUpResponse:
-    """Ends a call that this platform placed. A call that is over stays as it is."""
+    """Hangs up a call that this platform placed. A call that has already ended is not changed."""
     await services.outbound.hang_up(org.organization_id, workflow_run_id)
     return HangUpResponse(workflow_run_id=workflow_run_id, status="ok")
 

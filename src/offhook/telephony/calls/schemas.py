@@ -16,7 +16,7 @@ RunId = Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)]
 def _check_storable(context: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(context, ensure_ascii=True)
     if len(text) > MAX_CONTEXT_BYTES:
-        raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
+        raise ValueError(f"initial_context is limited to {MAX_CONTEXT_BYTES} bytes")
     # PostgreSQL's jsonb accepts neither the NUL character nor half a surrogate pair
     if "\\u0000" in text or any("\ud800" <= char <= "\udfff" for char in json.dumps(context, ensure_ascii=False)):
         raise ValueError("initial_context contains characters that cannot be stored")

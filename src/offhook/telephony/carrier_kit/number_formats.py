@@ -43,9 +43,7 @@ def normalize_address(text: str, country: str | None = None) -> tuple[str, str, 
                 else parse_phone_number(f"+{digits}")
             )
         except PhoneNumberInvalid:
-            raise AddressInvalid(
-                "This is not a phone number that exists: give it in E.164, as in +12015550101."
-            ) from None
+            raise AddressInvalid("This is not a valid phone number. Use E.164, for example +12015550101.") from None
         return phone.e164, PSTN, phone.country
     if not bare.startswith("+") and _EXTENSION.fullmatch(text.lower()):
         return text.lower(), SIP_EXTENSION, None

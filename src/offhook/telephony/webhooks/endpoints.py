@@ -28,7 +28,7 @@ router = APIRouter(prefix="/telephony", tags=["carriers"])
 
 
 class CallbackResponse(BaseModel):
-    """``duplicate``: it was received before, or reported what was known. ``ignored``: it changes nothing."""
+    """``duplicate``: the callback was received before or reports nothing new. ``ignored``: it changes nothing."""
 
     status: CallbackResult
 

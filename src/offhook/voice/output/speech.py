@@ -1,4 +1,4 @@
-"""Converts text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
+"""Converts text to frames: synthesis with time-outs and failover, resampled and encoded once per chunk."""
 
 import asyncio
 from collections.abc import Callable, Sequence

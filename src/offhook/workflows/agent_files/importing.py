@@ -140,7 +140,7 @@ def _read_tool(part: AgentFileTool, credentials: _CredentialFinder) -> ToolDefin
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(step) for step in first["loc"][1:]) or "definition"
-        raise AgentFileInvalid(f"The tool “{part.name}” of this file is invalid. {place}: {first['msg']}") from None
+        raise AgentFileInvalid(f"The tool “{part.name}” in this file is invalid. {place}: {first['msg']}") from None
     if read.type != part.category:
-        raise AgentFileInvalid(f"The tool “{part.name}” of this file is invalid. Its type is not its category.")
+        raise AgentFileInvalid(f"The tool “{part.name}” in this file is invalid: its type does not match its category.")
     return read

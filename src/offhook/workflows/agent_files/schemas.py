@@ -43,7 +43,7 @@ class AgentFileCredential(_Part):
 
 
 class AgentFile(BaseModel):
-    """An agent without secrets, keys and documents, as a file that another organization or installation reads.
+    """An agent without secrets, keys and documents, as a file that another organization or installation can import.
 
     ``omitted`` lists the places of secrets that the agent had."""
 
@@ -83,7 +83,7 @@ class AgentFile(BaseModel):
 
 
 class ImportedPart(BaseModel):
-    """Something that the agent lacks after the import: ``message`` says what to do."""
+    """Something that is missing after the import; ``message`` says what to do."""
 
     kind: Literal["tool", "document", "credential", "recording", "models", "value"]
     name: str

@@ -19,7 +19,7 @@ _KEY_BITS: Final = 63
 
 @dataclass(frozen=True, slots=True)
 class CanaryDraw:
-    """What was drawn for one call. ``caller_key`` is None for a call without a number."""
+    """The version drawn for one call. ``caller_key`` is None for a call without a number."""
 
     canary_id: int
     is_new: bool

@@ -66,6 +66,6 @@ class TemplateResponse(BaseModel):
 
 
 class CreateFromTemplateRequest(BaseModel):
-    """Without a name, the agent is called as the template suggests."""
+    """Without a name, the agent gets the name that the template suggests."""
 
     name: Name | None = None

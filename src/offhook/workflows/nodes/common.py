@@ -213,7 +213,8 @@ def reference_properties() -> list[PropertySpec]:
 
 
 def speaking_properties(prompt: str, *, interruptible: bool) -> list[PropertySpec]:
-    """What a node that callers talk with says, and whether they may interrupt it; ``prompt`` describes its prompt."""
+    """Returns the properties for what a node says to callers, and whether they can interrupt it; ``prompt`` describes
+    its prompt."""
     return [
         prompt_property(prompt),
         *say_properties(),
@@ -223,7 +224,7 @@ def speaking_properties(prompt: str, *, interruptible: bool) -> list[PropertySpe
 
 
 def understanding_properties() -> list[PropertySpec]:
-    """What such a node listens for, keeps of it and may use to answer."""
+    """Returns the properties for what such a node listens for, extracts, and can use to answer."""
     return [*listening_properties(), *extraction_properties(), *reference_properties()]
 
 

@@ -44,9 +44,9 @@ class PropertyOption(_StrictModel):
 
 
 class PropertyExtra(_StrictModel):
-    """What editors may use and client libraries pass by: they read ``extra`` as any object."""
+    """Hints for editors; client libraries read ``extra`` as any object and can ignore it."""
 
-    fractional: bool | None = Field(default=None, description="Whether a number may have decimals")
+    fractional: bool | None = Field(default=None, description="Whether a number can have decimals")
 
 
 class PropertySpec(_StrictModel):
@@ -116,7 +116,7 @@ class NodeTypesResponse(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """Something wrong with one field; ``field`` is dotted and begins with ``data``."""
+    """A problem with one field; ``field`` is dotted and begins with ``data``."""
 
     field: str
     code: str

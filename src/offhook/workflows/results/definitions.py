@@ -24,7 +24,7 @@ class _StrictModel(BaseModel):
 class CallRule(_StrictModel):
     """One fact of a call. ``name`` is a variable, the id or the name of a node, the id of an edge, or an end reason.
 
-    ``values`` belong to variables: ``is`` and ``contains`` need one of them to fit, ``is_not`` none.
+    ``values`` belong to variables: ``is`` and ``contains`` match if one of them fits, ``is_not`` if none does.
     """
 
     check: Literal["variable", "node", "edge", "end_reason"]
@@ -80,7 +80,7 @@ class CallAnalysis(_StrictModel):
 
     @property
     def needs_reading(self) -> bool:
-        """Whether more is wanted than the rules of results, which hold as soon as a call ends."""
+        """Returns whether more is needed than the rules of results, which are decided when a call ends."""
         return self.write_summary or bool(self.criteria) or any(not one.rules for one in self.results)
 
     def find_result(self, name: str | None) -> ResultDefinition | None:

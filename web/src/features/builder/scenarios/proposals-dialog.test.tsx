@@ -110,10 +110,10 @@ it("says what went wrong, and asks again", async () => {
   const { user, server } = await renderPanel([OWN]);
   server.on(PROPOSE, {
     status: 429,
-    body: { code: "too_many_proposals", detail: "Scenarios are being proposed already." },
+    body: { code: "too_many_proposals", detail: "Scenarios are already being proposed." },
   });
   await user.click(await screen.findByRole("button", { name: "Propose" }));
-  expect(await screen.findByText("Scenarios are being proposed already.")).toBeTruthy();
+  expect(await screen.findByText("Scenarios are already being proposed.")).toBeTruthy();
   server.on(PROPOSE, { body: FOUND });
   await user.click(screen.getByRole("button", { name: "Try again" }));
   expect(await screen.findByText("Covers Welcome → Books.")).toBeTruthy();

@@ -44,7 +44,7 @@ it("asks only for what the account has, and shows a wrong address at its field",
   const { server, user, dialog, submit } = await open({ needs_password: false, needs_code: false });
   expect(dialog.queryByLabelText(/Your password/)).toBeNull();
   expect(dialog.queryByLabelText(/^Code/)).toBeNull();
-  const detail = "This is not the address of your account.";
+  const detail = "This is not the email address of your account. Type it exactly.";
   server.on(`POST ${PATH}`, { status: 422, body: { detail, code: "confirmation_wrong", field: "email" } });
   const email = dialog.getByLabelText(/Your email/);
   await user.type(email, "ada@example.com");
