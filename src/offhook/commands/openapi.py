@@ -1,7 +1,9 @@
-"""``python -m offhook.commands.openapi [--check]``: writes docs/openapi.json, or checks that it is up to date."""
+"""Writes docs/openapi.json, the description of the HTTP interface, from the code."""
 
+import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from offhook.api import create_app
@@ -11,11 +13,14 @@ from offhook.settings import Settings
 SNAPSHOT = Path(__file__).parents[3] / "docs" / "openapi.json"
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m offhook.commands.openapi", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the file is not up to date")
+    is_check: bool = parser.parse_args(arguments).check
     # connects to nothing
     root = build_root(Settings(), "postgresql+asyncpg://nobody@localhost/none")
     described = json.dumps(create_app(root).openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    if "--check" not in sys.argv:
+    if not is_check:
         SNAPSHOT.write_text(described)
         print(f"Wrote {SNAPSHOT.name}.")
         return 0
