@@ -76,11 +76,14 @@ class TestKeys:
         )
         assert shared.run("keys", "create", "--role", "emperor").returncode == 2
 
-    @pytest.mark.slow
     def test_before_the_first_start_it_says_what_to_do(self, offhook: Offhook) -> None:
         done = offhook.run("keys", "create")
         assert done.returncode == 1
-        assert done.stderr == ("offhook: The database has no schema yet: run `offhook migrate`.\n")
+        assert done.stderr == (
+            f"offhook: There is no installation in {offhook.data_dir}: start Offhook once (`offhook serve`), or set "
+            "OFFHOOK_DATA_DIR to the data folder of the server.\n"
+        )
+        assert not (offhook.data_dir / "postgres").exists()
 
 
 class TestSuperuser:

@@ -74,8 +74,8 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def run_with_database(work: Callable[[Database], Awaitable[T]], *, requires_current: bool = True) -> T:
-    """Runs a command's work on its database, whose schema must be this version's unless ``requires_current`` is False.
-    Ends the command on a known error."""
+    """Runs a command's work on its database, which must exist and have this version's schema unless ``requires_current``
+    is False. Ends the command on a known error."""
 
     async def run_work(url: str) -> T:
         database = Database(url)
@@ -86,7 +86,7 @@ def run_with_database(work: Callable[[Database], Awaitable[T]], *, requires_curr
         finally:
             await database.dispose()
 
-    with report_errors(), any_database(load_settings()) as url:
+    with report_errors(), any_database(load_settings(), creates=not requires_current) as url:
         return asyncio.run(run_work(url))
 
 

@@ -93,8 +93,11 @@ def owned_database(settings: Settings) -> Iterator[OwnedDatabase]:
 
 
 @contextmanager
-def any_database(settings: Settings, *, wait_s: float = 15) -> Iterator[str]:
-    """Yields the database for a command with or without a running server. Call it from the main thread."""
+def any_database(settings: Settings, *, wait_s: float = 15, creates: bool = True) -> Iterator[str]:
+    """Yields the database for a command with or without a running server. Call it from the main thread.
+
+    Raises :class:`DataFolderError` when the data folder has no database yet and the command ``creates`` none.
+    """
     configured = configured_url(settings)
     if configured is not None:
         yield configured
@@ -114,6 +117,11 @@ def any_database(settings: Settings, *, wait_s: float = 15) -> Iterator[str]:
                 if time.monotonic() > deadline:
                     raise
                 continue
+            if not creates and not EmbeddedPostgres(settings.data_dir).cluster.exists():
+                raise DataFolderError(
+                    f"There is no installation in {folder.path}: start Offhook once (`offhook serve`), or set "
+                    "OFFHOOK_DATA_DIR to the data folder of the server."
+                )
             url = stack.enter_context(owned_database(settings)).url
             folder.announce(ServerInfo(os.getpid(), None, url))
             break
