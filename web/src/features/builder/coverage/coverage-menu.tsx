@@ -21,7 +21,16 @@ export function CoverageMenu() {
   const { source, choose } = useCoverageContext();
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="top-start" width={340} trapFocus shadow="md" radius="md">
+    <Popover
+      opened={isOpen}
+      onChange={setIsOpen}
+      position="top-start"
+      width={340}
+      trapFocus
+      returnFocus
+      shadow="md"
+      radius="md"
+    >
       <Popover.Target>
         <Button
           size="xs"

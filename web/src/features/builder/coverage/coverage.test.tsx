@@ -127,6 +127,14 @@ it("counts calls, says that older ones were left out, and is turned off again", 
   expect(screen.queryByTitle(/^Taken by/)).toBeNull();
 });
 
+it("gives the focus back to its button when Escape closes it", async () => {
+  const { user } = await open(null);
+  await user.click(await screen.findByRole("radio", { name: "Scenarios" }));
+  await user.keyboard("{Escape}");
+  await expect.poll(() => document.activeElement).toBe(screen.getByRole("button", { name: "Coverage" }));
+  expect(screen.queryByRole("radio")).toBeNull();
+});
+
 it("says that it could not be loaded, and asks again", async () => {
   const { user, server } = await open("Scenarios");
   const again = await screen.findByRole("button", { name: "Try again" });

@@ -19,13 +19,26 @@ export function OfflineList() {
     setIsOpen(false);
   };
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={380} trapFocus shadow="md" radius="md">
+    <Popover
+      opened={isOpen}
+      onChange={setIsOpen}
+      position="bottom-end"
+      width={380}
+      trapFocus
+      returnFocus
+      shadow="md"
+      radius="md"
+    >
       <Popover.Target>
         <Button
           size="xs"
           variant="default"
           className={classes.problems}
-          leftSection={<ModeIcon mode={worstMode(offline)} />}
+          leftSection={
+            <span aria-hidden="true" className={classes.icon}>
+              <ModeIcon mode={worstMode(offline)} />
+            </span>
+          }
           aria-expanded={isOpen}
           onClick={() => setIsOpen(!isOpen)}
         >

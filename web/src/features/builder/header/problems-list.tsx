@@ -30,7 +30,16 @@ export function ProblemsList() {
   };
   const parts = [counted(validationIssues.errors, "error"), counted(validationIssues.warnings, "warning")];
   return (
-    <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={360} shadow="md" radius="md">
+    <Popover
+      opened={isOpen}
+      onChange={setIsOpen}
+      position="bottom-end"
+      width={360}
+      trapFocus
+      returnFocus
+      shadow="md"
+      radius="md"
+    >
       <Popover.Target>
         <Button
           size="xs"
