@@ -44,7 +44,7 @@ export function CanvasTools() {
         </div>
         <CoverageMenu />
       </Panel>
-      <Panel position="top-right" className={classes.tools}>
+      <Panel position="top-right" className={`${classes.tools} ${classes.checks}`}>
         <OfflineList />
         <ProblemsList />
       </Panel>
