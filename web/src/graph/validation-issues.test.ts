@@ -29,6 +29,29 @@ it("sorts issues to their step, their edge and their field", () => {
   expect(found.all.map((issue) => locationOf(issue, graph))).toEqual(["Hello", "Hello → Bye (done)", "", "Hello"]);
 });
 
+it("says what a required field is, as the list of problems does not name it", () => {
+  const required = (field: string, message = "Field required") => ({
+    ...issue("edge", "w", field),
+    code: "field_required",
+    message,
+  });
+  const found = groupIssues(
+    [
+      required("data.label"),
+      required("data.condition"),
+      required("data.url"),
+      required("data.name", "Choose a recording."),
+    ],
+    [],
+  );
+  expect(found.all.map((each) => each.message)).toEqual([
+    "Enter a label.",
+    "Enter a condition.",
+    "This field is required.",
+    "Choose a recording.",
+  ]);
+});
+
 it("finds the row of a collection, and covers it by the collection", () => {
   const found = groupIssues([issue("node", "a", "data.headers.0.key")], []).all;
   expect(issueAt(found, "headers.0.key")).toBe("node data.headers.0.key");

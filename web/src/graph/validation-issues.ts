@@ -26,6 +26,13 @@ const MESSAGES: Partial<Record<string, string>> = {
   outgoing_not_allowed: "No transition can lead away from this step.",
 };
 
+/** Required fields by their names in the forms: a list of problems shows the sentence without its field. */
+const REQUIRED_FIELDS: Partial<Record<string, string>> = {
+  "data.name": "Enter a name.",
+  "data.label": "Enter a label.",
+  "data.condition": "Enter a condition.",
+};
+
 export const NO_ISSUES: ValidationIssues = groupIssues([], []);
 
 /** Errors first. What is said of no step or edge of its own stands only in `all`. */
@@ -46,8 +53,10 @@ export function groupIssues(errors: readonly ApiIssue[], warnings: readonly ApiI
 }
 
 /** A required recording has a better sentence than other required fields. */
-function issueMessage({ code, message }: ApiIssue): string {
-  return code === "field_required" && message !== "Field required" ? message : (MESSAGES[code] ?? message);
+function issueMessage({ code, field, message }: ApiIssue): string {
+  if (code === "field_required" && message !== "Field required") return message;
+  const required = code === "field_required" ? REQUIRED_FIELDS[field ?? ""] : undefined;
+  return required ?? MESSAGES[code] ?? message;
 }
 
 /** The sentence at a field: `name` as the specification has it, or a row of a collection such as `headers.0.key`. */
