@@ -34,6 +34,13 @@ it("says beside the fields why nobody was signed in", async () => {
   expect((await screen.findByRole("alert")).textContent).toBe("This password is wrong.");
 });
 
+it("says where a new link comes from when the old one does not work", async () => {
+  const server = new FakeServer().on(LINK, { status: 401, body: { detail: "It was already used.", code: "used" } });
+  await renderPart(<SignInPage />, { server, path: "/sign-in", search: "?token=old" });
+  expect((await screen.findByRole("alert")).textContent).toContain("It was already used.");
+  expect(screen.getByText("offhook sign-in-link EMAIL")).toBeTruthy();
+});
+
 it("says what became of an account or organization, until somebody signs in", async () => {
   startSession("old");
   endSessionWith("Your account is deleted.");

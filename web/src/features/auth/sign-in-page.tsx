@@ -1,6 +1,6 @@
 /** Signs in with a one-time link, with email and password, or with an organization's provider, or asks for an account. */
 
-import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Anchor, Box, Button, Center, Code, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type SubmitEvent, useEffect, useState } from "react";
 import { FormProblem } from "../../components/forms/dialog";
@@ -98,7 +98,7 @@ function LinkProblem({ error }: { error: unknown }) {
       <Problem title="This sign-in link does not work" error={error} />
       <Text fz="sm" c="dimmed" mt="xs">
         Sign-in links work once and expire after a day. Ask an administrator for a new one, or sign in with your
-        password.
+        password. On the server, <Code>offhook sign-in-link EMAIL</Code> prints a new one.
       </Text>
     </Box>
   );
