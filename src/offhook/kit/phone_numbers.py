@@ -31,7 +31,7 @@ _UNKNOWN_ZONE = "Etc/Unknown"
 
 
 class PhoneNumberInvalid(UnprocessableRequest):
-    """This is not a phone number in E.164 form (+ and 7 to 15 digits, with a country code that exists)."""
+    """This is not a phone number with its country code. Use E.164 format, such as +12015550123."""
 
     code = "phone_number_invalid"
 
