@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Preview Account Deletion
-         * @description Shows what the deletion of your account would end, and what it asks for.
+         * @description Shows what deleting your account would end, and what you must confirm it with.
          */
         get: operations["preview_account_deletion"];
         put?: never;
@@ -21,7 +21,7 @@ export interface paths {
          * Delete Account
          * @description Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
          *
-         *     Without a password and two-step sign-in it needs a sign-in of the last 10 minutes.
+         *     If you have neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
          */
         post: operations["delete_account"];
         delete?: never;
@@ -61,7 +61,7 @@ export interface paths {
         put?: never;
         /**
          * Look At Invitation
-         * @description Shows what the link invites to without accepting the invitation.
+         * @description Shows the invitation behind a link without accepting it.
          */
         post: operations["look_at_invitation"];
         delete?: never;
@@ -81,7 +81,8 @@ export interface paths {
         put?: never;
         /**
          * Sign In By Link
-         * @description Signs in, or returns a challenge to people with two-step sign-in: a new password is set once it is answered.
+         * @description Signs in with a link, or returns a challenge to people with two-step sign-in. A new password is set after the
+         *     challenge is answered.
          */
         post: operations["sign_in_by_link"];
         delete?: never;
@@ -156,7 +157,8 @@ export interface paths {
         };
         /**
          * List My Organizations
-         * @description Lists the organizations of the signed-in person; of a session of an identity provider only its own.
+         * @description Lists the organizations of the signed-in person; for a session of an identity provider, only its own
+         *     organization.
          */
         get: operations["list_my_organizations"];
         put?: never;
@@ -178,8 +180,8 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Sets the password and revokes all other sessions of the person. A first password needs a sign-in of the last 10
-         *     minutes.
+         * @description Sets the password and revokes all other sessions of the person. Setting a first password requires a sign-in
+         *     within the last 10 minutes.
          */
         post: operations["change_password"];
         delete?: never;
@@ -199,7 +201,7 @@ export interface paths {
         put?: never;
         /**
          * Finish Provider Sign In
-         * @description Signs in to the organization whose provider it is, or returns a challenge to people with two-step sign-in. The session
+         * @description Signs in to the provider's organization, or returns a challenge to people with two-step sign-in. The session
          *     opens this organization only, and does not change the account.
          */
         post: operations["finish_provider_sign_in"];
@@ -220,7 +222,7 @@ export interface paths {
         put?: never;
         /**
          * Start Provider Sign In
-         * @description Begins a sign-in with an organization's identity provider. It has to be finished within ten minutes.
+         * @description Starts a sign-in with an organization's identity provider. It must be finished within ten minutes.
          */
         post: operations["start_provider_sign_in"];
         delete?: never;
@@ -277,8 +279,8 @@ export interface paths {
         put?: never;
         /**
          * Enroll Second Factor
-         * @description Makes the secret for an authenticator app. It counts once a first code confirms it; until then a new request
-         *     replaces it. Without a password it needs a sign-in of the last 10 minutes.
+         * @description Creates the secret for an authenticator app. It takes effect when a first code confirms it; until then, a new
+         *     request replaces it. An account without a password requires a sign-in within the last 10 minutes.
          */
         post: operations["enroll_second_factor"];
         delete?: never;
@@ -298,7 +300,7 @@ export interface paths {
         put?: never;
         /**
          * Renew Recovery Codes
-         * @description Replaces the recovery codes, of which the old ones stop working.
+         * @description Replaces the recovery codes; the old ones stop working.
          */
         post: operations["renew_recovery_codes"];
         delete?: never;
@@ -340,7 +342,7 @@ export interface paths {
          * Pass Second Step
          * @description Answers a challenge with a code of the authenticator app or a recovery code, and signs in.
          *
-         *     Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge is over.
+         *     Returns 403 `wrong_code`, and 401 `second_step_refused` when the challenge has ended.
          */
         post: operations["pass_second_step"];
         delete?: never;
@@ -358,7 +360,7 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Lists your valid sessions, newest first; in a session of an identity provider those of its organization.
+         * @description Lists your valid sessions, newest first; in a session of an identity provider, only those of its organization.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -486,8 +488,9 @@ export interface paths {
         post?: never;
         /**
          * Delete Campaign
-         * @description Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs` its calls go too, with
-         *     recordings, transcripts and events; else they stay in the list of runs. Usage, charges, the do-not-call list and the
+         * @description Deletes a campaign with its contacts, dials and contact file, for admins. With `delete_runs`, its calls are
+         *     deleted too, with recordings, transcripts and events; otherwise they stay in the list of runs. Usage, charges, the
+         *     do-not-call list and the
          *     audit log stay.
          *
          *     409 `campaign_running` for a running campaign (pause it first), `campaign_has_live_calls` while calls are in progress.
@@ -497,7 +500,7 @@ export interface paths {
         head?: never;
         /**
          * Update Campaign
-         * @description Changes the fields in the body; the next call follows them. `null` removes a rule.
+         * @description Changes the fields in the body, starting with the next call. `null` removes a rule.
          */
         patch: operations["update_campaign"];
         trace?: never;
@@ -511,15 +514,15 @@ export interface paths {
         };
         /**
          * List Campaign Contacts
-         * @description Lists the campaign's contacts in the order of the file, each with its latest call and what that came to.
+         * @description Lists the campaign's contacts in the order of the file, each with its latest call and that call's result.
          */
         get: operations["list_campaign_contacts"];
         put?: never;
         post?: never;
         /**
          * Delete Campaign Contacts
-         * @description Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. Its calls stay, and the
-         *     campaign without progress and report. Others get 409 `campaign_not_over`.
+         * @description Deletes the contact list of a completed or failed campaign, for admins: contacts, dials and file. The campaign
+         *     and its calls stay, without progress and report. Other campaigns get 409 `campaign_not_over`.
          */
         delete: operations["delete_campaign_contacts"];
         options?: never;
@@ -558,7 +561,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Campaign
-         * @description Pauses a campaign. After the answer no new call begins; calls in progress continue.
+         * @description Pauses a campaign. No new calls start after the response; calls in progress continue.
          */
         post: operations["pause_campaign"];
         delete?: never;
@@ -576,8 +579,8 @@ export interface paths {
         };
         /**
          * Check Campaign Before Start
-         * @description Predicts what a start would do now: contacts by time zone, outside calling hours, on the do-not-call list or without
-         *     a value for a variable that the agent uses, and how long the campaign takes.
+         * @description Predicts what starting the campaign now would do: contacts by time zone, outside calling hours, on the
+         *     do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes.
          */
         get: operations["check_campaign_before_start"];
         put?: never;
@@ -617,8 +620,9 @@ export interface paths {
         };
         /**
          * Stream Campaign Progress
-         * @description Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
-         *     its last call has ended. Without `ended` the stream ends after 15 minutes, or with its credential: open it again.
+         * @description Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign and its
+         *     last call have ended. A stream that stops without `ended` reached its 15 minutes, or its credential expired: open
+         *     it again.
          */
         get: operations["stream_campaign_progress"];
         put?: never;
@@ -761,7 +765,7 @@ export interface paths {
         put?: never;
         /**
          * Start Campaign
-         * @description Starts dialing. Of two starts at the same time, one is refused. `Idempotency-Key` is honored.
+         * @description Starts dialing. Of two simultaneous requests, one is refused. `Idempotency-Key` is honored.
          */
         post: operations["start_campaign"];
         delete?: never;
@@ -781,8 +785,8 @@ export interface paths {
         put?: never;
         /**
          * Place Campaign Test Call
-         * @description Calls your own number as a contact would be called: with the published agent, the campaign's carrier account and a
-         *     contact's variables. The call is not part of the campaign. `Idempotency-Key` is honored.
+         * @description Calls your own number the way a contact would be called: with the published agent, the campaign's carrier
+         *     account and a contact's variables. The call does not count toward the campaign. `Idempotency-Key` is honored.
          */
         post: operations["place_campaign_test_call"];
         delete?: never;
@@ -800,8 +804,8 @@ export interface paths {
         };
         /**
          * Get Campaign Timeline
-         * @description Returns how contacts ended over time, in about 60 steps at most. A contact that is called again counts once, when
-         *     it is done.
+         * @description Returns contacts by outcome over time, in at most about 60 steps. A contact that is called again counts once,
+         *     when it is done.
          */
         get: operations["get_campaign_timeline"];
         put?: never;
@@ -1302,8 +1306,8 @@ export interface paths {
         put?: never;
         /**
          * Create Data Request
-         * @description Erases or exports everything about a phone number. A job does it; ask for the request until its state is `done`.
-         *     The same request again returns the one that is not done yet.
+         * @description Erases or exports everything about a phone number, in a job: poll the request until its state is `done`.
+         *     Repeating a request that is not done returns the existing one.
          */
         post: operations["create_data_request"];
         delete?: never;
@@ -1361,17 +1365,16 @@ export interface paths {
         };
         /**
          * Preview Deletion
-         * @description Shows what the deletion of your organization would delete, and what it asks for. Only owners.
+         * @description Shows what deleting your organization would delete, and what you must confirm it with. Owners only.
          */
         get: operations["preview_organization_deletion"];
         put?: never;
         /**
          * Delete Organization
-         * @description Deletes your organization with everything in it, and the accounts of members who are in no other one. Only owners.
-         *
-         *     It is closed at once: sessions and API keys end, numbers no longer answer, nothing is called. A job then deletes what it
-         *     has. Returns 409 while calls, chats or campaigns are running. Without a password and two-step sign-in it needs a sign-in of
-         *     the last 10 minutes.
+         * @description Deletes your organization with everything in it, and the accounts of members who are in no other one. Owners
+         *     only. The organization closes at once: sessions and API keys end, numbers no longer answer, and no calls are
+         *     placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have neither
+         *     a password nor two-step sign-in, you must have signed in within the last 10 minutes.
          */
         post: operations["delete_organization"];
         delete?: never;
@@ -1439,9 +1442,8 @@ export interface paths {
         get: operations["get_identity_provider"];
         /**
          * Put Identity Provider
-         * @description Sets up sign-in with an identity provider (OpenID Connect), for owners. Its discovery document and keys are read first.
-         *
-         *     With another issuer or client, the links of members and the sessions that the old one opened end.
+         * @description Sets up sign-in with an identity provider (OpenID Connect). Owners only. Its discovery document and keys are
+         *     checked first. Changing the issuer or client unlinks members and ends the sessions that the old one opened.
          */
         put: operations["put_identity_provider"];
         post?: never;
@@ -1558,7 +1560,8 @@ export interface paths {
         post?: never;
         /**
          * Unlink Identity
-         * @description Takes the provider's identity off a member, for owners, and ends the sessions that it opened. The next sign-in with the
+         * @description Unlinks a member from the provider's identity and ends the sessions that it opened. Owners only. The next
+         *     sign-in with the
          *     member's address links another one.
          */
         delete: operations["unlink_identity"];
@@ -1578,10 +1581,9 @@ export interface paths {
         put?: never;
         /**
          * Create Password Link
-         * @description Creates a link with which a member chooses a new password, once, within 24 hours.
-         *
-         *     Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
-         *     too: the operator makes their link. One for yourself needs a sign-in of the last 10 minutes.
+         * @description Creates a link with which a member can choose a new password, once, within 24 hours. Only owners can create one
+         *     for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
+         *     too: the operator makes their link. A link for yourself requires a sign-in within the last 10 minutes.
          */
         post: operations["create_password_link"];
         delete?: never;
@@ -1602,9 +1604,9 @@ export interface paths {
         post?: never;
         /**
          * Reset Second Factor
-         * @description Takes the second factor off a member who lost their authenticator app and recovery codes, and ends their sessions.
-         *
-         *     Only owners do so, for people who belong to no other organization; for others the operator runs
+         * @description Removes the second factor of a member who lost their authenticator app and recovery codes, and ends their
+         *     sessions. Only owners can do this, and only for people who belong to no other organization; for others, the
+         *     operator runs
          *     `offhook reset-second-factor EMAIL`.
          */
         delete: operations["reset_second_factor"];
@@ -1793,8 +1795,9 @@ export interface paths {
         get: operations["get_retention"];
         /**
          * Put Retention
-         * @description Sets how long recordings, transcripts, runs, contacts and audit entries are kept. What is older is deleted within an hour
-         *     or so, also what was recorded before. An agent can keep its calls for less (`PUT /workflow/{workflow_id}/retention`).
+         * @description Sets how long recordings, transcripts, runs, contacts and audit entries are kept. Anything older is deleted
+         *     within about an hour, including what was recorded before the change. An agent can have shorter periods (`PUT
+         *     /workflow/{workflow_id}/retention`).
          */
         put: operations["put_retention"];
         post?: never;
@@ -1815,8 +1818,8 @@ export interface paths {
         get: operations["get_second_factor_demand"];
         /**
          * Put Demand
-         * @description Demands two-step sign-in of all members, or no longer does. From `due_at` on, members without it reach only their own
-         *     account, where they set it up. API keys are not affected.
+         * @description Requires two-step sign-in of all members, or stops requiring it. From `due_at` on, members without it can only
+         *     open their own account, to set it up. API keys are not affected.
          */
         put: operations["put_second_factor_demand"];
         post?: never;
@@ -1905,7 +1908,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Configuration
-         * @description Deletes the account and its numbers. Refused while a running campaign uses it.
+         * @description Deletes the account and its numbers. Returns 409 while a running campaign uses it.
          */
         delete: operations["delete_telephony_config"];
         options?: never;
@@ -1925,8 +1928,8 @@ export interface paths {
         put?: never;
         /**
          * Create Number
-         * @description Adds a number of an account of your own. With an agent, the carrier always has to confirm that the account owns
-         *     it, and is asked to route its calls here; `provider_sync` reports the result.
+         * @description Adds a number of an account of your own. With an agent, the carrier must confirm that the account owns the
+         *     number, and is asked to route its calls here; `provider_sync` reports the result.
          */
         post: operations["create_telephony_phone_number"];
         delete?: never;
@@ -1949,7 +1952,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Number
-         * @description Removes the number here; the carrier keeps it. Refused while a running campaign uses the account.
+         * @description Removes the number here; the carrier keeps it. Returns 409 while a running campaign uses the account.
          */
         delete: operations["delete_telephony_phone_number"];
         options?: never;
@@ -2008,7 +2011,7 @@ export interface paths {
         put?: never;
         /**
          * Set Default
-         * @description Makes this the account of calls that name no other.
+         * @description Makes this the account for calls that do not name one.
          */
         post: operations["set_default_telephony_config"];
         delete?: never;
@@ -2046,8 +2049,8 @@ export interface paths {
         };
         /**
          * Get Answer Times
-         * @description Returns percentiles of the answer times that were measured in the recordings of the last days, by agent, language
-         *     model, carrier or day. Days are those of your organization's time zone. Calls of deleted agents count on.
+         * @description Returns percentiles of the answer times measured in recordings of the last days, by agent, language model,
+         *     carrier or day. Days are in your organization's time zone. Calls of deleted agents still count.
          */
         get: operations["get_answer_times"];
         put?: never;
@@ -2283,12 +2286,12 @@ export interface paths {
         };
         /**
          * Get Spend Limit
-         * @description Returns what your organization may spend in a day (UTC), and what it has spent today.
+         * @description Returns what your organization can spend per day (UTC), and what it has spent today.
          */
         get: operations["get_spend_limit"];
         /**
          * Put Spend Limit
-         * @description Sets your own limit of a day's spend. It can only lower the operator's.
+         * @description Sets your own daily spend limit. It can only be lower than the operator's.
          */
         put: operations["put_spend_limit"];
         post?: never;
@@ -2307,8 +2310,7 @@ export interface paths {
         };
         /**
          * Get Storage Usage
-         * @description Returns the bytes of uploaded files that your organization stores, and how many it may store. Recordings of calls
-         *     do not count.
+         * @description Returns how many bytes of uploaded files your organization stores, and its limit. Call recordings do not count.
          */
         get: operations["get_storage_usage"];
         put?: never;
@@ -2637,7 +2639,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Failed Jobs
-         * @description Starts every failed job again, from its first attempt.
+         * @description Retries every failed job, from its first attempt.
          */
         post: operations["retry_failed_jobs"];
         delete?: never;
@@ -2657,7 +2659,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Failed Job
-         * @description Starts a failed job again, from its first attempt.
+         * @description Retries a failed job, from its first attempt.
          */
         post: operations["retry_failed_job"];
         delete?: never;
@@ -2696,7 +2698,7 @@ export interface paths {
         };
         /**
          * List Nodes
-         * @description Lists the processes of the installation with their calls and leases; those that were lost for an hour.
+         * @description Lists the processes of the installation with their calls and leases, including those lost within the last hour.
          */
         get: operations["list_nodes"];
         put?: never;
@@ -2779,10 +2781,10 @@ export interface paths {
         put?: never;
         /**
          * Create Sign In Link
-         * @description Creates the link with which a person who asked for an account chooses a password, once, within 24 hours. The account
-         *     and its organization are created with the first link; a new link ends the earlier one.
-         *
-         *     Returns 409 `account_in_use` for people who have a password: only the operator's command line opens their account.
+         * @description Creates the link with which a person who asked for an account can choose a password, once, within 24 hours. The
+         *     account
+         *     and its organization are created with the first link; a new link replaces the earlier one. Returns 409
+         *     `account_in_use` for people who have a password: only the operator can reset it, on the command line.
          */
         post: operations["create_sign_in_link"];
         delete?: never;
@@ -2840,7 +2842,8 @@ export interface paths {
         };
         /**
          * List Voice Packs
-         * @description Lists the packs on this machine, unfinished ones, and the installation that runs. Asks no mirror.
+         * @description Lists the packs on this machine, including unfinished ones, and the running installation. Does not contact a
+         *     mirror.
          */
         get: operations["list_voice_packs"];
         put?: never;
@@ -2862,13 +2865,13 @@ export interface paths {
         put?: never;
         /**
          * Start Voice Pack Installation
-         * @description Starts to install the mirrors' pack on this machine, from where an earlier installation ended. It goes on by itself;
-         *     `GET` shows how far it is.
+         * @description Starts installing the mirrors' pack on this machine, from where an earlier installation stopped. It runs in the
+         *     background; `GET` shows its progress.
          */
         post: operations["start_voice_pack_installation"];
         /**
          * Cancel Voice Pack Installation
-         * @description Stops the installation. What it fetched stays for the next one.
+         * @description Stops the installation. Downloaded files are kept for the next one.
          */
         delete: operations["cancel_voice_pack_installation"];
         options?: never;
@@ -2928,7 +2931,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Voice Pack
-         * @description Removes a pack from this machine. Calls that already hear or speak with it keep it; others get their next model.
+         * @description Removes a pack from this machine. Calls that already use it keep it; others get their fallback.
          */
         delete: operations["remove_voice_pack"];
         options?: never;
@@ -3065,7 +3068,7 @@ export interface paths {
         put?: never;
         /**
          * Hang Up
-         * @description Ends a call that this platform placed. A call that is over stays as it is.
+         * @description Hangs up a call that this platform placed. A call that has already ended is not changed.
          */
         post: operations["hang_up_call"];
         delete?: never;
@@ -3746,7 +3749,7 @@ export interface paths {
         put?: never;
         /**
          * Create Workflow
-         * @description Creates a workflow whose version 1 is a draft, which may be incomplete.
+         * @description Creates a workflow. Its version 1 is a draft, which can be incomplete.
          */
         post: operations["create_workflow"];
         delete?: never;
@@ -3933,8 +3936,9 @@ export interface paths {
         };
         /**
          * Get Call Coverage
-         * @description Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or of the
-         *     published version. Calls with every version count, by the ids of nodes and edges; text chats and browser calls do not.
+         * @description Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or
+         *     of the published version. Calls with any version count, matched by the ids of nodes and edges; text chats and
+         *     browser calls do not count.
          */
         get: operations["get_call_coverage"];
         put?: never;
@@ -3954,19 +3958,20 @@ export interface paths {
         };
         /**
          * Get Canary
-         * @description Returns the canary that takes calls, or else the last one, with its evidence; null when there was none.
+         * @description Returns the running canary, or the last one, with its evidence; null if there was none.
          */
         get: operations["get_canary"];
         /**
          * Change Canary
-         * @description Changes the share. Callers who get the new version keep it when the share grows. Returns 409 after its end
+         * @description Changes the share. Callers who get the new version keep it when the share grows. Returns 409 after the canary
+         *     has ended
          *     (`canary_not_running`).
          */
         put: operations["change_canary"];
         /**
          * Start Canary
-         * @description Lets the draft take a share of calls beside the published version, checked as by `publish_workflow`. It is then rolled
-         *     forward or back by how its calls go. Returns 409 while another canary takes calls (`canary_running`), without a draft
+         * @description Sends a share of calls to the draft, which is checked as by `publish_workflow`. It is rolled forward or back
+         *     depending on how its calls go. Returns 409 while another canary is running (`canary_running`), without a draft
          *     (`canary_needs_draft`) and without a published version (`canary_needs_published`).
          */
         post: operations["start_canary"];
@@ -3987,7 +3992,8 @@ export interface paths {
         put?: never;
         /**
          * End Canary
-         * @description Rolls the canary forward or back by hand. Calls that have begun keep their version. Returns 409 after its end
+         * @description Rolls the canary forward or back by hand. Calls in progress keep their version. Returns 409 after the canary
+         *     has ended
          *     (`canary_not_running`).
          */
         post: operations["end_canary"];
@@ -4087,8 +4093,9 @@ export interface paths {
         put?: never;
         /**
          * Publish Workflow
-         * @description Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409. A `note` that
-         *     says what changed is kept with the version. An agent with a publish gate answers 409 (`publish_not_tested`,
+         * @description Validates the draft and makes it the version that takes calls. Of two simultaneous requests, one gets 409. A
+         *     `note` that
+         *     says what changed is kept with the version. An agent with a publish gate returns 409 (`publish_not_tested`,
          *     `publish_gate_failed`) until its scenarios pass with exactly this draft, or an admin gives a reason in `gate_override`.
          */
         post: operations["publish_workflow"];
@@ -4107,12 +4114,12 @@ export interface paths {
         };
         /**
          * Get Publish Gate
-         * @description Returns what the agent demands before it is published, and what is known about its draft.
+         * @description Returns the agent's publishing rules, and whether its draft meets them.
          */
         get: operations["get_publish_gate"];
         /**
          * Put Publish Gate
-         * @description Changes what the agent demands. A verdict from before counts no longer.
+         * @description Changes the agent's publishing rules. Earlier verdicts no longer count.
          */
         put: operations["put_publish_gate"];
         post?: never;
@@ -4156,8 +4163,8 @@ export interface paths {
         get: operations["get_agent_retention"];
         /**
          * Put Agent Retention
-         * @description Sets how long the recordings, transcripts and runs of an agent are kept, for all of its versions and also for earlier
-         *     calls. The organization's periods (`PUT /organizations/retention`) apply where they are shorter.
+         * @description Sets how long the recordings, transcripts and runs of an agent are kept, for all of its versions and including
+         *     earlier calls. The organization's periods (`PUT /organizations/retention`) apply where they are shorter.
          */
         put: operations["put_agent_retention"];
         post?: never;
@@ -4211,8 +4218,8 @@ export interface paths {
         post?: never;
         /**
          * Delete Workflow Run
-         * @description Permanently deletes a run that is over with its recording, transcript, events and notes. Its usage and cost stay in
-         *     the sums and the ledger.
+         * @description Permanently deletes a finished run with its recording, transcript, events and notes. Its usage and cost stay in
+         *     the totals and the ledger.
          */
         delete: operations["delete_workflow_run"];
         options?: never;
@@ -4233,11 +4240,11 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
+         * @description Streams server-sent events: past events first, then new ones until the run has ended (event ``ended``).
          *
          *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-         *     (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended``
-         *     the stream ends after 15 minutes, or with its credential: resume it.
+         *     (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. A stream that
+         *     stops without ``ended`` reached its 15 minutes, or its credential expired: resume it.
          */
         get: operations["stream_workflow_run_events"];
         put?: never;
@@ -4299,9 +4306,9 @@ export interface paths {
         };
         /**
          * Get Run Scenario
-         * @description Returns a scenario that is made of a run: what its caller said and pressed, what tools answered, and its edges,
-         *     variables and tool calls as what must hold. It holds the caller's words, without what the organization redacts: look
-         *     through it before you store it.
+         * @description Returns a scenario made from a run: what its caller said and pressed, what tools returned, and its edges,
+         *     variables and tool calls as expectations. It contains the caller's words, except what the organization redacts:
+         *     review it before you store it.
          */
         get: operations["get_run_scenario"];
         put?: never;
@@ -4321,8 +4328,8 @@ export interface paths {
         };
         /**
          * Get Run Strip
-         * @description Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and the
-         *     answer times as they are heard in the recording.
+         * @description Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip, and
+         *     the answer times as measured in the recording.
          */
         get: operations["get_workflow_run_strip"];
         put?: never;
@@ -4364,10 +4371,9 @@ export interface paths {
         put?: never;
         /**
          * Replay Run Turn
-         * @description Plays one turn, counted from 1 by what the caller said, again with the agent's draft, from the history and the
-         *     variables that the conversation had before it.
-         *
-         *     By text, without the caller. Nothing is stored. Tools are not called: they answer what they answered then.
+         * @description Plays one turn of a run again with the agent's draft, as text, from the history and the variables that the
+         *     conversation had before it. Turns are counted from 1 by what the caller said. Nothing is stored. Tools are not
+         *     called: they return what they returned in the run.
          */
         post: operations["replay_run_turn"];
         delete?: never;
@@ -4387,7 +4393,7 @@ export interface paths {
         put?: never;
         /**
          * Check Scenarios
-         * @description Says what is wrong with a file of scenarios, and stores nothing.
+         * @description Checks a file of scenarios without storing anything.
          */
         post: operations["check_scenarios"];
         delete?: never;
@@ -4456,10 +4462,9 @@ export interface paths {
         put?: never;
         /**
          * Play Scenarios
-         * @description Plays scenarios as a job, offline and without a cost. Poll `get_scenario_play`, or take the event `scenarios.played`.
-         *
-         *     A play of all scenarios gets a verdict of the publish gate. Returns 409 without scenarios (`no_scenarios`), 429 while 10
-         *     plays of the organization are not over.
+         * @description Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
+         *     `scenarios.played`. A play of all scenarios gets a verdict from the publish gate. Returns 409 without scenarios
+         *     (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
          */
         post: operations["play_scenarios"];
         delete?: never;
@@ -4499,7 +4504,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Scenario Play
-         * @description Cancels a play. One that is over stays as it is.
+         * @description Cancels a play. One that has ended is not changed.
          */
         post: operations["cancel_scenario_play"];
         delete?: never;
@@ -4517,7 +4522,7 @@ export interface paths {
         };
         /**
          * List Scenario Results
-         * @description Lists what came of each scenario so far, with its transcript.
+         * @description Lists the result of each scenario so far, with its transcript.
          */
         get: operations["list_scenario_results"];
         put?: never;
@@ -4539,10 +4544,11 @@ export interface paths {
         put?: never;
         /**
          * Propose Scenarios
-         * @description Proposes scenarios that take the edges of the draft which no scenario took when it last passed, by talking to the
-         *     offline agent. Nothing is stored: choose some, and write them with `put_scenario` or `replace_scenarios`.
+         * @description Proposes scenarios for the edges of the draft that no passing scenario takes, found by talking to the offline
+         *     agent. Nothing is stored: choose some, and store them with `put_scenario` or `replace_scenarios`.
          *
-         *     Takes seconds, at most 45; returns 429 (`too_many_proposals`) while another request of the organization does the same.
+         *     Takes a few seconds, 45 at most; returns 429 (`too_many_proposals`) while another such request of the organization
+         *     is running.
          */
         post: operations["propose_scenarios"];
         delete?: never;
@@ -4610,13 +4616,13 @@ export interface paths {
         get: operations["get_scenario"];
         /**
          * Put Scenario
-         * @description Writes one scenario of the draft, or adds it. A body with another `name` renames the scenario.
+         * @description Replaces one scenario of the draft, or adds it. A body with another `name` renames the scenario.
          */
         put: operations["put_scenario"];
         post?: never;
         /**
          * Delete Scenario
-         * @description Takes one scenario out of the draft. Published versions keep theirs.
+         * @description Removes one scenario from the draft. Published versions keep it.
          */
         delete: operations["delete_scenario"];
         options?: never;
@@ -4634,7 +4640,7 @@ export interface paths {
         get?: never;
         /**
          * Update Workflow Status
-         * @description Archives or activates a workflow. Archived workflows take no triggers, calls or campaigns.
+         * @description Archives or activates a workflow. Archived workflows accept no triggers, calls or campaigns.
          */
         put: operations["update_workflow_status"];
         post?: never;
@@ -4756,7 +4762,8 @@ export interface paths {
         put?: never;
         /**
          * Validate Workflow
-         * @description Validates the draft, else the published version, and analyzes its graph. Only `errors` prevent publishing.
+         * @description Validates the draft, or the published version if there is no draft, and analyzes its graph. Only `errors`
+         *     prevent publishing.
          */
         post: operations["validate_workflow"];
         delete?: never;
@@ -4774,7 +4781,7 @@ export interface paths {
         };
         /**
          * List Workflow Versions
-         * @description Lists versions, newest first; all of them without `limit`. `author` is the member who began the version.
+         * @description Lists versions, newest first; all of them without `limit`. `author` is the member who started the version.
          */
         get: operations["list_workflow_versions"];
         put?: never;
@@ -4824,7 +4831,7 @@ export interface components {
         };
         /**
          * AccountDeletionPreviewResponse
-         * @description ``refusal``: the code that the deletion would be refused with now, whatever you confirm it with; else null.
+         * @description ``refusal``: the code with which the deletion would be refused now, whatever the confirmation; otherwise null.
          */
         AccountDeletionPreviewResponse: {
             /** Needs Code */
@@ -4858,7 +4865,7 @@ export interface components {
         };
         /**
          * AgentFile
-         * @description An agent without secrets, keys and documents, as a file that another organization or installation reads.
+         * @description An agent without secrets, keys and documents, as a file that another organization or installation can import.
          *
          *     ``omitted`` lists the places of secrets that the agent had.
          */
@@ -4989,7 +4996,8 @@ export interface components {
         };
         /**
          * AgentRetentionResponse
-         * @description The agent's own periods. `applied`: the shorter of the agent's and the organization's, by which calls are deleted.
+         * @description The agent's own periods. `applied`: the shorter of the agent's and the organization's period, after which calls
+         *     are deleted.
          */
         AgentRetentionResponse: {
             applied: components["schemas"]["AppliedPeriods"];
@@ -5028,7 +5036,7 @@ export interface components {
         };
         /**
          * AnswerTime
-         * @description A silence that the caller's speech began and the agent's ended.
+         * @description A silence between the caller's speech and the agent's.
          */
         AnswerTime: {
             /** Agent Audible S */
@@ -5040,8 +5048,8 @@ export interface components {
         };
         /**
          * AnswerTimeFigures
-         * @description Percentiles of the silences that callers' speech began and agents' ended, as ``AnswerTimes`` has them for one
-         *     call; at most 5 % from the exact ones. Null without a turn.
+         * @description Percentiles of the silences between callers' speech and agents', as in ``AnswerTimes`` for one call; within 5 %
+         *     of the exact figures. Null without a turn.
          */
         AnswerTimeFigures: {
             /**
@@ -5104,7 +5112,7 @@ export interface components {
         };
         /**
          * AnswerTimes
-         * @description Answer times measured in the sound of the recording, to 10 ms. Where both sides speak at once there is none.
+         * @description Answer times measured in the recording, to 10 ms. Where both sides speak at once, there is none.
          */
         AnswerTimes: {
             /**
@@ -5237,7 +5245,7 @@ export interface components {
         };
         /**
          * AttemptResponse
-         * @description ``answer`` is the beginning of what the endpoint said.
+         * @description ``answer`` is the beginning of the endpoint's response.
          */
         AttemptResponse: {
             /** Answer */
@@ -5338,7 +5346,7 @@ export interface components {
             country: string;
             /**
              * Is Simulated
-             * @description The numbers are for trying things out: no real phone reaches them
+             * @description The numbers are simulated: no real phone can reach them
              */
             is_simulated: boolean;
             /** Numbers */
@@ -5346,7 +5354,7 @@ export interface components {
         };
         /**
          * BillingAccountResponse
-         * @description The organization's own terms, and what holds for it (``effective``).
+         * @description The organization's own terms, and the ones that apply (``effective``).
          */
         BillingAccountResponse: {
             /** Balance Cents */
@@ -5368,7 +5376,7 @@ export interface components {
         };
         /**
          * BillingTerms
-         * @description Null is the installation's own setting.
+         * @description Null uses the installation's setting.
          */
         "BillingTerms-Input": {
             /**
@@ -5385,7 +5393,7 @@ export interface components {
         };
         /**
          * BillingTerms
-         * @description Null is the installation's own setting.
+         * @description Null uses the installation's setting.
          */
         "BillingTerms-Output": {
             /**
@@ -5491,7 +5499,7 @@ export interface components {
         };
         /**
          * ByokConfiguration
-         * @description The other shape: own keys in a pipeline; a hosted or real-time mode is not offered here.
+         * @description The alternative shape: your own keys in a pipeline. Hosted and real-time modes are not supported.
          */
         ByokConfiguration: {
             byok: components["schemas"]["Byok"];
@@ -5509,7 +5517,7 @@ export interface components {
         };
         /**
          * ByokPipeline
-         * @description Services as a client of the other shape sends them: ``voice`` is our ``voice_id``, further fields are ignored.
+         * @description Services in the alternative shape: ``voice`` is ``voice_id`` elsewhere, and unknown fields are ignored.
          */
         ByokPipeline: {
             /** Embeddings */
@@ -5619,7 +5627,7 @@ export interface components {
         };
         /**
          * CallPolicyResponse
-         * @description As in the request; null where nothing is limited.
+         * @description The policy as in the request; null where there is no limit.
          */
         CallPolicyResponse: {
             /** Allows High Risk */
@@ -5641,7 +5649,7 @@ export interface components {
          * CallPolicyUpdate
          * @description Where calls, triggers, transfers and campaigns may go, and how often one caller may call.
          *
-         *     ``countries``: null for every country; a named country is allowed although it is of high risk.
+         *     ``countries``: null for every country; a country that is listed is allowed even if it is high risk.
          *     ``max_cents_per_minute``: the highest price of a destination, as far as prices are known.
          */
         CallPolicyUpdate: {
@@ -5680,7 +5688,7 @@ export interface components {
          * CallRule
          * @description One fact of a call. ``name`` is a variable, the id or the name of a node, the id of an edge, or an end reason.
          *
-         *     ``values`` belong to variables: ``is`` and ``contains`` need one of them to fit, ``is_not`` none.
+         *     ``values`` belong to variables: ``is`` and ``contains`` match if one of them fits, ``is_not`` if none does.
          */
         CallRule: {
             /**
@@ -5735,7 +5743,7 @@ export interface components {
         };
         /**
          * CallbackResponse
-         * @description ``duplicate``: it was received before, or reported what was known. ``ignored``: it changes nothing.
+         * @description ``duplicate``: the callback was received before or reports nothing new. ``ignored``: it changes nothing.
          */
         CallbackResponse: {
             /**
@@ -5746,9 +5754,8 @@ export interface components {
         };
         /**
          * CallerRule
-         * @description What the caller does whenever the agent is ``at`` a node, or says these words; ``times`` at most.
-         *
-         *     ``one_of`` are sentences of which the seed chooses one.
+         * @description What the caller does whenever the agent is ``at`` a node, or says these words, at most ``times`` times. The
+         *     seed chooses one of the sentences in ``one_of``.
          */
         CallerRule: {
             /** At */
@@ -5779,7 +5786,7 @@ export interface components {
         };
         /**
          * CallerScript
-         * @description ``turns`` are done first, then ``rules`` while one fits. ``facts`` fill ``{{ name }}`` in what is said.
+         * @description ``turns`` come first, then ``rules`` as long as one matches. ``facts`` fill ``{{ name }}`` in what is said.
          */
         CallerScript: {
             /** Facts */
@@ -5814,7 +5821,7 @@ export interface components {
         };
         /**
          * CallerTurn
-         * @description One turn. ``agent_says`` are words that the agent's reply to it must hold, whatever their case.
+         * @description One turn. ``agent_says`` are words that the agent's reply must contain; case is ignored.
          */
         CallerTurn: {
             /** Agent Says */
@@ -5972,7 +5979,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status for compatible clients: a draft is `created`
+             * @description The status as compatible clients expect it: a draft is `created`
              */
             state: string;
             /** Status */
@@ -6004,8 +6011,8 @@ export interface components {
         };
         /**
          * CampaignTestCallRequest
-         * @description A call to one's own number, as a contact would get it. ``contact_id``: whose variables it has; the first contact's
-         *     by default.
+         * @description A call to your own number, as a contact would get it. ``contact_id``: the contact whose variables it uses; the
+         *     first one by default.
          */
         CampaignTestCallRequest: {
             /** Contact Id */
@@ -6027,7 +6034,8 @@ export interface components {
         };
         /**
          * CanaryEvidenceResponse
-         * @description ``odds`` by reason: by chance, this would be seen once in so many canaries. ``difference`` is the new version's success
+         * @description ``odds`` by reason: chance alone would show this once in so many canaries. ``difference`` is the new version's
+         *     success
          *     minus the old one's over ``pairs``, -1 to 1.
          */
         CanaryEvidenceResponse: {
@@ -6051,7 +6059,7 @@ export interface components {
         /**
          * CanaryResponse
          * @description ``state``: running, rolled_back or rolled_forward. ``reason`` is a code, ``explanation`` says why it ended.
-         *     ``success_by``: what counts as a success, the agent's results or that a call ends without breaking.
+         *     ``success_by``: what counts as a success: the agent's results, or a call that ends without failing.
          */
         CanaryResponse: {
             /** Earlier Days */
@@ -6210,7 +6218,8 @@ export interface components {
         };
         /**
          * ChatMessageRequest
-         * @description ``expected_revision``: refuse (409) when the chat is no longer there; without it the message goes in as it comes.
+         * @description ``expected_revision``: returns 409 if the chat is at another revision; without it, the message is always
+         *     accepted.
          */
         ChatMessageRequest: {
             /** Expected Revision */
@@ -6239,7 +6248,7 @@ export interface components {
         };
         /**
          * ChatTurn
-         * @description What was said between two messages of the person, and how the agent stood after it.
+         * @description What was said between two messages of the person, and the agent's state afterwards.
          */
         ChatTurn: {
             assistant_message: components["schemas"]["ChatWords"] | null;
@@ -6277,7 +6286,7 @@ export interface components {
         };
         /**
          * CheckResponse
-         * @description One service, asked at its vendor just now. ``code`` and ``message`` are null when it works.
+         * @description One service, checked with its vendor just now. ``code`` and ``message`` are null when it works.
          */
         CheckResponse: {
             /** Code */
@@ -6345,7 +6354,7 @@ export interface components {
         };
         /**
          * ConsentFacts
-         * @description What Offhook knows of consent: the caller heard the disclosure whole and stayed for ``stayed_s`` seconds.
+         * @description What Offhook knows about consent: the caller heard the whole disclosure and stayed for ``stayed_s`` seconds.
          *     ``objected_s``: when a tool deleted the recording, because the caller did not want it.
          */
         ConsentFacts: {
@@ -6388,7 +6397,7 @@ export interface components {
             reason: string | null;
             /**
              * Result
-             * @description What the latest call came to
+             * @description The result of the latest call
              */
             result: string | null;
             /** Row Number */
@@ -6464,7 +6473,7 @@ export interface components {
         };
         /**
          * CoveredPartResponse
-         * @description How many conversations took a node or an edge; 0: none did.
+         * @description How many conversations took a node or an edge.
          */
         CoveredPartResponse: {
             /** Count */
@@ -6539,7 +6548,7 @@ export interface components {
         };
         /**
          * CreateFromTemplateRequest
-         * @description Without a name, the agent is called as the template suggests.
+         * @description Without a name, the agent gets the name that the template suggests.
          */
         CreateFromTemplateRequest: {
             /** Name */
@@ -6586,7 +6595,7 @@ export interface components {
             name: string;
             /**
              * Search
-             * @description What stands in the address of the page *Runs*: filters, words, and order, without the page number
+             * @description The query string of the *Runs* page: filters, search words, and order, without the page number
              */
             search: {
                 [key: string]: components["schemas"]["JsonValue"];
@@ -6772,7 +6781,8 @@ export interface components {
         };
         /**
          * CurrentPeriod
-         * @description The calendar month by the organization's clocks. ``minutes_remaining``: what included minutes and balance allow at
+         * @description The calendar month in the organization's time zone. ``minutes_remaining``: what included minutes and balance
+         *     allow at
          *     the platform's price; ``is_unlimited`` when that price is nothing.
          */
         CurrentPeriod: {
@@ -6786,12 +6796,12 @@ export interface components {
             currency: "USD";
             /**
              * Daily Limit Cents
-             * @description What may be spent in a day; null without a limit
+             * @description The daily spend limit; null without a limit
              */
             daily_limit_cents: number | null;
             /**
              * Held Cents
-             * @description Set aside for live calls and chats
+             * @description Reserved for live calls and chats
              */
             held_cents: number;
             /** Included Minutes */
@@ -6868,8 +6878,8 @@ export interface components {
          * DataRequestResponse
          * @description A request, and its receipt when ``state`` is ``done``.
          *
-         *     ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` are rows that stay without
-         *     the number.
+         *     ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` counts rows that were
+         *     kept without the number.
          */
         DataRequestResponse: {
             /** Archive Expires At */
@@ -6911,7 +6921,7 @@ export interface components {
         };
         /**
          * DayInsight
-         * @description ``date`` is a day by the organization's clocks.
+         * @description ``date`` is a day in the organization's time zone.
          */
         DayInsight: {
             /** Call Count */
@@ -7054,7 +7064,7 @@ export interface components {
         };
         /**
          * Destination
-         * @description A place that calls may be handed to; the model chooses by name and never sees or says the number.
+         * @description A destination for transfers; the model chooses by name and never sees or says the number.
          */
         Destination: {
             /**
@@ -7102,7 +7112,8 @@ export interface components {
         };
         /**
          * DisclosureSentence
-         * @description What a call begins with, said whole; the recording begins after it. A recording of it plays instead of the text.
+         * @description The sentence that every call begins with, played in full before the recording begins. A recording plays instead
+         *     of the text if there is one.
          */
         DisclosureSentence: {
             /** Recording Id */
@@ -7394,7 +7405,7 @@ export interface components {
         };
         /**
          * EventList
-         * @description ``next_after`` goes into ``after`` of the next request, also when ``has_more`` is false and it is asked later.
+         * @description Send ``next_after`` as ``after`` in the next request, even later when ``has_more`` is false.
          */
         EventList: {
             /** Events */
@@ -7406,7 +7417,7 @@ export interface components {
         };
         /**
          * EventResponse
-         * @description As in a delivery: ``message_id`` is its ``webhook-id``.
+         * @description An event as in a delivery; ``message_id`` is its ``webhook-id``.
          */
         EventResponse: {
             /** Data */
@@ -7427,7 +7438,7 @@ export interface components {
         };
         /**
          * EvidenceFile
-         * @description Everything that is null or missing here has its reason in ``not_recorded``, by the name of its section.
+         * @description For everything that is null or missing, ``not_recorded`` gives the reason, by section name.
          */
         EvidenceFile: {
             /**
@@ -7597,7 +7608,7 @@ export interface components {
         };
         /**
          * Fallbacks
-         * @description Who takes over when the service before it fails in a call, best first.
+         * @description Services that take over when the one before fails in a call, best first.
          */
         Fallbacks: {
             /** Llm */
@@ -7654,7 +7665,8 @@ export interface components {
         };
         /**
          * GraphFindingResponse
-         * @description ``severity`` error: a call cannot go as it is drawn; warning: it probably goes differently than is meant.
+         * @description ``severity``: `error` if a call cannot follow the graph as drawn, `warning` if it probably goes differently
+         *     than intended.
          */
         GraphFindingResponse: {
             /** Code */
@@ -7780,7 +7792,8 @@ export interface components {
         };
         /**
          * IdentityProviderBody
-         * @description `client_secret`: null keeps the stored one, an empty text is for a client without a secret. `joins_as`: the role of
+         * @description `client_secret`: null keeps the stored one; an empty string means a client without a secret. `joins_as`: the
+         *     role of
          *     people who have no account yet; null lets in members and invited people only. `is_required`: members other than owners
          *     get in this way only.
          */
@@ -7827,7 +7840,7 @@ export interface components {
         };
         /**
          * IdentityProviderState
-         * @description `redirect_uri` is what the provider has to accept as the redirect URI of this application.
+         * @description `redirect_uri` is the redirect URI to register with the provider.
          */
         IdentityProviderState: {
             provider: components["schemas"]["IdentityProviderResponse"] | null;
@@ -7836,8 +7849,8 @@ export interface components {
         };
         /**
          * ImpersonateRequest
-         * @description One of the three names the user; of several, the first one. ``provider_user_id`` is the identity provider's: here
-         *     users sign in with us, and it is the user's id as text. ``organization_id`` chooses among the user's organizations.
+         * @description One of three fields names the user; if several are sent, the first one counts. ``provider_user_id`` is the
+         *     user's id as text. ``organization_id`` chooses among the user's organizations.
          */
         ImpersonateRequest: {
             /** Email */
@@ -7851,8 +7864,8 @@ export interface components {
         };
         /**
          * ImpersonateResponse
-         * @description ``access_token`` is a bearer token for one hour. Our tokens are not refreshed: ``refresh_token`` is the same one,
-         *     for clients that want both, and ends with it.
+         * @description ``access_token`` is a bearer token for one hour. Tokens are not refreshed: ``refresh_token`` repeats the access
+         *     token for clients that expect both.
          */
         ImpersonateResponse: {
             /** Access Token */
@@ -7894,7 +7907,7 @@ export interface components {
         };
         /**
          * ImportedPart
-         * @description Something that the agent lacks after the import: ``message`` says what to do.
+         * @description Something that is missing after the import; ``message`` says what to do.
          */
         ImportedPart: {
             /**
@@ -7956,7 +7969,7 @@ export interface components {
         };
         /**
          * InstallPackRequest
-         * @description ``digest`` is the offer's: another pack is refused.
+         * @description ``digest`` is the one of the offer; a different pack is refused.
          */
         InstallPackRequest: {
             /** Digest */
@@ -8138,7 +8151,7 @@ export interface components {
         };
         /**
          * JobRetryResponse
-         * @description ``started`` is how many jobs begin again, from their first attempt.
+         * @description ``started`` is how many jobs are retried, from their first attempt.
          */
         JobRetryResponse: {
             /** Started */
@@ -8162,8 +8175,8 @@ export interface components {
         };
         /**
          * LatestScenarioResultResponse
-         * @description The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the first
-         *     thing that did not hold. A draft may have changed since ``played_at``.
+         * @description The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the
+         *     first expectation that was not met. A draft may have changed since ``played_at``.
          */
         LatestScenarioResultResponse: {
             fault: components["schemas"]["ScenarioFaultResponse"] | null;
@@ -8660,7 +8673,7 @@ export interface components {
         };
         /**
          * ModelDefaultsResponse
-         * @description The installation's own choice, everything that may be chosen, and what was found on this machine.
+         * @description The installation's own choice, everything that can be chosen, and what was found on this machine.
          */
         ModelDefaultsResponse: {
             /**
@@ -8833,8 +8846,8 @@ export interface components {
         };
         /**
          * NodesResponse
-         * @description ``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of nodes that are
-         *     known no longer are in ``orphaned_leases``.
+         * @description ``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of processes
+         *     that no longer exist are counted in ``orphaned_leases``.
          */
         NodesResponse: {
             /** Nodes */
@@ -8860,8 +8873,8 @@ export interface components {
         };
         /**
          * OfflineStepResponse
-         * @description ``mode``: ``runs`` with the built-in offline model; ``limited``: it runs, roughly; ``needs_model``: only a model of a vendor
-         *     can do it.
+         * @description ``mode``: ``runs`` with the built-in offline model; ``limited``: runs approximately; ``needs_model``: requires
+         *     a vendor's model.
          */
         OfflineStepResponse: {
             /**
@@ -8908,7 +8921,8 @@ export interface components {
         };
         /**
          * OrganizationAIModelConfigurationV2
-         * @description What is left out is the installation's default. The answer of a GET is taken for its ``configuration``.
+         * @description Omitted services use the installation's defaults. The response of a GET is accepted too; its ``configuration``
+         *     counts.
          */
         OrganizationAIModelConfigurationV2: {
             embeddings?: components["schemas"]["EmbeddingsService"] | null;
@@ -8938,8 +8952,8 @@ export interface components {
         };
         /**
          * OrganizationDeletionPreviewResponse
-         * @description ``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes that the
-         *     deletion would be refused with now, whatever you confirm it with.
+         * @description ``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes with
+         *     which the deletion would be refused now, whatever the confirmation.
          */
         OrganizationDeletionPreviewResponse: {
             /** Accounts */
@@ -8964,7 +8978,7 @@ export interface components {
         };
         /**
          * OrganizationDeletionResponse
-         * @description What ended at once, and the number of the deletion, by which the operator finds its receipt.
+         * @description What ended at once, and the number of the deletion, with which the operator can find its receipt.
          */
         OrganizationDeletionResponse: {
             /** Accounts */
@@ -8995,7 +9009,7 @@ export interface components {
         /**
          * OwnPriceRequest
          * @description ``model`` ``*`` is every model of the provider; a carrier's is ``outbound`` or ``inbound``, or with the country of
-         *     the called number ``outbound/US``. ``step``: every begun so many seconds cost in full.
+         *     the called number ``outbound/US``. ``step``: calls are billed in full steps of this many seconds.
          */
         OwnPriceRequest: {
             /** Character Million */
@@ -9031,7 +9045,7 @@ export interface components {
         };
         /**
          * PackContent
-         * @description What a pack holds. ``digest`` tells its manifest from every other one.
+         * @description The contents of a pack. ``digest`` identifies its manifest.
          */
         PackContent: {
             /** Digest */
@@ -9100,8 +9114,8 @@ export interface components {
         };
         /**
          * PasswordChange
-         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in has to be
-         *     less than 10 minutes old then.
+         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
+         *     must then be less than 10 minutes old.
          */
         PasswordChange: {
             /** Current Password */
@@ -9196,7 +9210,7 @@ export interface components {
         };
         /**
          * PhoneNumberUpdate
-         * @description Only what is sent changes; the address never does. ``clear_inbound_workflow`` takes the agent away.
+         * @description Only the fields that are sent change; the address never does. ``clear_inbound_workflow`` removes the agent.
          */
         PhoneNumberUpdate: {
             /**
@@ -9221,7 +9235,7 @@ export interface components {
         };
         /**
          * Phrases
-         * @description What the agent says without asking a model; in the agent's language.
+         * @description Phrases that the agent says without a model, in the agent's language.
          */
         Phrases: {
             /** Apology */
@@ -9379,7 +9393,7 @@ export interface components {
         };
         /**
          * PriceItem
-         * @description ``source``: where the table has it from; ``organization`` for the organization's own.
+         * @description ``source``: where the price comes from; ``organization`` for the organization's own.
          */
         PriceItem: {
             /** Character Million */
@@ -9417,7 +9431,7 @@ export interface components {
         };
         /**
          * PriceListResponse
-         * @description The organization's own prices, then the table's; own prices go first for the models that they name.
+         * @description The organization's own prices, then the table's; own prices override the table's.
          */
         PriceListResponse: {
             /** Prices */
@@ -9486,7 +9500,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status for compatible clients: a draft is `created`
+             * @description The status as compatible clients expect it: a draft is `created`
              */
             state: string;
             /** Status */
@@ -9498,12 +9512,12 @@ export interface components {
         };
         /**
          * PropertyExtra
-         * @description What editors may use and client libraries pass by: they read ``extra`` as any object.
+         * @description Hints for editors; client libraries read ``extra`` as any object and can ignore it.
          */
         PropertyExtra: {
             /**
              * Fractional
-             * @description Whether a number may have decimals
+             * @description Whether a number can have decimals
              */
             fractional?: boolean | null;
         };
@@ -9564,7 +9578,7 @@ export interface components {
         };
         /**
          * ProviderResponse
-         * @description What can be chosen of a vendor. ``takes_any_model``: with a ``base_url`` any model's name is taken.
+         * @description What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted.
          */
         ProviderResponse: {
             /** Languages */
@@ -9607,7 +9621,7 @@ export interface components {
         };
         /**
          * ProviderSignInStart
-         * @description `sign_in_name`: the name that the organization gave itself for this.
+         * @description `sign_in_name`: the name that the organization chose for this.
          */
         ProviderSignInStart: {
             /** Sign In Name */
@@ -9657,8 +9671,8 @@ export interface components {
         };
         /**
          * PublishGateResponse
-         * @description ``draft_hash`` names the draft with everything that a verdict rests on; ``play`` is the newest verdict about exactly
-         *     this. Both are null without a draft.
+         * @description ``draft_hash`` identifies the draft and everything that a verdict depends on; ``play`` is the newest verdict on
+         *     exactly this. Both are null without a draft.
          */
         PublishGateResponse: {
             /**
@@ -9699,7 +9713,7 @@ export interface components {
         };
         /**
          * PublishGateSettings
-         * @description What must hold before a draft is published. ``min_edge_coverage`` is a percentage of the edges.
+         * @description What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges.
          */
         PublishGateSettings: {
             /**
@@ -9737,7 +9751,7 @@ export interface components {
         PublishWorkflowRequest: {
             /**
              * Gate Override
-             * @description Why it is published although its publish gate is not passed; role admin
+             * @description Why it is published without passing its publish gate; admins only
              */
             gate_override?: string | null;
             /**
@@ -9823,7 +9837,7 @@ export interface components {
         };
         /**
          * RecordingConfig
-         * @description What the tool does with the recording of the call; ``discard`` deletes it and ends it for this call.
+         * @description What the tool does with the recording of the call; ``discard`` deletes it and stops recording this call.
          */
         RecordingConfig: {
             /**
@@ -9968,7 +9982,7 @@ export interface components {
         };
         /**
          * RecoveryCodesResponse
-         * @description Ten codes, each of which stands in once for the authenticator app. They are returned only once.
+         * @description Ten codes, each of which can replace the authenticator app once. They are returned only once.
          */
         RecoveryCodesResponse: {
             /** Recovery Codes */
@@ -9976,7 +9990,7 @@ export interface components {
         };
         /**
          * RedactionSettings
-         * @description None of it by default. Each name is there once, whatever its case.
+         * @description Nothing is redacted by default. Duplicate names are removed, ignoring case.
          */
         RedactionSettings: {
             /** Kinds */
@@ -10142,7 +10156,8 @@ export interface components {
         };
         /**
          * ReplayedOutcome
-         * @description What came of a turn. ``steps`` were entered, ``values`` learned; ``failure`` is what a model said when it failed.
+         * @description The outcome of a turn: ``steps`` that were entered, ``values`` that were extracted, and ``failure``, the error
+         *     of a model that failed.
          */
         ReplayedOutcome: {
             /** Answer */
@@ -10164,7 +10179,7 @@ export interface components {
         };
         /**
          * ReplayedToolCall
-         * @description ``is_ok`` is null where the tool had not answered when the turn was over.
+         * @description ``is_ok`` is null if the tool had not answered when the turn ended.
          */
         ReplayedToolCall: {
             arguments: components["schemas"]["JsonValue"];
@@ -10217,7 +10232,7 @@ export interface components {
          * @description `recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
          *     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
          *     contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
-         *     audit log are deleted. `…_swept_until`: what began before it has been dealt with.
+         *     audit log are deleted. `…_swept_until`: everything that began before it has been processed.
          */
         RetentionResponse: {
             /** Audit Days */
@@ -10302,7 +10317,7 @@ export interface components {
         };
         /**
          * RewindChatRequest
-         * @description ``cursor_turn_id``: the last turn that counts; null goes forward again to the last one there is.
+         * @description ``cursor_turn_id``: the last turn that counts; null returns to the latest one.
          */
         RewindChatRequest: {
             /** Cursor Turn Id */
@@ -10320,7 +10335,7 @@ export interface components {
         };
         /**
          * RunAnalysisRecord
-         * @description What was read out of a finished call: its summary and its success criteria.
+         * @description The analysis of a finished call: its summary and its success criteria.
          */
         RunAnalysisRecord: {
             /** Criteria */
@@ -10350,7 +10365,7 @@ export interface components {
         };
         /**
          * RunDeleted
-         * @description The receipt of a deletion; the audit log keeps the same under the action `run.deleted`.
+         * @description The receipt of a deletion; the audit log has the same under the action `run.deleted`.
          */
         RunDeleted: {
             /**
@@ -10463,7 +10478,7 @@ export interface components {
             recording_url: string | null;
             /**
              * Result
-             * @description What the call came to, by the agent's definition of results
+             * @description The call's result, by the agent's definition of results
              */
             result: string | null;
             /** Started At */
@@ -10595,7 +10610,7 @@ export interface components {
             recording_url: string | null;
             /**
              * Result
-             * @description What the call came to, by the agent's definition of results
+             * @description The call's result, by the agent's definition of results
              */
             result: string | null;
             /** Started At */
@@ -10625,8 +10640,9 @@ export interface components {
         /**
          * Scenario
          * @description ``context`` are the variables that the conversation starts with; ``pre_call_fetch`` is the answer to the request
-         *     before the call. ``tools``: answers by the tool's id or function name, the first that fits. ``documents``: texts by
-         *     the id that nodes refer to them with. ``now`` is what clocks in texts show.
+         *     before the call. ``tools``: answers by the tool's id or function name; the first match is used. ``documents``:
+         *     texts by
+         *     the id that nodes refer to them with. ``now`` is the current time in templates.
          */
         Scenario: {
             caller: components["schemas"]["CallerScript"];
@@ -10693,9 +10709,10 @@ export interface components {
         };
         /**
          * ScenarioExpectation
-         * @description What must hold; what is not named is not looked at.
+         * @description What a scenario expects; anything not named is not checked.
          *
-         *     ``edges`` are the ids of all edges taken, in order; ``edges_include``, ``edges_never`` some of them. ``nodes`` are
+         *     ``edges`` are the ids of all edges taken, in order; ``edges_include`` and ``edges_never`` list edges that must or
+         *     must not be among them. ``nodes`` are
          *     visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
          *     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
          *     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
@@ -10754,7 +10771,7 @@ export interface components {
         };
         /**
          * ScenarioFaultResponse
-         * @description One thing that did not hold; ``turn`` counts the caller's turns from 0.
+         * @description One expectation that was not met; ``turn`` counts the caller's turns from 0.
          */
         ScenarioFaultResponse: {
             /** Code */
@@ -10796,7 +10813,7 @@ export interface components {
         };
         /**
          * ScenarioPlayResponse
-         * @description ``content_hash`` names what was played, ``result_hash`` what came of it: the same seed gives the same.
+         * @description ``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
          *     ``verdict`` is the publish gate's, for plays of all scenarios of an agent.
          */
         ScenarioPlayResponse: {
@@ -10845,14 +10862,15 @@ export interface components {
         };
         /**
          * ScenarioProposalResponse
-         * @description ``covers`` are the edges that this scenario takes first; none where a call is held again with tools that fail.
+         * @description ``covers`` are the edges that this scenario is the first to take; empty where it repeats a call with failing
+         *     tools.
          */
         ScenarioProposalResponse: {
             /** Covers */
             covers: string[];
             /**
              * Scenario
-             * @description A scenario as in a file: what is default is left out.
+             * @description A scenario as in a file, without default values.
              */
             scenario: {
                 [key: string]: unknown;
@@ -10860,7 +10878,7 @@ export interface components {
         };
         /**
          * ScenarioProposalsResponse
-         * @description Nothing of it is stored. ``missed`` are edges that neither a proposal nor a scenario that passed takes.
+         * @description Nothing is stored. ``missed`` are edges that no proposal and no passing scenario takes.
          *     ``is_complete`` is false when time ran out: store some, play them, and ask again for the rest.
          */
         ScenarioProposalsResponse: {
@@ -10875,7 +10893,7 @@ export interface components {
         };
         /**
          * ScenarioResultResponse
-         * @description What came of one scenario with one seed. ``hash`` is over its events.
+         * @description The result of one scenario with one seed. ``hash`` covers its events.
          */
         ScenarioResultResponse: {
             /** Duration S */
@@ -10955,7 +10973,7 @@ export interface components {
         };
         /**
          * SecondFactorDemandBody
-         * @description ``due_at``: from when on members get in only with a second factor, at most 90 days ahead; null: they need none.
+         * @description ``due_at``: when members start to need a second factor, at most 90 days ahead; null: they need none.
          */
         SecondFactorDemandBody: {
             /** Due At */
@@ -10973,8 +10991,8 @@ export interface components {
         };
         /**
          * SecondFactorEnrollmentBody
-         * @description ``current_password`` is not needed when the account has no password: the sign-in has to be less than 10 minutes old
-         *     then.
+         * @description ``current_password`` is not needed when the account has no password: the sign-in must then be less than 10
+         *     minutes old.
          */
         SecondFactorEnrollmentBody: {
             /** Current Password */
@@ -11018,7 +11036,8 @@ export interface components {
         };
         /**
          * SecondStepResponse
-         * @description In place of a session for people with two-step sign-in: send ``challenge`` and a code to ``/auth/second-step``, before
+         * @description Returned instead of a session for people with two-step sign-in: send ``challenge`` and a code to
+         *     ``/auth/second-step``, before
          *     ``expires_at``. It allows five codes.
          */
         SecondStepResponse: {
@@ -11121,7 +11140,7 @@ export interface components {
         };
         /**
          * SignupResponse
-         * @description The same for an address that has an account and one that has none.
+         * @description The response to a request, the same for addresses with and without an account.
          */
         SignupResponse: {
             /**
@@ -11208,24 +11227,24 @@ export interface components {
         StartCanaryRequest: {
             /**
              * Earlier Days
-             * @description Days before, whose calls of the old version are used too; 0: none
+             * @description Days before the start whose calls of the old version are used too; 0: none
              * @default 28
              */
             earlier_days: number;
             /**
              * Gate Override
-             * @description Why it is published although its publish gate is not passed; role admin
+             * @description Why it is published without passing its publish gate; admins only
              */
             gate_override?: string | null;
             /**
              * Horizon
-             * @description Calls of the new version after which it ends in any case
+             * @description Calls of the new version after which the canary always ends
              * @default 2000
              */
             horizon: number;
             /**
              * Margin Points
-             * @description The loss of success that is to be found
+             * @description The loss of success, in percentage points, that the canary must be able to detect
              * @default 10
              */
             margin_points: number;
@@ -11243,7 +11262,8 @@ export interface components {
         };
         /**
          * StartChatRequest
-         * @description ``start_node_id``: a test begins at this step instead of the first one, with the variables of ``initial_context``.
+         * @description ``start_node_id``: starts the chat at this step instead of the first one, with the variables of
+         *     ``initial_context``.
          */
         StartChatRequest: {
             /** Initial Context */
@@ -11290,7 +11310,7 @@ export interface components {
         };
         /**
          * StripMark
-         * @description Something worth looking at. ``label``: the tool's name, what failed, or why the agent talked on.
+         * @description A moment worth a look. ``label``: the tool's name, what failed, or why the agent kept talking.
          */
         StripMark: {
             /** End S */
@@ -11474,7 +11494,7 @@ export interface components {
             recording_url: string | null;
             /**
              * Result
-             * @description What the call came to, by the agent's definition of results
+             * @description The call's result, by the agent's definition of results
              */
             result: string | null;
             /** Started At */
@@ -11556,8 +11576,8 @@ export interface components {
         };
         /**
          * SupportAccess
-         * @description Whether a superuser of the installation who acts as one of your people may change something. Keys, members, webhooks,
-         *     credentials and carrier accounts stay closed to them.
+         * @description Whether a superuser who impersonates a member can make changes. Keys, members, webhooks, credentials and
+         *     carrier accounts can never be changed this way.
          */
         SupportAccess: {
             /** May Write */
@@ -11743,7 +11763,7 @@ export interface components {
         };
         /**
          * TelephonyWarningsResponse
-         * @description How many accounts lack what verifies their webhooks; one count for each carrier and field.
+         * @description How many accounts lack the settings that verify their webhooks, by carrier and field.
          */
         TelephonyWarningsResponse: {
             /**
@@ -11899,7 +11919,7 @@ export interface components {
         };
         /**
          * ToolMock
-         * @description What a tool answers when its arguments hold ``arguments``: a result, an error, or nothing in time.
+         * @description What a tool returns when its arguments contain ``arguments``: a result, an error, or nothing in time.
          *
          *     ``transfer`` is for transfers of calls: the destination answers or not.
          */
@@ -12060,8 +12080,9 @@ export interface components {
         };
         /**
          * TransferCallConfig
-         * @description ``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
-         *     a variable holds becomes a dialed number. ``mode``: warm (the agent stays until the destination answers) or blind.
+         * @description ``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says
+         *     and no variable can become a dialed number. ``mode``: warm (the agent stays until the destination answers) or
+         *     blind.
          */
         TransferCallConfig: {
             /** Audiorecordingid */
@@ -12174,7 +12195,7 @@ export interface components {
         };
         /**
          * UnfinishedPackItem
-         * @description An installation that is running, or ended before its end. Installing again goes on from ``fetched_bytes``.
+         * @description An installation that is running or was interrupted. Installing again continues from ``fetched_bytes``.
          */
         UnfinishedPackItem: {
             /** Fetched Bytes */
@@ -12231,7 +12252,7 @@ export interface components {
         /**
          * UpdateCredentialRequest
          * @description Omitted fields keep their value; a new type requires its data. ``allowed_hosts`` without ``credential_data`` requires
-         *     the admin role; null binds the credential to the next server that it is used for.
+         *     the admin role; null ties the credential to the next server that it is used for.
          */
         UpdateCredentialRequest: {
             /** Allowed Hosts */
@@ -12354,7 +12375,7 @@ export interface components {
         };
         /**
          * UsageDay
-         * @description ``date`` is a day by the organization's clocks.
+         * @description ``date`` is a day in the organization's time zone.
          */
         UsageDay: {
             /** Call Count */
@@ -12425,7 +12446,7 @@ export interface components {
             status: string;
             /**
              * Summary
-             * @description What was written after the call
+             * @description The summary written after the call
              */
             summary: string | null;
             /** Tags */
@@ -12540,8 +12561,8 @@ export interface components {
         };
         /**
          * ValidateWorkflowResponse
-         * @description ``findings`` are of the graph's analysis, which looks at paths; they do not prevent publishing. ``can_run_offline``: no step
-         *     needs a model of a vendor.
+         * @description ``findings`` come from the analysis of paths through the graph; they do not prevent publishing.
+         *     ``can_run_offline``: no step needs a vendor's model.
          */
         ValidateWorkflowResponse: {
             /** Can Run Offline */
@@ -12561,7 +12582,7 @@ export interface components {
         ValidationError: {
             /**
              * Limit
-             * @description The limit that the value is past, such as the greatest length; only where there is one
+             * @description The limit that the value exceeds, such as the maximum length; only where there is one
              */
             limit?: number;
             /** Location */
@@ -12645,7 +12666,7 @@ export interface components {
         };
         /**
          * VoicePreviewRequest
-         * @description A voice as it would be configured; what is left out is what the organization has set.
+         * @description A voice as it would be configured; omitted fields use the organization's settings.
          */
         VoicePreviewRequest: {
             /**
@@ -12701,7 +12722,7 @@ export interface components {
         };
         /**
          * WebhookCreate
-         * @description ``events`` empty or left out: all of them, those of later versions too.
+         * @description Without ``events``, or with an empty list, all events are sent, including those added in later versions.
          */
         WebhookCreate: {
             /** Description */
@@ -12713,7 +12734,7 @@ export interface components {
         };
         /**
          * WebhookCreated
-         * @description ``secret`` verifies the signatures: it is in this answer and never again.
+         * @description ``secret`` verifies the signatures; it is returned only once.
          */
         WebhookCreated: {
             /**
@@ -12771,7 +12792,7 @@ export interface components {
         };
         /**
          * WebhookResponse
-         * @description ``status``: ``enabled``, ``disabled`` by a person, or ``failing``: switched off after three days in which every
+         * @description ``status``: ``enabled``, ``disabled`` by a person, or ``failing``: disabled after three days in which every
          *     attempt failed. ``failing_since`` is null after a success.
          */
         WebhookResponse: {
@@ -12811,7 +12832,7 @@ export interface components {
         };
         /**
          * WebhookTested
-         * @description What the endpoint said to an event of type ``webhook.test``.
+         * @description The endpoint's response to an event of type ``webhook.test``.
          */
         WebhookTested: {
             /** Answer */
@@ -12858,7 +12879,7 @@ export interface components {
         };
         /**
          * WorkflowConfigurations
-         * @description Times are seconds. Only what was sent is stored; defaults belong to those who read it.
+         * @description Times are in seconds. Only fields that were sent are stored; defaults are applied on reading.
          */
         WorkflowConfigurations: {
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
@@ -12964,7 +12985,7 @@ export interface components {
         };
         /**
          * WorkflowModels
-         * @description The shape; what it names is checked by ``ModelConfigurationStore.check_override``, which knows the organization.
+         * @description An agent's choice of models. ``ModelConfigurationStore.check_override`` checks it against the organization.
          */
         WorkflowModels: {
             fallbacks?: components["schemas"]["FallbackOverrides"] | null;
@@ -15668,11 +15689,11 @@ export interface operations {
     list_campaign_contacts: {
         parameters: {
             query?: {
-                /** @description Repeat for any of several */
+                /** @description Repeat to match any of several */
                 state?: ("pending" | "calling" | "done")[] | null;
-                /** @description Repeat for any of several */
+                /** @description Repeat to match any of several */
                 outcome?: ("answered" | "not_understood" | "interrupted_by_us" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
-                /** @description Repeat for any of several */
+                /** @description Repeat to match any of several */
                 result?: string[] | null;
                 page?: number;
                 limit?: number;
@@ -30458,7 +30479,7 @@ export interface operations {
     remove_voice_pack: {
         parameters: {
             query?: {
-                /** @description Only what was fetched of an unfinished installation */
+                /** @description Only the downloaded files of an unfinished installation */
                 unfinished_only?: boolean;
             };
             header?: {
