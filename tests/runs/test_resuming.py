@@ -197,7 +197,7 @@ async def test_the_call_goes_on_with_what_was_being_said_and_one_recording(
     assert whole > begun > HEADER_BYTES
 
 
-def test_a_tool_that_was_under_way_is_not_known_to_be_done() -> None:
+async def test_a_tool_that_was_under_way_is_not_known_to_be_done() -> None:
     noted: list[Any] = []
     history, tools = ConversationHistory(), ToolCallExecutor(lambda kind, data: noted.append(kind))
     calls = ToolCall("c1", "book", {}), ToolCall("c2", "look_up", {})

@@ -87,6 +87,7 @@ class Pcm16Codec(Codec):
 
 MULAW_8K: Final = MulawCodec("mulaw", 8000, 160, b"\xff" * 160)
 PCM16_16K: Final = Pcm16Codec("pcm16", 16000, 640, bytes(640))
+CODECS: Final[dict[str, Codec]] = {codec.name: codec for codec in (MULAW_8K, PCM16_16K)}
 
 
 def encode_wav(pcm: bytes, sample_rate: int) -> bytes:

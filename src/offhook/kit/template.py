@@ -2,7 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
@@ -14,6 +16,23 @@ _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
 _CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", "current_weekday": "%A"}
 # Prefixes by which a value may be addressed even when the context is flat.
 _FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
+
+
+def _present() -> datetime:
+    return datetime.now(UTC)
+
+
+_wall_clock: ContextVar[Callable[[], datetime]] = ContextVar("wall_clock", default=_present)
+
+
+@contextmanager
+def use_wall_clock(now: Callable[[], datetime]) -> Iterator[None]:
+    """Lets templates that are rendered in this block show another time."""
+    token = _wall_clock.set(now)
+    try:
+        yield
+    finally:
+        _wall_clock.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,7 @@ def render_template(text: str, context: Mapping[str, Any], *, now: datetime | No
     present); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
     and lists become JSON. A written ``\\n`` becomes a line break.
     """
-    moment = now or datetime.now(UTC)
+    moment = now or _wall_clock.get()()
     clocks = (_CLOCK.fullmatch(variable.path) for variable in find_variables(text))
     zones = (find_zone(clock[2].strip()) for clock in clocks if clock is not None and clock[2])
     inherited = next((zone for zone in zones if zone is not None), None)

@@ -91,3 +91,15 @@ class ChatTurnNotFound(NotFound):
     """Chat turn not found."""
 
     code = "chat_turn_not_found"
+
+
+class JournalNotKept(Conflict):
+    """This run has no journal: it is no call, it was carried before journals were kept, or nothing of it is kept."""
+
+    code = "journal_not_kept"
+
+
+class JournalDamaged(Conflict):
+    """The journal of this run is damaged."""
+
+    code = "journal_damaged"

@@ -255,6 +255,20 @@ class LiveCallState(Base):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class RunJournal(Base):
+    """What reached a call from outside, for replays, encrypted with this data key of the organization; or why there is none."""
+
+    __tablename__ = "run_journals"
+    __table_args__ = (Index("ix_run_journals_key", "organization_id", "key_number"),)
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    organization_id: Mapped[int]
+    key_number: Mapped[int | None]
+    sealed: Mapped[bytes | None] = mapped_column(LargeBinary)
+    omitted: Mapped[str | None] = mapped_column(String(32))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class RunText(Base):
     """The words of a finished run's transcript, for searching. ``words`` also holds one lexeme for the organization, so
     that the index finds only its own runs."""

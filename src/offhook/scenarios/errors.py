@@ -119,3 +119,9 @@ class GateOverrideForbidden(Forbidden):
     """Only an admin can publish a draft that does not meet the agent's publishing rules."""
 
     code = "gate_override_forbidden"
+
+
+class VersionChanged(Conflict):
+    """The version that this call was held with has changed since: it was a draft. The call cannot be replayed."""
+
+    code = "version_changed"

@@ -10,6 +10,7 @@ from offhook.kit.json_values import ReadableJsonObject
 from offhook.models.ports import Expectation
 from offhook.voice import events
 from offhook.voice.call_context import CallContext
+from offhook.voice.call_inputs import CallTimer
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, NodeEntered, ToolStarted
 from offhook.voice.disclosure import Disclosure
@@ -57,7 +58,7 @@ class AgentTurns:
         self._empty_turns = 0
         self.is_closing = False
         self.is_mute = False
-        self._resume_timer: asyncio.TimerHandle | None = None
+        self._resume_timer: CallTimer | None = None
         self.reply_due_since: float | None = None
         # the turn that is prepared or spoken answers the caller, unlike a greeting or a question to a silent caller
         self.is_answer = False
@@ -121,6 +122,7 @@ class AgentTurns:
             if previous is not None:
                 previous.cancel()
                 await asyncio.gather(previous, return_exceptions=True)
+            await self._line.inputs.resumed("turn")
             await work()
         except AllModelsFailed as failure:
             self.tags.append(f"{failure.kind}_failed")
@@ -141,7 +143,7 @@ class AgentTurns:
     async def run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None, delay_s: float = 0.0) -> None:
         if delay_s:
             self.reply_due_since = None
-            await asyncio.sleep(delay_s)
+            await self._line.inputs.sleep("start", delay_s)
             self.reply_due_since = self._line.now()
         if self._disclosure.is_due:
             await self._run_disclosure()
@@ -283,7 +285,7 @@ class AgentTurns:
                 self._resume_timer.cancel()
             self._playback.pause()
             self._line.emit(events.AGENT_PAUSED, {})
-            self._resume_timer = asyncio.get_running_loop().call_later(for_s, self._resume_playback)
+            self._resume_timer = self._line.inputs.call_later("resume", for_s, self._resume_playback)
 
     def _resume_playback(self) -> None:
         if self._playback.is_paused:

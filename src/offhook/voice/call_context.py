@@ -1,9 +1,9 @@
 """State shared by the parts of one call: the leg, the clock, the event stream and the settings."""
 
-import asyncio
 from dataclasses import dataclass, field
 
 from offhook.kit.json_values import JsonObject, ReadableJsonObject
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import (
@@ -37,17 +37,15 @@ class CallContext:
 
     def __init__(self, leg: CallLeg, sink: RunSink, recorder: CallRecorder | None, *, elapsed_s: float = 0.0) -> None:
         """``elapsed_s``: how long ago the call began, if it began in another process."""
-        self._loop = asyncio.get_running_loop()
-        self.started_at = self._loop.time() - elapsed_s
+        self.inputs = current_inputs()
+        self.now = self.inputs.time
+        self.started_at = self.now() - elapsed_s
         self.leg = leg
         self.recorder = recorder
         self._sink = sink
 
-    def now(self) -> float:
-        return self._loop.time()
-
     def since_start(self) -> float:
-        return self._loop.time() - self.started_at
+        return self.now() - self.started_at
 
     def emit(self, kind: str, data: ReadableJsonObject) -> None:
         event = VoiceEvent(kind, round(self.since_start(), 3), data)

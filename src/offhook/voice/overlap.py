@@ -1,12 +1,12 @@
 """Speech over the agent: it lowers its voice, listens, and then yields or talks on from the same word."""
 
-import asyncio
 from typing import Final
 
 from offhook.kit.json_values import ReadableJsonObject
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
+from offhook.voice.call_inputs import CallTimer
 from offhook.voice.input.interruption_rules import InterruptionRules, InterruptionVerdict, SpeechOverlap
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.sound_evidence import SoundEvidence
@@ -68,7 +68,7 @@ class OverlapController:
         self._yielded_at = -RECENT_YIELD_S
         self._measured: tuple[SoundEvidence | None, float, float] | None = None
         self._has_resumed = self._was_held_long = False
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: CallTimer | None = None
 
     @property
     def is_active(self) -> bool:
@@ -245,7 +245,7 @@ class OverlapController:
             self._timer = None
 
     def _schedule(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(RECHECK_S, self._recheck)
+        self._timer = self._line.inputs.call_later("recheck", RECHECK_S, self._recheck)
 
     def _recheck(self) -> None:
         """Looks again without a window: a muted far end may send no audio, and the agent must not stay silent."""

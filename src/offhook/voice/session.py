@@ -8,6 +8,7 @@ from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallAgent, CallContext
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.call_state import CallState, ResumedCall
 from offhook.voice.caller_turns import CallerTurns
 from offhook.voice.config import CallConfig
@@ -21,6 +22,7 @@ from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
+from offhook.voice.journal.kinds import APOLOGY, AUDIO, DIGIT, END, MARK, TIME_LIMIT, VOICEMAIL
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
@@ -53,6 +55,7 @@ class CallSession(CallerTurns):
     ) -> None:
         """``resumed``: the call goes on where another session of it was cut off."""
         self._config: CallConfig = agent.config
+        self._inputs = current_inputs()
         ambience = self._config.ambience
         self._ambient_leg = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
         self._leg = leg = self._ambient_leg or leg
@@ -94,7 +97,7 @@ class CallSession(CallerTurns):
             turns=self._turns,
             disclosure=self._disclosure,
             recording=self._recorder,
-            on_end=self.end_call,
+            on_end=self._end_call,
         )
 
     def _connect_parts(self, agent: CallAgent, models: CallModels, vad: VadEngine) -> None:
@@ -111,7 +114,7 @@ class CallSession(CallerTurns):
             speaker=self._speaker,
             disclosure=self._disclosure,
             on_move=self._listener.set_expectation,
-            on_end=self.end_call,
+            on_end=self._end_call,
         )
         self._overlap = OverlapController(
             InterruptionRules(
@@ -131,7 +134,7 @@ class CallSession(CallerTurns):
             conversation=self._conversation,
             floor=self._turns,
             is_outbound=agent.context.get("direction") == "outbound",
-            on_end=self.end_call,
+            on_end=self._end_call,
         )
         if self._voicemail.detector.is_on:
             self._listener.audio_tap = self._voicemail.detector.feed_audio
@@ -159,21 +162,28 @@ class CallSession(CallerTurns):
         """Accepts audio of the caller in the leg's codec, of any length."""
         if self._ended.is_set():
             return
+        self._inputs.note(AUDIO, len(payload))
         if self._recorder is not None:
             self._recorder.record_caller(self._line.since_start(), payload)
         self._listener.feed_audio(payload)
 
     def feed_digit(self, digit: str) -> None:
         """Accepts a key that the caller pressed (0-9, *, #, A-D)."""
+        self._inputs.note(DIGIT, digit)
         if not self._turns.is_closing and not self._ended.is_set():
             self._digits.press_key(digit, self._conversation.outgoing_edges())
 
     def feed_mark(self, name: str) -> None:
         """Records that the far end has played everything sent before this mark."""
+        self._inputs.note(MARK, name)
         self._playback.mark_returned(name)
 
     def end_call(self, reason: str = "caller_hung_up") -> None:
         """Ends the call for one of the end reasons of :class:`CallResult`; only the first one counts."""
+        self._inputs.note(END, reason)
+        self._end_call(reason)
+
+    def _end_call(self, reason: str) -> None:
         if not self._ended.is_set():
             self._end_reason = reason
             self._turns.tags += self._termination.tags
@@ -187,10 +197,12 @@ class CallSession(CallerTurns):
 
     def end_with_apology(self, reason: str) -> None:
         """Says the agent's apology and ends the call; what it is saying now is cut off."""
+        self._inputs.note(APOLOGY, reason)
         self._turns.end_with_phrase(self._config.phrases.apology, reason)
 
     def limit_time(self, left_s: float | None) -> None:
         """Lets the call end in ``left_s`` seconds, with a warning, because its money ends; None: not for now."""
+        self._inputs.note(TIME_LIMIT, left_s)
         self._watchdog.limit_time(left_s)
 
     def elapsed_s(self) -> float:
@@ -205,6 +217,7 @@ class CallSession(CallerTurns):
 
     def voicemail_detected(self, by: str) -> None:
         """Handles an answering machine; ``by`` names the detector."""
+        self._inputs.note(VOICEMAIL, by)
         self._voicemail.on_detected(by)
 
     @property
@@ -229,11 +242,13 @@ class CallSession(CallerTurns):
         self._begin()
         try:
             await self._ended.wait()
+            await self._inputs.resumed("ended")
         finally:
-            self.end_call("server_stopped")
+            self._end_call("server_stopped")
             # as it was when the line broke
             state = self.snapshot() if self._is_resumable else None
             await self._stop_speaking(beside)
+            await self._inputs.resumed("stopped")
             has_moved = self._end_reason == MOVED or (state is not None and await self.handover.give(state))
             if has_moved:
                 await self.handover.leave()

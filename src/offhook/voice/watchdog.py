@@ -1,11 +1,11 @@
 """Prevents silence: watches the audio to the caller and acts when the agent owes an answer and none comes."""
 
-import asyncio
 from typing import Final
 
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
 from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.listener import CallerListener
@@ -37,6 +37,7 @@ class CallWatchdog:
         self._playback = playback
         self._listener = listener
         self._digits = digits
+        self._sleep = current_inputs().sleep
         self._filled_for: float | None = None
         self._fill_at = 0.0
         self._idle_prompts = 0
@@ -48,7 +49,7 @@ class CallWatchdog:
 
     async def run(self) -> None:
         while not self._is_over:
-            await asyncio.sleep(PERIOD_S)
+            await self._sleep("watchdog", PERIOD_S)
             now = self._line.now()
             self._listener.evaluate_turn()
             self._watch_duration(now)

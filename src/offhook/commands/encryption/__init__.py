@@ -12,6 +12,7 @@ from offhook.kit.files.file_store import FileStore
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.orgs.data_keys.keys import DataKeys
+from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.sealer import RecordingSealer
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.settings import Settings
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
     @encryption.command()
     def apply(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
-        """Encrypt an organization's existing recordings with its newest key, and delete older keys that no file needs."""
+        """Encrypt an organization's existing recordings and journals with its newest key, and delete older keys that nothing needs."""
         sealed, left = run_with_database(lambda database: _apply(database, org))
         typer.echo(f"Encrypted {sealed} recordings.")
         if left:
@@ -59,6 +60,9 @@ async def _apply(database: Database, org: str) -> tuple[int, int]:
     async with database.transaction() as session:
         organization_id = (await orgs.find_organization(session, org)).id
     vault = open_vault(settings, database)
+    # first: the end of the other deletes older keys
+    journals = CallJournals(database, vault.keys, SystemClock(), max_kb=settings.call_journal_kb)
+    await journals.seal_again(organization_id)
     sealer = RecordingSealer(database, vault, DataKeys(load_keyring(settings)), SystemClock())
     return await sealer.seal_recordings(organization_id)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -19,37 +18,33 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
+from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.live import lease_queries
 from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.call_admission import CallAdmission, TakeSlot
+from offhook.runs.live.call_builder import CallBuilder, TakenRun
 from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.live_call import LiveCall
-from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
+from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.recording_files.recorders import CallRecorders
 from offhook.runs.recording_files.recording_spool import FOLDER as RECORDINGS_FOLDER
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import event_queries
-from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.records.projections import RunTally, tally_events
 from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.resuming import resume_queries
 from offhook.runs.resuming.handovers import CallHandovers
 from offhook.runs.tables import Run
 from offhook.settings import Settings
-from offhook.voice.call_state import ResumedCall
 from offhook.voice.config import is_recording_on
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.handover import MOVED
 from offhook.voice.input.silero_vad_engine import SileroVad
 from offhook.voice.ports import CallLeg, CallResult, VadEngine
-from offhook.voice.recording_switch import RecordingSwitch
-from offhook.voice.session import CallSession
 from offhook.workflows import service as workflows
-from offhook.workflows.graph import parse_graph
-from offhook.workflows.service import VersionToRun
 
 SHUTDOWN_TIMEOUT_S: Final = 12.0
 # Long enough for the sentence that ends a call.
@@ -61,17 +56,6 @@ END_STORE_TIMEOUT_S: Final = 300.0
 # When a lease whose row another transaction held is tried again.
 LOCKED_LEASE_RETRY_S: Final = 0.5
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _TakenRun:
-    """A run that this process carries from now on. ``resumed``: where its call goes on."""
-
-    run: Run
-    version: VersionToRun
-    words: WordFilter
-    tally: RunTally
-    resumed: ResumedCall | None = None
 
 
 class LiveCallRegistry:
@@ -97,13 +81,13 @@ class LiveCallRegistry:
         self._settings = settings
         self._lease = timedelta(seconds=settings.run_lease_s)
         self._writer = writer
-        self._agents = agents
         self._pre_call = pre_call
         self.admission = CallAdmission(db, settings, self.worker_id)
         self.slots, self.room = self.admission.slots, self.admission.room
         # apart from the leases: what an organization does to its locks must not end the calls of others
         self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
-        self._recorders = CallRecorders(vault, settings)
+        self.journals = CallJournals(db, vault.keys, clock, max_kb=settings.call_journal_kb)
+        self._builder = CallBuilder(agents, pre_call, CallRecorders(vault, settings), self.journals)
         self.spool = RecordingSpool(db, vault)
         self.vad: VadEngine | None = None  # loaded by the first call
         self._calls: dict[int, LiveCall] = {}
@@ -192,7 +176,7 @@ class LiveCallRegistry:
         async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until, skip_locked=skip_locked)
 
-    async def _take_run(self, run_id: int, take_slot: TakeSlot) -> _TakenRun:
+    async def _take_run(self, run_id: int, take_slot: TakeSlot) -> TakenRun:
         now = self._clock.now()
         async with self._db.transaction() as session:
             run = await lease_queries.take_run(
@@ -212,41 +196,16 @@ class LiveCallRegistry:
             if resumed is not None:
                 words.restore(resumed.state["words"])
                 stored = await event_queries.read_events(session, run.organization_id, run.id, limit=MAX_EVENTS)
-                return _TakenRun(run, version, words, tally_events(stored), resumed)
+                return TakenRun(run, version, words, tally_events(stored), resumed)
             is_recorded = keeps_words and is_recording_on(version.configurations)
             run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if is_recorded else None
             await webhook_events.publish_run_started(session, run)
-        return _TakenRun(run, version, words, RunTally())
+        return TakenRun(run, version, words, RunTally())
 
-    async def _build_call(self, taken: _TakenRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
-        run, version, resumed = taken.run, taken.version, taken.resumed
-        vad = await self._get_vad_engine()
-        configurations = call_configurations(run, version)
-        graph, context = parse_graph(version.definition), call_context(run, version)
-        if any(node.document_refs for node in graph.nodes.values()):
-            self._agents.passages.start_warm_up()
-        if resumed is None:
-            fetched = await self._pre_call.take_result(run, graph.nodes.get(graph.start_id or ""))
-            context.update(fetched.variables)
-            if fetched.event is not None:
-                sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
-        recording = RecordingSwitch()
-        agent = await self._agents.build_agent(run, graph, configurations, context, recording)
-        models = await self._agents.models.for_organization(run.organization_id, version.configurations)
-        if resumed is None or resumed.state["recording"] not in ("off", "discarded"):
-            recording.recorder = await self._recorders.open_recorder(
-                run, leg.codec, sink, continues=resumed is not None
-            )
-        try:
-            session = CallSession(
-                agent=agent, leg=leg, models=models, sink=sink, vad=vad, recording=recording, resumed=resumed
-            )
-        except BaseException:
-            if recording.recorder is not None:
-                await recording.recorder.close()
-            raise
-        is_resumable = run.mode in self.handovers.modes
-        return LiveCall(run=run, session=session, sink=sink, recording=recording, calls=self, is_resumable=is_resumable)
+    async def _build_call(self, taken: TakenRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
+        built = await self._builder.build(taken, leg, sink, await self._get_vad_engine())
+        is_resumable = taken.run.mode in self.handovers.modes
+        return LiveCall(run=taken.run, built=built, sink=sink, calls=self, is_resumable=is_resumable)
 
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True

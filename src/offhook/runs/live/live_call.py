@@ -10,6 +10,8 @@ from offhook.kit.crypto import SecretUnreadable
 from offhook.kit.files.sealed_file import open_random_access
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing.costs import tariff_of
+from offhook.runs.journals.call_journals import CallJournals
+from offhook.runs.live.call_builder import BuiltCall
 from offhook.runs.live.call_metrics import count_call
 from offhook.runs.live.event_writer import RunEventSink
 from offhook.runs.recording_files.call_recording import WavRecorder
@@ -21,8 +23,6 @@ from offhook.voice.call_state import CallState
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.handover import MOVED
 from offhook.voice.ports import CallResult
-from offhook.voice.recording_switch import RecordingSwitch
-from offhook.voice.session import CallSession
 
 # The events of a call whose line broke are written before another process goes on with it, if the database lets them.
 HANDOVER_FLUSH_S: Final = 1.0
@@ -35,6 +35,7 @@ class CallOwner(Protocol):
     worker_id: str
     spool: RecordingSpool
     handovers: CallHandovers
+    journals: CallJournals
 
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult, *, has_recording: bool = True
@@ -52,9 +53,8 @@ class LiveCall:
         self,
         *,
         run: Run,
-        session: CallSession,
+        built: BuiltCall,
         sink: RunEventSink,
-        recording: RecordingSwitch,
         calls: CallOwner,
         is_resumable: bool = False,
     ) -> None:
@@ -63,13 +63,14 @@ class LiveCall:
         self.organization_id = run.organization_id
         self.tariff = tariff_of(run)
         self._mode = run.mode
-        self.session = session
+        self.session = session = built.session
         self.ended = asyncio.Event()
         # true while the end is being stored, after which the lease is released
         self.is_ending = False
         self.finished: RunFinished | None = None
         self._sink = sink
-        self._recording = recording
+        self._recording = built.recording
+        self._journal = built.journal
         self._recording_key = run.recording_key
         self._calls = calls
         if is_resumable:
@@ -143,6 +144,8 @@ class LiveCall:
             self.finished = await self._calls.store_end(
                 self.organization_id, self.run_id, self._sink, result, has_recording=has_recording
             )
+            if self._journal is not None:
+                await self._calls.journals.keep(self.organization_id, self.run_id, self._journal)
             count_call(self._mode, result.outcome, self._sink.tally.responses_ms)
             log.info(
                 "call_ended",

@@ -50,7 +50,7 @@ class RecordingVault:
     def __init__(self, db: Database, storage: FileStore, keys: DataKeys, *, encrypts: bool) -> None:
         self._db = db
         self.storage = storage
-        self._keys = keys
+        self.keys = keys
         self.encrypts = encrypts
         # Keys that were read lately: a request must not wait for a second connection for each range.
         self._known: dict[tuple[int, int], tuple[float, DataKey]] = {}
@@ -62,7 +62,7 @@ class RecordingVault:
         if not self.encrypts:
             return None
         async with self._db.transaction() as session:
-            return await self._keys.get_newest(session, organization_id)
+            return await self.keys.get_newest(session, organization_id)
 
     async def repair(self, key: str) -> bool:
         """Completes the file of a process that died; returns False when there is no sound in it."""
@@ -85,7 +85,7 @@ class RecordingVault:
         if known is not None and time.monotonic() - known[0] < KNOWN_S:
             return known[1]
         async with self._db.transaction() as session:
-            found = await self._keys.find_key(session, organization_id, number)
+            found = await self.keys.find_key(session, organization_id, number)
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
         self._known[organization_id, number] = (time.monotonic(), found)

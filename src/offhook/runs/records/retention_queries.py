@@ -8,7 +8,16 @@ from sqlalchemy import ColumnElement, Row, delete, func, or_, select, tuple_, up
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import LIVE_STATES
-from offhook.runs.tables import NodeWebhookDelivery, Run, RunAnalysis, RunEvent, RunReview, RunStrip, RunText
+from offhook.runs.tables import (
+    NodeWebhookDelivery,
+    Run,
+    RunAnalysis,
+    RunEvent,
+    RunJournal,
+    RunReview,
+    RunStrip,
+    RunText,
+)
 from offhook.voice import events
 
 # What a conversation was like, without its words. Every other event has words, also one that a later version adds.
@@ -101,7 +110,7 @@ async def delete_words(session: AsyncSession, organization_id: int, run_ids: Col
     await session.execute(
         delete(RunText).where(RunText.organization_id == organization_id, RunText.run_id.in_(run_ids))
     )
-    for table in (RunAnalysis, RunReview, NodeWebhookDelivery):
+    for table in (RunAnalysis, RunJournal, RunReview, NodeWebhookDelivery):
         await session.execute(delete(table).where(table.organization_id == organization_id, table.run_id.in_(run_ids)))
     await session.execute(
         update(Run)

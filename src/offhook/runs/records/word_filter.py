@@ -40,6 +40,11 @@ class WordFilter:
         self._was_paused = False
         self.silences: list[SilentPart] = []
 
+    @property
+    def is_redacting(self) -> bool:
+        """Returns whether anything of what is said is redacted."""
+        return self._redactor is not None
+
     def filter_event(self, event: VoiceEvent) -> VoiceEvent:
         """Returns the event as it may be stored and shown."""
         if event.type == RECORDING_PAUSED:

@@ -7,6 +7,7 @@ from typing import Final
 
 from offhook.models.ports import LlmMessage, LlmRequest
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.errors import AllModelsFailed
 
@@ -33,6 +34,7 @@ class HistoryCompactor:
     def __init__(self, llm: LlmChain, emit: Emit, *, is_on: bool) -> None:
         self._llm = llm
         self._emit = emit
+        self._inputs = current_inputs()
         self._is_on = is_on
         self._task: asyncio.Task[str] | None = None
         self._count = 0
@@ -67,6 +69,7 @@ class HistoryCompactor:
             self._task.cancel()
 
     async def _request_summary(self, history: list[LlmMessage]) -> str:
+        await self._inputs.resumed("summary")
         spoken = "\n".join(
             f"{'Caller' if message.role == 'user' else 'Agent'}: {message.content}"
             for message in self.with_summary(history)

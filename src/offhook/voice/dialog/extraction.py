@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from offhook.kit.json_values import JsonObject
 from offhook.models.ports import EdgeHint, LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.errors import AllModelsFailed
 from offhook.workflows.graph import Node, WorkflowGraph
@@ -23,6 +24,7 @@ class VariableExtractor:
     def __init__(self, llm: LlmChain, emit: Emit, graph: WorkflowGraph) -> None:
         self._llm = llm
         self._emit = emit
+        self._inputs = current_inputs()
         self._graph = graph
         self.values: JsonObject = {}
         # by name: a caller may correct at any node what another node asked for
@@ -53,6 +55,7 @@ class VariableExtractor:
         wanted = [task for task, brings in self._tasks.items() if not brings.isdisjoint(names)]
         if wanted:
             await asyncio.wait(wanted, timeout=timeout_s)
+            await self._inputs.resumed("extracted")
 
     async def wait_or_cancel(self, timeout_s: float) -> None:
         if self._tasks:
@@ -60,8 +63,10 @@ class VariableExtractor:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+            await self._inputs.resumed("settled")
 
     async def _extract_variables(self, node: Node, history: list[LlmMessage]) -> None:
+        await self._inputs.resumed("extract")
         variables = [v for v in node.extraction_variables if isinstance(v.get("name"), str)]
         own = {v["name"] for v in variables}
         known = [variable for name, variable in self._definitions.items() if name in self.values and name not in own]

@@ -9,6 +9,7 @@ from typing import Final
 from offhook.kit.json_values import ReadableJsonObject
 from offhook.knowledge import KnowledgePassage
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.events import Emit
 from offhook.voice.ports import KnowledgeSource
 from offhook.workflows.graph import Node
@@ -58,6 +59,8 @@ class PassageRetriever:
     def __init__(self, knowledge: KnowledgeSource, emit: Emit) -> None:
         self._knowledge = knowledge
         self._emit = emit
+        self._inputs = current_inputs()
+        self._time = self._inputs.time
         self._pending_query: _PassageQuery | None = None
         self._task: asyncio.Task[None] | None = None
         self._number = 0
@@ -82,15 +85,14 @@ class PassageRetriever:
         asked = self._build_query(node, heard or "")
         if self._turn_result is not None and self._turn_result.query == asked:
             return self._turn_result.passages  # another step of the same turn
-        loop = asyncio.get_running_loop()
-        started = loop.time()
+        started = self._time()
         found = await self._await_result(node, asked)
         passages = found.passages if found is not None else ()
         self._turn_result = _QueryResult(asked, 0, passages)
         if heard and len(heard.split()) >= MIN_STANDALONE_WORDS:
             self._previous_question = heard
         if found is not None and passages:
-            waited_ms = round((loop.time() - started) * 1000)
+            waited_ms = round((self._time() - started) * 1000)
             sources = [
                 {
                     "document_id": passage.document_id,
@@ -132,6 +134,7 @@ class PassageRetriever:
         await asyncio.wait(
             [self._task], timeout=MAX_WAIT_WITH_PASSAGES_S if can_answer else MAX_WAIT_WITHOUT_PASSAGES_S
         )
+        await self._inputs.resumed("retrieved")
         latest = self._latest_result
         return latest if latest is not None and latest.query.covers_most_of(asked) else None
 
@@ -141,6 +144,7 @@ class PassageRetriever:
         self._task = asyncio.create_task(self._run_lookup(node, asked, self._number), name="knowledge")
 
     async def _run_lookup(self, node: Node, asked: _PassageQuery, number: int) -> None:
+        await self._inputs.resumed("lookup")
         passages = await self._knowledge.find_passages(node.document_refs, asked.text)
         if self._latest_result is None or self._latest_result.number < number:
             self._latest_result = _QueryResult(asked, number, passages)

@@ -7,6 +7,7 @@ from typing import Any
 
 from offhook.models.ports import LlmMessage, ToolCall
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.ports import AgentTool, EndCallRequest, ToolError
 
@@ -21,6 +22,8 @@ class ToolCallExecutor:
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
+        self._inputs = current_inputs()
+        self._time = self._inputs.time
         self._open: dict[str, ToolCall] = {}
         self._answers: dict[str, Any] = {}
         self._running: dict[str, asyncio.Task[Any]] = {}
@@ -42,7 +45,9 @@ class ToolCallExecutor:
         if tool.blocks_barge_in:
             self._ends_with_call.add(call.id)
         try:
-            return await (asyncio.shield(task) if tool.has_side_effects else task)
+            is_ok = await (asyncio.shield(task) if tool.has_side_effects else task)
+            await self._inputs.resumed("tool_over")
+            return is_ok
         finally:
             if task.done():
                 self._running.pop(call.id, None)
@@ -50,8 +55,8 @@ class ToolCallExecutor:
                 task.cancel()
 
     async def _call_tool(self, call: ToolCall, tool: AgentTool) -> bool:
-        loop = asyncio.get_running_loop()
-        started = loop.time()
+        await self._inputs.resumed("tool_begins")
+        started = self._time()
         self._emit(events.TOOL_CALLED, {"id": call.id, "name": call.name, "arguments": call.arguments})
         outcome: dict[str, Any]
         try:
@@ -70,7 +75,7 @@ class ToolCallExecutor:
             raise
         if not outcome["ok"]:
             self._answers[call.id] = {"error": outcome["error"]}
-        took = round((loop.time() - started) * 1000)
+        took = round((self._time() - started) * 1000)
         self._emit(events.TOOL_ANSWERED, {"id": call.id, "name": call.name, "ms": took, **outcome})
         return bool(outcome["ok"])
 
@@ -86,6 +91,7 @@ class ToolCallExecutor:
         """Waits for side effects that outlived their turn, then answers every open call."""
         for call_id, task in list(self._running.items()):
             await asyncio.wait([task])
+            await self._inputs.resumed("side_effect")
             self._running.pop(call_id, None)
         return self.take_answers()
 

@@ -1,9 +1,9 @@
 """Collects the keys that a caller presses until they select an edge or complete an entry."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from offhook.voice.call_inputs import CallTimer, current_inputs
 from offhook.workflows.graph import Edge
 
 # Callers take up to 2 s between the keys of an entry; a menu with a longer option waits less for the next key.
@@ -20,14 +20,14 @@ class DigitCollector:
 
     def __init__(self, on_digits: Callable[[str, Edge | None], None]) -> None:
         self._on_digits = on_digits
+        self._inputs = current_inputs()
         self.pressed_at = 0.0
         self._digits = ""
         self._edges: Sequence[Edge] = ()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: CallTimer | None = None
 
     def press_key(self, digit: str, edges: Sequence[Edge]) -> None:
-        loop = asyncio.get_running_loop()
-        self.pressed_at = loop.time()
+        self.pressed_at = self._inputs.time()
         if digit not in "0123456789*#ABCD" or len(digit) != 1:
             return
         self._edges = edges
@@ -38,7 +38,7 @@ class DigitCollector:
             self._finish_entry()
         else:
             wait = PREFIX_TIMEOUT_S if self._matching_edge() is not None else ENTRY_TIMEOUT_S
-            self._timer = loop.call_later(wait, self._finish_entry)
+            self._timer = self._inputs.call_later("entry", wait, self._finish_entry)
 
     def _matching_edge(self) -> Edge | None:
         return next((edge for edge in self._edges if edge.digits == self._digits), None)

@@ -10,10 +10,10 @@ import numpy as np
 from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, SttEvent, SttStream
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
-from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules
@@ -62,16 +62,17 @@ class CallerListener:
         self._config = config
         self._emit = emit
         self._owner = owner
-        self._loop = asyncio.get_running_loop()
+        self._inputs = current_inputs()
+        self._time = self._inputs.time
         self._circuit = ModelFailover([stt.model_ref for stt in models.stt], emit)
         self._replay = ReplayBuffer(codec.sample_rate)
         self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing, language=models.language)
-        self.sound = CallerSound(self._loop.time)
+        self.sound = self._inputs.caller_sound()
         self.detector = SpeechDetector(
-            now=self._loop.time,
+            now=self._time,
             start_probability=config.vad_start_probability,
             stop_probability=config.vad_stop_probability,
             stop_after_s=config.vad_stop_after_s,
@@ -96,20 +97,20 @@ class CallerListener:
         self._words_at = 0.0
         self.unheard_turns = 0
         self.seconds = 0.0
-        self.last_audio_at = self._loop.time()
+        self.last_audio_at = self._time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
 
     def feed_audio(self, payload: bytes) -> None:
         samples = self._codec.decode(payload)
-        self.last_audio_at = self._loop.time()
+        self.last_audio_at = self._time()
         self.seconds += samples.size / self._codec.sample_rate
         pcm = samples.tobytes()
         self._replay.push(pcm, is_utterance=self._is_utterance)
         if self._stream is not None:
             self._stream.push_audio(pcm)
         if self._config.interrupt_min_level_db is not None:
-            self._state.level_db = _level_db(samples)
+            self._state.level_db = self._inputs.level_db(samples)
         narrow = samples if self._codec.sample_rate == 8000 else _downsample_to_8k(samples)
         if self.audio_tap is not None:
             self.audio_tap(narrow)
@@ -133,7 +134,7 @@ class CallerListener:
     @property
     def is_recognizing(self) -> bool:
         """Returns whether the recognizer says that it still works on what was said; for ``MAX_EXTRA_WAIT_S`` at most."""
-        return self._loop.time() < self._waits_until
+        return self._time() < self._waits_until
 
     def set_expectation(self, expectation: Expectation) -> None:
         """Sets the node's expectation, followed by the words of the workflow's dictionary."""
@@ -164,6 +165,7 @@ class CallerListener:
     async def _run_recognition(self, close_first: SttStream | None = None) -> None:
         if close_first is not None:
             await close_first.close()
+        await self._inputs.resumed("recognition")
         has_retried = has_failed = False
         while True:
             try:
@@ -187,7 +189,7 @@ class CallerListener:
                     has_retried = False
                 else:
                     has_retried = True
-                    await asyncio.sleep(REOPEN_PAUSE_S)
+                    await self._inputs.sleep("reopen", REOPEN_PAUSE_S)
 
     def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
         """Attaches a recognizer; after a failure it gets the caller's audio since the last final transcript."""
@@ -223,14 +225,14 @@ class CallerListener:
     def _apply_stt_event(self, event: SttEvent) -> None:
         text = event.text.strip()
         if event.kind == "working":
-            self._waits_until = self._loop.time() + MAX_EXTRA_WAIT_S
+            self._waits_until = self._time() + MAX_EXTRA_WAIT_S
             return
         self._has_heard_words = self._has_heard_words or bool(text)
         if event.kind == "partial":
             self.shows_words = True
             self._state.partial = text
             if text and not self.detector.is_speaking and self.detector.silence_s > MAX_WORD_DELAY_S:
-                self._words_at = self._loop.time()
+                self._words_at = self._time()
             if text:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
         else:
@@ -245,7 +247,7 @@ class CallerListener:
             if self._turn_started_at is None:
                 # Late words belong to the speech that was given up; others were too quiet for the detector.
                 is_late = self._reported_start is not None
-                self._turn_started_at = self._reported_start if is_late else self._loop.time()
+                self._turn_started_at = self._reported_start if is_late else self._time()
         self.evaluate_turn()
 
     def count_usage(self, usage: UsageCounter) -> None:
@@ -275,7 +277,7 @@ class CallerListener:
 
     def evaluate_turn(self) -> None:
         """Applies the turn rules after every window. The watchdog calls it too: a muted far end may send no audio."""
-        now = self._loop.time()
+        now = self._time()
         if self.detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
             self.detector.is_speaking = False
             self._speech_stopped()
@@ -330,9 +332,3 @@ def _downsample_to_8k(samples: Samples) -> Samples:
     even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
     halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)
     return halved
-
-
-def _level_db(samples: Samples) -> float:
-    """Returns the RMS of a frame in dBFS; -90 for silence."""
-    level = float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if samples.size else 0.0
-    return 20 * float(np.log10(max(level, 1.0) / 32768))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from offhook.kit.audio import FRAME_S
-from offhook.voice.output.metronome import Metronome
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.ports import CallLeg, CallRecorder
 
 # The far end buffers this much, so that one late beat is not a click. Source: jitter of a busy loop, bench/voice.py.
@@ -68,10 +68,13 @@ class Playback:
         self._leg = leg
         self._recorder = recorder
         self._t0 = started_at
-        self._loop = asyncio.get_running_loop()
-        self._metronome = Metronome.of_running_loop()
+        self._inputs = current_inputs()
+        self._time = self._inputs.time
+        self._metronome = self._inputs.beat()
+        self._frame_level = self._inputs.frame_level
         self._queue: deque[QueuedSentence] = deque()
         self._frame = leg.codec.frame_bytes
+        self._samples_a_frame = round(leg.codec.sample_rate * FRAME_S)
         self.bytes_per_s = self._frame / FRAME_S
         self._epoch = 0.0
         self._first_beat: float | None = None
@@ -95,7 +98,7 @@ class Playback:
     def is_audible(self) -> bool:
         """Returns whether the agent is audible, also while the loop is so late that the far end has played its
         whole buffer: the next beat continues the sentence."""
-        return self._is_running or self._loop.time() < self.audible_until
+        return self._is_running or self._time() < self.audible_until
 
     def begin_sentence(self, text: str, on_start: Callable[[], None] | None = None) -> QueuedSentence:
         sentence = QueuedSentence(text, on_start=on_start)
@@ -123,14 +126,14 @@ class Playback:
     def pause(self) -> None:
         """Pauses and keeps queued audio; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
         if not self.is_paused:
-            self._paused_at = self._loop.time()
+            self._paused_at = self._time()
         self.is_paused = True
         self._is_running = False
         self._metronome.remove(self)
 
     def resume(self) -> None:
         """Goes on where it paused; after a pause that was heard, from the beginning of the word."""
-        paused_s = self._loop.time() - self._paused_at if self.is_paused else 0.0
+        paused_s = self._time() - self._paused_at if self.is_paused else 0.0
         if paused_s >= MIN_REWOUND_PAUSE_S:
             self._rewind_to_word()
         elif paused_s >= MIN_REPLACING_PAUSE_S:
@@ -159,14 +162,14 @@ class Playback:
         if head is not None and head.text.rstrip().endswith("?"):
             expected = max(head.queued_bytes, 1) if head.is_complete else len(head.text) / 14 * self.bytes_per_s
             return head.sent_bytes >= QUESTION_SHARE * expected
-        return self._loop.time() - self._asked_at <= QUESTION_OPEN_S
+        return self._time() - self._asked_at <= QUESTION_OPEN_S
 
     def _skip_silence(self) -> None:
         """Leaves out the silence with which the rest of the sentence begins: the pause was long enough."""
         head = self._queue[0] if self._queue else None
         while head is not None and head.sent_bytes and len(head.buffer) > self._frame:
-            samples = self._leg.codec.decode(bytes(head.buffer[: self._frame]))
-            if np.abs(samples.astype(np.int32)).sum() > QUIET_SUM_A_SAMPLE * samples.size:
+            level = self._frame_level(self._leg.codec, bytes(head.buffer[: self._frame]))
+            if level > QUIET_SUM_A_SAMPLE * self._samples_a_frame:
                 return
             del head.buffer[: self._frame]
             head.queued_bytes -= self._frame
@@ -178,7 +181,7 @@ class Playback:
         frames = frames[-(head.sent_bytes // self._frame) :] if head.sent_bytes else []
         if not frames:
             return
-        levels = [int(np.abs(self._leg.codec.decode(frame).astype(np.int32)).sum()) for frame in frames]
+        levels = [self._frame_level(self._leg.codec, frame) for frame in frames]
         again = frames[levels.index(min(levels)) :]
         head.buffer[:0] = b"".join(again)
         head.sent_bytes -= len(again) * self._frame
@@ -189,7 +192,7 @@ class Playback:
             return
         if not self._is_running and self._has_frame_ready():
             self._is_running = True
-            now = self._loop.time()
+            now = self._time()
             # Still audible from before: continue seamlessly. Otherwise a new epoch begins, with the lead at once.
             if now > self.audible_until:
                 self._epoch = now
@@ -213,7 +216,7 @@ class Playback:
         self._queue.popleft()
         self._last_frames.clear()
         if sentence.text.rstrip().endswith("?"):
-            self._asked_at = self._loop.time()
+            self._asked_at = self._time()
         if sentence.sent_bytes:
             self._marks_sent += 1
             sentence.mark = self._marks_sent
@@ -238,7 +241,7 @@ class Playback:
         return LEAD_FRAMES + 1 + int((at - self._first_beat) / FRAME_S + 0.01)
 
     def _send_until(self, due: int) -> bool:
-        now = self._loop.time()
+        now = self._time()
         while self._frames_since_epoch < due:
             if not self._has_frame_ready():
                 self._is_running = False
@@ -273,7 +276,7 @@ class Playback:
     def drop_unheard(self) -> int:
         """Drops everything unheard, here and at the far end; returns the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
-        left = max(0.0, self.audible_until - self._loop.time())
+        left = max(0.0, self.audible_until - self._time())
         self._queue.clear()
         self._last_frames.clear()
         self._asked_at = -QUESTION_OPEN_S
@@ -281,7 +284,7 @@ class Playback:
         self._metronome.remove(self)
         self._is_running = False
         self._frames_since_epoch = 0
-        self.audible_until = min(self.audible_until, self._loop.time())
+        self.audible_until = min(self.audible_until, self._time())
         self._unconfirmed.clear()
         self._leg.clear_buffer()
         self._marks_back = self._marks_sent
@@ -313,6 +316,7 @@ class Playback:
                 return False
             self._changed.clear()
             await self._changed.wait()
+            await self._inputs.resumed("confirmed")
         return True
 
     async def wait_played(self) -> None:
@@ -320,7 +324,8 @@ class Playback:
         while self._queue:
             self._changed.clear()
             await self._changed.wait()
-        deadline = max(self.audible_until, self._loop.time()) + MARK_GRACE_S
+            await self._inputs.resumed("sent")
+        deadline = max(self.audible_until, self._time()) + MARK_GRACE_S
         while self._marks_back < self._marks_sent:
             self._changed.clear()
             try:
@@ -328,6 +333,7 @@ class Playback:
                     await self._changed.wait()
             except TimeoutError:
                 self._marks_back = self._marks_sent
-        left = self.audible_until - self._loop.time()
+            await self._inputs.resumed("marked")
+        left = self.audible_until - self._time()
         if left > 0:
-            await asyncio.sleep(left)
+            await self._inputs.sleep("heard", left)

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
-from weakref import WeakKeyDictionary
+from typing import Final
 
 import numpy as np
 
-from offhook.kit.audio import Codec, Resampler, Samples
+from offhook.kit.audio import Codec, Resampler
 from offhook.models.ports import LineTts, ModelError, Tts
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary
 from offhook.voice.output.playback import Playback, QueuedSentence
@@ -34,35 +34,6 @@ def attention_tone(codec: Codec) -> bytes:
     return codec.encode(np.concatenate(notes).astype(np.int16))
 
 
-class CannedSpeech:
-    """Watchdog phrases as audio, synthesized once per voice and process, so that emergencies need no vendor."""
-
-    _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
-
-    def __init__(self, tts: Tts, codec: Codec) -> None:
-        self._tts = tts
-        self._codec = codec
-        self._cache = self._of_tts.setdefault(tts, {})
-
-    def get(self, text: str) -> bytes | None:
-        samples = self._cache.get(f"{self._codec.sample_rate}:{text}")
-        return None if samples is None else self._codec.encode(samples)
-
-    async def prepare(self, texts: Sequence[str]) -> None:
-        """Synthesizes missing phrases; a vendor that fails now is retried by the next call."""
-        for text in texts:
-            key = f"{self._codec.sample_rate}:{text}"
-            if key in self._cache:
-                continue
-            resampler = Resampler(self._tts.sample_rate, self._codec.sample_rate)
-            try:
-                async with asyncio.timeout(10):
-                    parts = [resampler.push(chunk) async for chunk in self._tts.speak(text)]
-            except (ModelError, TimeoutError):
-                return
-            self._cache[key] = np.concatenate([*parts, resampler.push(b"", is_last=True)])
-
-
 class CallSpeaker:
     """Combines the voices of one call. Raises :class:`AllModelsFailed` when none is left."""
 
@@ -84,7 +55,7 @@ class CallSpeaker:
         self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
         self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
-        self.canned = CannedSpeech(self._ttss[0], codec)
+        self.canned = current_inputs().canned_speech(self._ttss[0], codec)
 
     async def say(
         self, text: str, into: list[QueuedSentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]

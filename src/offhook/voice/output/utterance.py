@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
 from offhook.voice.output.playback import Playback, QueuedSentence
@@ -25,6 +26,7 @@ class Utterance:
         since_start: Callable[[], float],
         timing: TurnTiming,
     ) -> None:
+        self._inputs = current_inputs()
         self._speaker = speaker
         self._playback = playback
         self._emit = emit
@@ -74,6 +76,7 @@ class Utterance:
 
     async def _speak_queue(self) -> None:
         while (text := await self._waiting.get()) is not None:
+            await self._inputs.resumed("speak")
             if isinstance(text, RecordedSound):
                 self._on_first_byte()
                 self._sentences.append(
@@ -106,6 +109,7 @@ class Utterance:
         if self._task is not None:
             self._waiting.put_nowait(None)
             await self._task
+            await self._inputs.resumed("spoken")
         await self._playback.wait_played()
 
     async def cancel(self) -> None:

@@ -1,11 +1,11 @@
 """Selects which of a call's models of one kind to use: the next one after a failure, and which may be retried."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.ports import ModelError, ModelRef
 from offhook.voice import events
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.events import Emit
 
@@ -27,7 +27,7 @@ class ModelFailover:
     def __init__(self, refs: Sequence[ModelRef], emit: Emit) -> None:
         self._refs = refs
         self._emit = emit
-        self._loop = asyncio.get_running_loop()
+        self._time = current_inputs().time
         self._closed_until: dict[int, float] = {}
         self._failures: dict[int, int] = {}
         self._has_retried = False
@@ -74,7 +74,7 @@ class ModelFailover:
     def fail_over(self, error: ModelError) -> None:
         """Closes the current model and switches to the next one. Raises AllModelsFailed when there is none."""
         self._has_retried = False
-        failed, now = self.current, self._loop.time()
+        failed, now = self.current, self._time()
         count = self._failures[failed] = self._failures.get(failed, 0) + 1
         wait_s = RETRY_AFTER_S * 2 ** (count - 1)
         if error.code in _REQUEST_ERRORS:
@@ -102,7 +102,7 @@ class ModelFailover:
             self._closed_until.pop(self.current, None)
 
     def _next_available(self) -> int | None:
-        now = self._loop.time()
+        now = self._time()
         open_ones = (i for i in range(len(self._refs)) if i != self.current and self._closed_until.get(i, 0.0) <= now)
         return next(open_ones, None)
 

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from offhook.kit.audio import Samples
 from offhook.models.ports import LlmMessage, LlmRequest
+from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
-from offhook.voice.input.beep_detector import BeepDetector
 
 VoicemailAction = Literal["hang_up", "message", "continue"]
 # After this long, the other side counts as a person.
@@ -69,7 +69,8 @@ class VoicemailDetector:
         self.is_on = is_on
         self._now = since_start
         self._on_found = on_found
-        self._beeps = BeepDetector(self._on_beep)
+        self._inputs = current_inputs()
+        self._beeps = self._inputs.beep_detector(self._on_beep)
         self._asking: asyncio.Task[None] | None = None
         self._speech_from: float | None = None
         self._heard_at = 0.0
@@ -108,6 +109,7 @@ class VoicemailDetector:
             self._asking = asyncio.create_task(self._ask_model(text, llm))
 
     async def _ask_model(self, text: str, llm: LlmChain) -> None:
+        await self._inputs.resumed("machine_model")
         messages = [LlmMessage("system", self._config.instruction or INSTRUCTION), LlmMessage("user", text)]
         try:
             answer = await llm.complete_text(LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA))
@@ -134,7 +136,7 @@ class VoicemailDetector:
                 return
             if self._now() - max(self._heard_at, found_at - MIN_QUIET_S / 2) >= MIN_QUIET_S:
                 return
-            await asyncio.sleep(0.05)
+            await self._inputs.sleep("machine", 0.05)
 
     def close(self) -> None:
         if self._asking is not None:

@@ -1,0 +1,1 @@
+"""Journals of calls: kept with the run, encrypted, for replays."""

@@ -1,0 +1,123 @@
+"""Compares a replay with the call, or with the replay of another version: the first point at which they differ. Pure."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
+from typing import Any, Final
+
+from offhook.kit.json_values import JsonObject
+from offhook.runs.records.event_queries import to_storable_json
+from offhook.voice import events
+from offhook.voice.events import LIVE_ONLY
+from offhook.voice.journal.replay import EVENT, Observation
+
+# Events of the conversation itself. Others are added by the server: of carriers, webhooks, reviews.
+CALL_EVENTS: Final = (
+    frozenset(value for name, value in vars(events).items() if name.isupper() and isinstance(value, str)) - LIVE_ONLY
+)
+MAX_SHOWN: Final = 300
+NOTHING: Final = "nothing more"
+_QUESTIONS: Final = {
+    "asked_model": "what the model is asked",
+    "asked_documents": "what the documents are asked",
+    "spoke": "what the voice speaks",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDifference:
+    """``turn`` counts what the caller said, 0 before that. ``what`` is the type of the event, or a question to a model."""
+
+    turn: int
+    node_id: str
+    node: str
+    at_ms: int
+    what: str
+    expected: str
+    came: str
+
+    def as_json(self) -> JsonObject:
+        return asdict(self)
+
+
+def stored_observations(stored: Sequence[Mapping[str, Any]]) -> list[Observation]:
+    """Returns the events of a call as they were stored, with their turn and node."""
+    turn, node, found = 0, ("", ""), []
+    for event in stored:
+        kind, data = event["type"], event["data"]
+        if kind not in CALL_EVENTS:
+            continue
+        if kind == events.NODE_ENTERED:
+            node = (str(data["node_id"]), str(data["name"]))
+        turn += kind == events.CALLER_SAID
+        found.append(Observation(EVENT, event["at_ms"], {"type": kind, "data": data}, turn, *node))
+    return found
+
+
+def encode_observation(seen: Observation) -> str:
+    """Returns an observation as canonical JSON, as events are stored: equal ones are equal byte for byte."""
+    data = to_storable_json(seen.data)
+    return json.dumps([seen.kind, seen.at_ms, data], sort_keys=True, ensure_ascii=False)
+
+
+def hash_events(observations: Sequence[Observation]) -> str:
+    """Returns the SHA-256 of all events of a call, with their times."""
+    lines = (encode_observation(seen) for seen in observations if seen.kind == EVENT)
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_difference(expected: Sequence[Observation], came: Sequence[Observation]) -> ReplayDifference | None:
+    """Returns the first point at which two calls differ; None for the same call."""
+    for before, after in zip_longest(expected, came):
+        if before is not None and after is not None and encode_observation(before) == encode_observation(after):
+            continue
+        place = after or before
+        assert place is not None
+        first, second = _describe_both(before, after)
+        return ReplayDifference(place.turn, place.node_id, place.node, place.at_ms, _name(place), first, second)
+    return None
+
+
+def _name(seen: Observation) -> str:
+    return str(seen.data["type"]) if seen.kind == EVENT else _QUESTIONS[seen.kind]
+
+
+def _describe_both(before: Observation | None, after: Observation | None) -> tuple[str, str]:
+    if before is None or after is None or _name(before) != _name(after):
+        return _describe(before), _describe(after)
+    first, second = _lines(before.data), _lines(after.data)
+    changes = list(difflib.ndiff(first, second)) if first != second else []
+    removed = [line[2:] for line in changes if line.startswith("- ")]
+    added = [line[2:] for line in changes if line.startswith("+ ")]
+    if not changes:
+        return f"at {before.at_ms / 1000:.3f} s", f"at {after.at_ms / 1000:.3f} s"
+    return _shorten(removed), _shorten(added)
+
+
+def _describe(seen: Observation | None) -> str:
+    if seen is None:
+        return NOTHING
+    return f"{_name(seen)} at {seen.at_ms / 1000:.3f} s: " + _shorten(_lines(seen.data))
+
+
+def _lines(data: Any) -> list[str]:
+    """Returns the values of JSON as lines, so that a changed sentence of a long prompt stands alone."""
+    return list(_walk(data.get("data", data) if isinstance(data, Mapping) else data, ""))
+
+
+def _walk(value: Any, path: str) -> Sequence[str]:
+    if isinstance(value, Mapping):
+        return [line for key in sorted(value) for line in _walk(value[key], f"{path}.{key}" if path else str(key))]
+    if isinstance(value, list | tuple):
+        return [line for index, item in enumerate(value) for line in _walk(item, f"{path}[{index}]")]
+    if isinstance(value, str):
+        return [f"{path}: {line}" if path else line for line in value.split("\n")]
+    return [f"{path}: {json.dumps(value, default=str)}"]
+
+
+def _shorten(lines: Sequence[str]) -> str:
+    text = "; ".join(lines) or NOTHING
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -1,0 +1,269 @@
+"""Gives a call what its journal has, in the order and at the times in which the call had it."""
+
+import asyncio
+import heapq
+from collections import defaultdict, deque
+from collections.abc import Callable
+from contextvars import Context
+from typing import Any, Final, Protocol
+
+from offhook.voice.journal.answers import CLOSED, DUE
+from offhook.voice.journal.kinds import ANSWER, BEEP, MEASURED, TICK, WINDOW
+from offhook.voice.journal.tape import CallJournal, TapeEntry
+
+# The clock of a live loop has milliseconds: a timer may have been done this much before its time.
+TIMER_SLACK_S: Final = 0.0015
+SAME_DELAY_S: Final = 1e-6
+# As in asyncio: what is due within this time is due now.
+CLOCK_RESOLUTION_S: Final = 1e-9
+# How long a call goes on for which the journal has nothing more, in its own seconds.
+MAX_EXTRA_S: Final = 30.0
+# What a call finds by its own steps; all else comes from outside.
+OWN_STEPS: Final = frozenset({TICK, MEASURED, BEEP})
+Deliver = Callable[[int, Any], object]
+
+
+class JournalEnded(Exception):
+    """The call waits for something that never came."""
+
+
+class _Timer(Protocol):
+    """A timer of the loop."""
+
+    def when(self) -> float: ...
+
+    def cancelled(self) -> bool: ...
+
+
+class TapeTimer:
+    """A timer whose time is in the journal."""
+
+    def __init__(self, on_cancel: Callable[[], object]) -> None:
+        self._on_cancel = on_cancel
+
+    def cancel(self) -> None:
+        self._on_cancel()
+
+
+class TapePlayer:
+    """The clock and the answers of one replay. ``deliver`` gets what the owner of a live call would do with it."""
+
+    def __init__(self, journal: CallJournal) -> None:
+        self._entries = journal.entries
+        self._position = 0
+        self._reads_left = journal.entries[0].reads if journal.entries else 0
+        self.now = journal.started_at
+        self.is_in_ms = journal.is_in_ms
+        self.deliver: Deliver = lambda kind, value: None
+        # how often the call looked at the clock, or asked, otherwise than before: 0 when it is the same
+        self.deviations = 0
+        self._ends_at: float | None = None
+        # what still waits is given up
+        self.is_over = False
+        self._answers: dict[str, deque[Any]] = defaultdict(deque)
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        answers = [entry.value for entry in journal.entries if entry.kind == ANSWER]
+        self._closed = {request for request, what, _ in answers if what == CLOSED}
+        self._delays = {request: delay for request, what, delay in answers if what == DUE}
+        self._known = {request for request, _, _ in answers}
+        # runs what waits for an answer before everything else
+        self.wake: Callable[[asyncio.Future[None]], None] = lambda waiting: waiting.set_result(None)
+        self._timers: dict[str, Callable[[], None]] = {}
+
+    # -- the clock ------------------------------------------------------------------------------------------------
+
+    def time(self) -> float:
+        """Returns the time that the call saw when it looked here."""
+        self._catch_up()
+        if not self._reads_left:
+            entry = self._next()
+            if entry is None or entry.kind != TICK:
+                self.deviations += entry is not None
+                return self.now
+            self._advance()
+        self._reads_left = max(self._reads_left - 1, 0)
+        return self.now
+
+    def _catch_up(self) -> None:
+        """Gives the call what had come before it took this step: on a busy loop, others had their turn first."""
+        while not self._reads_left and (entry := self._next()) is not None:
+            if entry.kind in OWN_STEPS:
+                return
+            self._give(self._advance())
+
+    def _next(self) -> TapeEntry | None:
+        return self._entries[self._position] if self._position < len(self._entries) else None
+
+    def _advance(self) -> TapeEntry:
+        entry = self._entries[self._position]
+        self._position += 1
+        self.now = max(self.now, entry.at)
+        following = self._next()
+        self._reads_left = 0 if following is None else following.reads
+        return entry
+
+    # -- what the call asks for in passing ------------------------------------------------------------------------
+
+    def take_measured(self, what: str, otherwise: Any) -> Any:
+        """Returns what was measured here, by its name."""
+        self._catch_up()
+        following = self._next()
+        is_this = following is not None and following.kind == MEASURED and following.value[0] == what
+        entry = self._take(MEASURED) if is_this else None
+        self.deviations += entry is None
+        return otherwise if entry is None else entry.value[1]
+
+    def take_beep(self) -> bool:
+        return self._take(BEEP) is not None
+
+    def take_window(self) -> float | None:
+        """Returns the next window of the voice detector, if it came in this moment."""
+        entry = self._next()
+        is_now = entry is not None and entry.at <= self.now
+        taken = self._take(WINDOW) if is_now else None
+        return None if taken is None else float(taken.value)
+
+    def _take(self, kind: int) -> TapeEntry | None:
+        entry = self._next()
+        return self._advance() if entry is not None and entry.kind == kind and not self._reads_left else None
+
+    # -- answers --------------------------------------------------------------------------------------------------
+
+    async def next_answer(self, request: str) -> tuple[str, Any]:
+        """Waits for what comes next on this request: what it is, and its value."""
+        if self.is_over:
+            raise asyncio.CancelledError
+        answers = self._answers[request]
+        if not answers and self._is_next(request):
+            self._answer(*self._advance().value)
+        while not answers:
+            waiting = self._waiting[request] = asyncio.get_running_loop().create_future()
+            await waiting
+        what, value = answers.popleft()
+        return what, value
+
+    def _is_next(self, request: str) -> bool:
+        """Returns whether the answer was there in the moment in which the call asked."""
+        entry = self._next()
+        is_now = entry is not None and entry.kind == ANSWER and not self._reads_left and entry.at <= self.now
+        return is_now and entry is not None and entry.value[0] == request
+
+    async def wait_closed(self, request: str) -> None:
+        """Waits until the request was closed, if that took time."""
+        while request in self._closed and not self.is_over:
+            await self.next_answer(request)
+
+    def knows(self, request: str) -> bool:
+        """Returns whether the journal has anything about this request."""
+        return request in self._known
+
+    def knows_timer(self, request: str, delay_s: float) -> bool:
+        """Returns whether this timer was due in the call: as long as it was set for, however late it was."""
+        known = self._delays.get(request)
+        return known is not None and abs(known - delay_s) < SAME_DELAY_S
+
+    def add_timer(self, request: str, callback: Callable[[], None]) -> "TapeTimer":
+        """Lets ``callback`` be called when the timer was due in the call."""
+        self._timers[request] = callback
+        return TapeTimer(lambda: self._timers.pop(request, None))
+
+    def _answer(self, request: str, what: str, value: Any) -> None:
+        if what == DUE and (callback := self._timers.pop(request, None)) is not None:
+            callback()
+            return
+        self._answers[request].append((what, value))
+        if what == CLOSED:
+            self._closed.discard(request)
+        waiting = self._waiting.pop(request, None)
+        if waiting is not None and not waiting.done():
+            self.wake(waiting)
+
+    # -- one step of the loop -------------------------------------------------------------------------------------
+
+    def step(self, *, is_ready: bool, timers: "ReplayTimers") -> None:
+        """Decides what happens next: the call's own steps, a timer of it, or what comes from outside."""
+        entry = self._next()
+        if self.is_over:
+            if not is_ready:
+                raise JournalEnded
+            return
+        if entry is None:
+            self._go_on_alone(timers, is_ready=is_ready)
+            return
+        is_own_turn = entry.kind in OWN_STEPS or self._reads_left > 0
+        if is_ready and (is_own_turn or entry.at > self.now):
+            return
+        if is_own_turn:
+            # Had time gone on otherwise, the call would have noticed.
+            at = entry.at if entry.kind == TICK and not self._reads_left else self.now
+            if timers.run_due(at, slack_s=TIMER_SLACK_S):
+                self.now = max(self.now, at)
+                return
+            # Nothing of this call looks at the clock here.
+            self.deviations += 1
+            self._reads_left = 0
+            if entry.kind in OWN_STEPS:
+                self._advance()
+                return
+        while self._give(self._advance()):
+            """What came in the same moment, before the call had done anything else."""
+
+    def _give(self, entry: TapeEntry) -> bool:
+        """Gives the call an entry; returns whether it gets the next one before its own steps."""
+        if entry.kind == ANSWER:
+            self._answer(*entry.value)
+            return False
+        self.deliver(entry.kind, entry.value)
+        following = self._next()
+        is_now = following is not None and following.at <= self.now and not self._reads_left
+        return is_now and following is not None and following.kind not in OWN_STEPS
+
+    def _go_on_alone(self, timers: "ReplayTimers", *, is_ready: bool) -> None:
+        if is_ready:
+            return
+        self._ends_at = self._ends_at or self.now + MAX_EXTRA_S
+        due_at = timers.next_due()
+        if due_at is None or due_at > self._ends_at:
+            raise JournalEnded
+        self.now = max(self.now, due_at)
+        timers.run_due(self.now)
+
+
+class ReplayTimers:
+    """The timers of a replay's loop, which run when its player says so."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._heap: list[tuple[float, int, _Timer, Callable[..., object], tuple[Any, ...], Context | None]] = []
+        self._count = 0
+
+    def add(
+        self, timer: _Timer, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None
+    ) -> None:
+        self._count += 1
+        heapq.heappush(self._heap, (timer.when(), self._count, timer, callback, args, context))
+
+    def next_due(self) -> float | None:
+        """Returns when the next timer is due; None without one."""
+        while self._heap and self._heap[0][2].cancelled():
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def run_due(self, now: float, *, slack_s: float = 0.0) -> bool:
+        """Runs the timers that are due, or the next one if it is due within the slack; returns whether there are any."""
+        due_at = self.next_due()
+        if due_at is None or due_at > now + slack_s:
+            return False
+        self._run_next()
+        while (due_at := self.next_due()) is not None and due_at < now + CLOCK_RESOLUTION_S:
+            self._run_next()
+        return True
+
+    def _run_next(self) -> None:
+        _, _, timer, callback, args, context = heapq.heappop(self._heap)
+        self._loop.call_soon(_run_unless_canceled, timer, callback, args, context=context)
+
+
+def _run_unless_canceled(timer: _Timer, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
+    if not timer.cancelled():
+        callback(*args)

@@ -1,0 +1,333 @@
+"""Calls of every kind played again from their journals: the same events, to the byte, and nobody is asked."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from offhook.models.ports import CallModels, ModelError
+from offhook.voice import events
+from offhook.voice.call_context import CallAgent
+from offhook.voice.config import CallConfig
+from offhook.voice.events import LIVE_ONLY
+from offhook.voice.journal.kinds import AUDIO, TICK
+from offhook.voice.journal.recorded_call import RecordedCall
+from offhook.voice.journal.replay import ReplayedCall, replay_call
+from offhook.voice.journal.tape import CallJournal, CallTape, JournalUnreadable, read_journal
+from offhook.voice.ports import CallResult, EndCallRequest, ToolAnnouncement
+from offhook.voice.recording_switch import RecordingSwitch
+from offhook.voice.session import CallSession
+from offhook.workflows.graph import parse_graph
+from tests.fakes.scripted import Reply, ScriptedLlm, ScriptedStt, ScriptedTts, calls, says, takes
+from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds, LoudnessVad, ScriptedTool, Tools
+from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
+
+LONG = "We open at nine in the morning and close at five in the evening, every single day of the week."
+EXTRACTS = {"extraction_enabled": True, "extraction_variables": [{"name": "name", "type": "string", "prompt": "Name"}]}
+
+
+@dataclass
+class RecordedPhoneCall(Call):
+    """A call on virtual time, with its journal."""
+
+    journaled: RecordedCall | None = None
+    recording: RecordingSwitch | None = field(default_factory=RecordingSwitch)
+
+    async def _run(self) -> CallResult:
+        loop = asyncio.get_running_loop()
+        self.started_at = loop.time()
+        self.journaled = RecordedCall(
+            CallTape(loop.time, max_bytes=1 << 22), started=datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+        )
+        models = CallModels(
+            llm=tuple(self.llms) or (ScriptedLlm(self.replies),),
+            tts=tuple(self.ttss) or (ScriptedTts(),),
+            stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
+        )
+        assert self.recording is not None
+        self._session: CallSession = self.journaled.build_session(
+            agent=self.agent(),
+            leg=self.leg,
+            models=models,
+            sink=self.sink,
+            vad=LoudnessVad(),
+            recording=self.recording,
+        )
+        self.leg.on_mark = self._session.feed_mark
+        caller = asyncio.create_task(self._caller(loop))
+        try:
+            return await self._session.run()
+        finally:
+            caller.cancel()
+
+    def agent(self, **changes: Any) -> CallAgent:
+        return CallAgent(
+            parse_graph(changes.get("definition", self.definition)),
+            CallConfig.from_configurations(changes.get("configurations", self.configurations)),
+            self.tools,
+            dict(self.context),
+            self.sounds,
+            self.knowledge,
+        )
+
+    def journal(self) -> CallJournal:
+        assert self.journaled is not None
+        return read_journal(self.journaled.pack())
+
+    def play_again(self, **changes: Any) -> ReplayedCall:
+        return replay_call(self.journal(), self.agent(**changes))
+
+    def stored(self) -> list[str]:
+        return [
+            json.dumps([round(event.at_s * 1000), event.type, event.data])
+            for event in self.sink.events
+            if event.type not in LIVE_ONLY
+        ]
+
+
+def replayed(call: ReplayedCall) -> list[str]:
+    return [json.dumps([seen.at_ms, seen.data["type"], seen.data["data"]]) for seen in call.events]
+
+
+def spoken_turns() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says("We open at nine."), takes("done")])
+    call.says("When do you open", at=3).says("thanks bye", at=8)
+    return call
+
+
+def barge_in() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says(LONG), says("Of course.")])
+    call.says("When do you open", at=3).says("stop please I want something else", at=6).hangs_up(at=15)
+    return call
+
+
+def interim_words_over_the_agent() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says(LONG), says("Of course.")])
+    call.stts = [ScriptedStt(call.hearing, has_endpointing=True, partials=True)]
+    call.says("When do you open", at=3).says("yeah", at=6).says("wait a moment", at=8).hangs_up(at=18)
+    return call
+
+
+def noises() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says(LONG)], murmur=1500)
+    call.says("When do you open", at=3).mumbles(at=5.5).mumbles(at=9).mumbles(at=12).hangs_up(at=18)
+    return call
+
+
+def keys() -> RecordedPhoneCall:
+    graph = agent_graph(
+        node("start", "startCall", prompt="p", greeting="Press one."),
+        node("end", "endCall", prompt="x", say="Goodbye."),
+        edge("start", "end", "One", digits="1"),
+    )
+    call = RecordedPhoneCall(graph)
+    call.presses("2", at=2).presses("1", at=5)
+    return call
+
+
+def a_slow_tool() -> RecordedPhoneCall:
+    tool = ScriptedTool("lookup", {"found": True}, takes_s=2.5, announcement=ToolAnnouncement("Let me look."))
+    replies = [calls("lookup", order="48213"), says("It is there."), takes("done")]
+    call = RecordedPhoneCall(simple_agent(tool_uuids=["lookup"]), replies, tools=Tools(tool))
+    call.says("where is it", at=3).says("thanks", at=11)
+    return call
+
+
+def a_tool_that_fails_and_one_that_ends() -> RecordedPhoneCall:
+    failing = ScriptedTool("lookup", fails_with="The shop is closed.", takes_s=0.4)
+    ending = ScriptedTool("finish", EndCallRequest({"ok": True}, outcome="sold", tags=("sold",)))
+    replies = [calls("lookup"), says("They are closed."), calls("finish")]
+    call = RecordedPhoneCall(simple_agent(tool_uuids=["lookup", "finish"]), replies, tools=Tools(failing, ending))
+    call.says("are they open", at=3).says("then finish", at=7)
+    return call
+
+
+def extraction() -> RecordedPhoneCall:
+    llm = ScriptedLlm([says("Hello Ada."), takes("done")], extracts='{"name": "Ada"}')
+    call = RecordedPhoneCall(simple_agent(**EXTRACTS), llms=[llm])
+    call.says("I am Ada", at=3).says("bye", at=6)
+    return call
+
+
+def idle_prompts() -> RecordedPhoneCall:
+    return RecordedPhoneCall(simple_agent(), configurations={"max_user_idle_timeout": 3})
+
+
+def hang_up_in_the_answer() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(**EXTRACTS), [says(LONG)])
+    call.says("when", at=3).hangs_up(at=5.1)
+    return call
+
+
+def models_that_fail() -> RecordedPhoneCall:
+    broken = ModelError("tts_down", "It is down.", retryable=False)
+    call = RecordedPhoneCall(simple_agent(), [Reply("Well", hangs_after_words=1), says("We open at nine.")])
+    call.llms = [ScriptedLlm(call.replies), ScriptedLlm([says("At nine.")], provider="second")]
+    call.ttss = [
+        ScriptedTts(fails_on=lambda text: broken if "nine" in text else None, fails_after_chunks=2),
+        ScriptedTts(provider="second", sample_rate=16000),
+    ]
+    call.stts = [
+        ScriptedStt(call.hearing, dies_at_s=7.0),
+        ScriptedStt(call.hearing, provider="second"),
+    ]
+    call.says("when do you open", at=3).says("and on sunday", at=14).hangs_up(at=22)
+    return call
+
+
+def voicemail() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(
+        simple_agent(),
+        configurations={"voicemail_detection": {"enabled": True, "action": "message", "message": "Please call back."}},
+        context={"direction": "outbound"},
+    )
+    call.says("please leave a message after the tone", at=2).beeps(at=6)
+    return call
+
+
+def a_beep() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), context={"direction": "outbound"})
+    call.mumbles(at=2, for_s=3).beeps(at=5.2)
+    return call
+
+
+def a_recorded_disclosure() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(
+        simple_agent(),
+        [says("Yes.")],
+        configurations={"disclosure": {"recording_id": "notice"}},
+        sounds=KeptSounds(notice="This call is recorded."),
+        recording=RecordingSwitch(KeptRecorder()),
+    )
+    call.says("is it", at=6).hangs_up(at=9)
+    return call
+
+
+def marks_that_do_not_come() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says("At nine.")], leg=KeptLeg(returns_marks=False))
+    call.says("when", at=4).hangs_up(at=9)
+    return call
+
+
+def a_level_and_a_muted_line() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(
+        simple_agent(),
+        [says(LONG)],
+        configurations={"vad_configuration": {"minimum_level_db": -30}, "max_call_duration": 12},
+    )
+    call.says("when", at=3).says("hm no wait", at=6, loudness=1200)
+    return call
+
+
+def money_that_ends() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(simple_agent(), [says("At nine.")])
+    call.does(lambda one: one.session.limit_time(6.0), at=2)
+    return call
+
+
+KINDS: list[Callable[[], RecordedPhoneCall]] = [
+    spoken_turns,
+    barge_in,
+    interim_words_over_the_agent,
+    noises,
+    keys,
+    a_slow_tool,
+    a_tool_that_fails_and_one_that_ends,
+    extraction,
+    idle_prompts,
+    hang_up_in_the_answer,
+    models_that_fail,
+    voicemail,
+    a_beep,
+    a_recorded_disclosure,
+    marks_that_do_not_come,
+    a_level_and_a_muted_line,
+    money_that_ends,
+]
+
+
+@pytest.mark.parametrize("make_call", KINDS, ids=lambda make: make.__name__)
+def test_a_call_is_the_same_again(make_call: Callable[[], RecordedPhoneCall]) -> None:
+    call = make_call()
+    call.run()
+    again = call.play_again()
+    assert replayed(again) == call.stored()
+    assert (again.deviations, again.is_complete) == (0, True)
+
+
+def test_clocks_in_sentences_show_what_they_showed() -> None:
+    call = RecordedPhoneCall(simple_agent(greeting="It is {{ current_time }}."))
+    call.hangs_up(at=4)
+    call.run()
+    (said,) = [seen.data["text"] for seen in call.play_again().observations if seen.kind == "spoke"]
+    assert said == "It is 2026-01-05 12:00:00 UTC."
+
+
+def test_another_answer_of_the_graph_is_seen_at_its_turn() -> None:
+    call = spoken_turns()
+    call.run()
+    changed = simple_agent()
+    changed["nodes"][1]["data"]["say"] = "See you soon."
+    before, after = call.play_again(), call.play_again(definition=changed)
+    first = next(pair for pair in zip(before.observations, after.observations, strict=False) if pair[0] != pair[1])
+    assert [(seen.kind, seen.data, seen.turn, seen.node_id) for seen in first] == [
+        ("spoke", {"text": "Thank you, goodbye."}, 2, "end"),
+        ("spoke", {"text": "See you soon."}, 2, "end"),
+    ]
+
+
+def test_another_setting_is_seen_when_it_acts() -> None:
+    call = idle_prompts()
+    call.run()
+    before, after = call.play_again(), call.play_again(configurations={"max_user_idle_timeout": 2})
+    first = next(pair for pair in zip(before.observations, after.observations, strict=False) if pair[0] != pair[1])
+    assert first[1].data["type"] == events.CALLER_IDLE
+    assert first[1].at_ms < first[0].at_ms
+
+
+def test_a_replay_that_the_journal_does_not_cover_comes_to_an_end() -> None:
+    call = keys()
+    call.run()
+    silent = agent_graph(node("start", "startCall", prompt="p", greeting="Press nine."))
+    again = call.play_again(definition=silent)
+    assert not again.is_complete
+    assert again.observations[-1].at_ms < 60_000
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"\x00" * 40])
+def test_a_damaged_journal_is_an_error(damage: bytes) -> None:
+    call = keys()
+    call.run()
+    assert call.journaled is not None
+    packed = call.journaled.pack()
+    with pytest.raises(JournalUnreadable):
+        read_journal(damage or packed[: len(packed) // 2])
+
+
+def test_a_long_call_keeps_no_journal() -> None:
+    at = [0.0]
+    tape = CallTape(lambda: at[0], max_bytes=100)
+    for _ in range(5):
+        tape.note(AUDIO, 160)
+    omitted = [tape.omitted]
+    tape.note(AUDIO, 160)
+    omitted.append(tape.omitted)
+    assert omitted == ["", "too_long"]
+    tape.note(AUDIO, 160)
+    assert read_journal(tape.pack({})).entries == []
+
+
+def test_times_are_kept_exactly() -> None:
+    """A loop may have milliseconds, or more than that."""
+    for times in ([1.001, 1.002, 2.5], [1.0000001, 1.1234567891, 2.0000000000000004]):
+        at = list(times)
+        tape = CallTape(lambda at=at: at.pop(0) if len(at) > 1 else at[0], max_bytes=10_000)  # type: ignore[misc]
+        tape.time()
+        tape.time()
+        journal = read_journal(tape.pack({}))
+        assert journal.started_at == times[0]
+        assert [(entry.kind, entry.at) for entry in journal.entries] == [(TICK, times[1]), (TICK, times[2])]
