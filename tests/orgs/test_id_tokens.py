@@ -71,8 +71,8 @@ def test_a_good_token_says_who_it_is() -> None:
         ({"iat": 4102444800, "exp": 4102448400}, "not valid yet"),
         ({"nbf": 4102444800}, "not valid yet"),
         ({"sub": ...}, "incomplete"),
-        ({"sub": ""}, "who signed in"),
-        ({"sub": "x" * 256}, "who signed in"),
+        ({"sub": ""}, "identify the user"),
+        ({"sub": "x" * 256}, "identify the user"),
         ({"sub": 1001}, "damaged"),
     ],
 )

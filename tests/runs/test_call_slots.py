@@ -61,7 +61,7 @@ def test_the_last_place_is_for_who_has_none() -> None:
     slots.take(1, ACME, "twilio")
     slots.take(2, GLOBEX, "twilio")
     slots.give_back(2)
-    with pytest.raises(ProcessIsFull, match="Your organization has its share"):
+    with pytest.raises(ProcessIsFull, match="Your organization is using its full share"):
         slots.take(3, ACME, "twilio")
     slots.take(4, GLOBEX, "twilio")
 
@@ -102,7 +102,7 @@ def test_a_call_whose_share_was_asked_before_needs_a_place_only() -> None:
     slots.take(1, GLOBEX, "twilio")
     assert fill(slots, ACME) == 5
     slots.take(2, ACME, "twilio", is_promised=True)
-    with pytest.raises(ProcessIsFull, match="its share"):
+    with pytest.raises(ProcessIsFull, match="its full share"):
         slots.take(3, ACME, "browser", is_promised=True)
 
 
