@@ -226,6 +226,8 @@ def a_level_and_a_muted_line() -> RecordedPhoneCall:
 def money_that_ends() -> RecordedPhoneCall:
     call = RecordedPhoneCall(simple_agent(), [says("At nine.")])
     call.does(lambda one: one.session.limit_time(6.0), at=2)
+    # those outside look at the clock, too: the watch of the credit, and who keeps the state of the call
+    call.does(lambda one: one.session.elapsed_s(), at=2.5).does(lambda one: one.session.snapshot(), at=3.1)
     return call
 
 

@@ -47,6 +47,10 @@ class CallContext:
     def since_start(self) -> float:
         return self.now() - self.started_at
 
+    def elapsed_s(self) -> float:
+        """Returns the same for those outside of the call."""
+        return self.inputs.time_outside() - self.started_at
+
     def emit(self, kind: str, data: ReadableJsonObject) -> None:
         event = VoiceEvent(kind, round(self.since_start(), 3), data)
         self._sink.emit(event)

@@ -40,6 +40,8 @@ class CallInputs:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.time = self._loop.time
+        # for those outside of the call: the call itself has not looked
+        self.time_outside = self._loop.time
 
     def note(self, kind: int, value: Any = None) -> None:
         """Notes what reached the call from outside; a call without a journal keeps nothing of it."""

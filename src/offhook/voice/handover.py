@@ -48,11 +48,11 @@ class CallContinuation:
         conversation, utterance = self._conversation.snapshot(), self._turns.utterance
         span = utterance.audible_span() if utterance is not None else None
         return {
-            "at_s": round(self._line.since_start(), 3),
+            "at_s": round(self._line.elapsed_s(), 3),
             "conversation": conversation,
             "usage": usage,
             "unheard": last_words(conversation) if self._turns.is_agent_busy else "",
-            "heard": utterance.heard_text(self._line.now()) if utterance is not None else "",
+            "heard": utterance.heard_text(self._line.inputs.time_outside()) if utterance is not None else "",
             "heard_from_s": round(span[0] - self._line.started_at, 3) if span is not None else 0.0,
             "is_answer_due": owes_answer(conversation),
             "is_disclosure_due": self._disclosure.is_due,

@@ -207,7 +207,7 @@ class CallSession(CallerTurns):
 
     def elapsed_s(self) -> float:
         """Returns the seconds since the call began."""
-        return self._line.since_start()
+        return self._line.elapsed_s()
 
     def usage_so_far(self) -> dict[str, list[UsageEntry]]:
         """Returns what the call has used of models until now, as the ``usage_counted`` event at its end."""

@@ -68,10 +68,10 @@ class Playback:
         self._leg = leg
         self._recorder = recorder
         self._t0 = started_at
-        self._inputs = current_inputs()
-        self._time = self._inputs.time
-        self._metronome = self._inputs.beat()
-        self._frame_level = self._inputs.frame_level
+        self.inputs = current_inputs()
+        self._time = self.inputs.time
+        self._metronome = self.inputs.beat()
+        self._frame_level = self.inputs.frame_level
         self._queue: deque[QueuedSentence] = deque()
         self._frame = leg.codec.frame_bytes
         self._samples_a_frame = round(leg.codec.sample_rate * FRAME_S)
@@ -316,7 +316,7 @@ class Playback:
                 return False
             self._changed.clear()
             await self._changed.wait()
-            await self._inputs.resumed("confirmed")
+            await self.inputs.resumed("confirmed")
         return True
 
     async def wait_played(self) -> None:
@@ -324,7 +324,7 @@ class Playback:
         while self._queue:
             self._changed.clear()
             await self._changed.wait()
-            await self._inputs.resumed("sent")
+            await self.inputs.resumed("sent")
         deadline = max(self.audible_until, self._time()) + MARK_GRACE_S
         while self._marks_back < self._marks_sent:
             self._changed.clear()
@@ -333,7 +333,7 @@ class Playback:
                     await self._changed.wait()
             except TimeoutError:
                 self._marks_back = self._marks_sent
-            await self._inputs.resumed("marked")
+            await self.inputs.resumed("marked")
         left = self.audible_until - self._time()
         if left > 0:
-            await self._inputs.sleep("heard", left)
+            await self.inputs.sleep("heard", left)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from offhook.voice import events
-from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
 from offhook.voice.output.playback import Playback, QueuedSentence
@@ -26,7 +25,7 @@ class Utterance:
         since_start: Callable[[], float],
         timing: TurnTiming,
     ) -> None:
-        self._inputs = current_inputs()
+        self._inputs = playback.inputs
         self._speaker = speaker
         self._playback = playback
         self._emit = emit
