@@ -223,11 +223,27 @@ def a_level_and_a_muted_line() -> RecordedPhoneCall:
     return call
 
 
+def a_background_that_is_a_recording() -> RecordedPhoneCall:
+    call = RecordedPhoneCall(
+        simple_agent(greeting_type="audio", greeting_recording_id="hello"),
+        [says(LONG)],
+        configurations={"ambient_noise_configuration": {"enabled": True, "recording_id": "room"}},
+        sounds=KeptSounds(room="", hello="Good morning."),
+    )
+    call.says("when", at=4).says("stop please stop", at=7).hangs_up(at=12)
+    return call
+
+
+def look_from_outside(call: Call) -> None:
+    call.session.elapsed_s()
+    call.session.snapshot()
+
+
 def money_that_ends() -> RecordedPhoneCall:
     call = RecordedPhoneCall(simple_agent(), [says("At nine.")])
     call.does(lambda one: one.session.limit_time(6.0), at=2)
     # those outside look at the clock, too: the watch of the credit, and who keeps the state of the call
-    call.does(lambda one: one.session.elapsed_s(), at=2.5).does(lambda one: one.session.snapshot(), at=3.1)
+    call.does(look_from_outside, at=2.5).does(look_from_outside, at=3.1)
     return call
 
 
@@ -248,6 +264,7 @@ KINDS: list[Callable[[], RecordedPhoneCall]] = [
     a_recorded_disclosure,
     marks_that_do_not_come,
     a_level_and_a_muted_line,
+    a_background_that_is_a_recording,
     money_that_ends,
 ]
 

@@ -249,7 +249,8 @@ class _RecordedSounds:
         self._journal = journal
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
-        name = self._journal.begin(f"sound {recording_id}")
+        # not begun: the background asks too, which is not heard in a replay
+        name = self._journal.name(f"sound {recording_id}")
         sound = await self._sounds.find_sound(recording_id, sample_rate)
         self._journal.note(name, ITEM, None if sound is None else [sound.transcript, int(sound.samples.size)])
         return sound

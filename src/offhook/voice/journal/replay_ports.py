@@ -194,7 +194,7 @@ class ReplaySounds:
     answers: ReplayAnswers
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
-        name = self.answers.begin(f"sound {recording_id}")
+        name = self.answers.name(f"sound {recording_id}")
         _, value = await self.answers.player.next_answer(name)
         return None if value is None else RecordedSound(recording_id, value[0], np.zeros(value[1], np.int16))
 
