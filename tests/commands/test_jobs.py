@@ -38,10 +38,10 @@ def test_failed_jobs_are_shown_and_started_again(offhook: Offhook, database_url:
 
     refused = offhook.run("jobs", "retry", str(first), "999999")
     assert (refused.returncode, refused.stderr) == (
-        1, "offhook: No failed job has the number 999999. Nothing was started again.\n",
+        1, "offhook: No failed job has the number 999999. Nothing was retried.\n",
     )  # fmt: skip
-    assert offhook.run("jobs", "retry", str(first)).stdout == "1 job started again.\n"
-    assert offhook.run("jobs", "retry", "--all").stdout == "2 jobs started again.\n"
+    assert offhook.run("jobs", "retry", str(first)).stdout == "1 job retried.\n"
+    assert offhook.run("jobs", "retry", "--all").stdout == "2 jobs retried.\n"
     assert offhook.run("jobs", "failed").stdout == "No job has failed.\n"
 
 

@@ -80,6 +80,6 @@ def test_a_user_who_may_not_create_pgvector_gets_a_sentence(tmp_path: Path, pg_u
     asyncio.run(drop_database(pg_url, name))
     assert refused.returncode == 1
     assert refused.stderr.startswith(
-        "offhook: The database's user may not create the extension pgvector: let a superuser run"
+        "offhook: The database user is not allowed to create the extension pgvector: let a superuser run"
     )
     assert refused.stderr.count("\n") == 1

@@ -30,7 +30,7 @@ def test_from_files_to_a_pack_and_away_again(offhook: Offhook, folder: Path) -> 
     [pack] = json.loads(offhook.run("voices", "list", "--json").stdout)["packs"]
     assert (pack["name"], pack["tts"], pack["stt"], pack["licenses"]) == ("tiny", "vits", None, ["MIT"])
     assert offhook.run("voices", "verify").stdout == f"tiny: {len(FILES)} files are intact.\n"
-    assert offhook.run("voices", "remove", "tiny").stdout.startswith("Removed tiny: 12")
+    assert offhook.run("voices", "remove", "tiny").stdout.startswith("Removed tiny. Freed 12")
     assert offhook.run("voices", "list").stdout.startswith("No voice pack is installed.")
 
 

@@ -32,7 +32,7 @@ _PGVECTOR_MISSING: Final = {
     ),
     'permission denied to create extension "vector"': (
         "The database user is not allowed to create the extension pgvector: let a superuser run "
-        "CREATE EXTENSION vector in this"
+        "CREATE EXTENSION vector in this "
         "database, then start again."
     ),
 }
