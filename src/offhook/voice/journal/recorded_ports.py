@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from offhook.kit.audio import Codec
 from offhook.knowledge import KnowledgePassage
@@ -51,6 +51,8 @@ from offhook.voice.ports import (
 )
 
 T = TypeVar("T")
+# Binary fractions, which the journal's four bytes hold exactly.
+PROBABILITY_STEPS: Final = 256
 
 
 class AnswerJournal:
@@ -307,8 +309,10 @@ class RecordedVad:
 
         def note_window(probability: float, window_s: float) -> None:
             self._tape.window_s = window_s
-            note(WINDOW, probability)
-            on_window(probability, window_s)
+            # As the call is given it: a third of the stored journal would be digits that decide nothing.
+            heard = round(probability * PROBABILITY_STEPS) / PROBABILITY_STEPS
+            note(WINDOW, heard)
+            on_window(heard, window_s)
 
         return self._vad.open_stream(note_window)
 
