@@ -60,7 +60,6 @@ class CallTape:
         self.window_s = 0.032
         self.started_at = self._now = read_clock()
         self._reads_since = 0
-        self._text_bytes = 0
         self._clear()
 
     def _clear(self) -> None:
@@ -70,7 +69,7 @@ class CallTape:
         self._sizes = array("I")
         self._windows = array("f")
         self._beats = array("i")
-        self._values: list[str] = []
+        self._values = bytearray()
 
     def read_clock(self) -> float:
         """Returns the time without noting that the call looked."""
@@ -98,8 +97,7 @@ class CallTape:
             self._beats.append(round((value - now) / _US))
         else:
             text = json.dumps(value, ensure_ascii=False, default=_as_plain, separators=(",", ":"))
-            self._values.append(text)
-            self._text_bytes += len(text)
+            self._values += text.encode("utf-8", "surrogatepass") + b","
 
     def _append(self, kind: int, now: float) -> None:
         self._now = now
@@ -109,7 +107,7 @@ class CallTape:
         self._reads.append(self._reads_since)
         self._times.append(now)
         self._reads_since = 0
-        if len(self._kinds) * ENTRY_BYTES + self._text_bytes > self._max_bytes:
+        if len(self._kinds) * ENTRY_BYTES + len(self._values) > self._max_bytes:
             self.omit("too_long")
 
     def omit(self, because: str) -> None:
@@ -130,7 +128,7 @@ class CallTape:
             np.array(self._sizes, "<u4").tobytes(),
             np.array(self._windows, "<f4").tobytes(),
             np.array(self._beats, "<i4").tobytes(),
-            ("[" + ",".join(self._values) + "]").encode("utf-8", "surrogatepass"),
+            b"[" + self._values.removesuffix(b",") + b"]",
         ]
         head: JsonObject = {
             "format": FORMAT,
