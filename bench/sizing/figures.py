@@ -52,7 +52,7 @@ MEASURED_COSTS: Final = CallCosts(
     event_bytes=396,
     other_bytes=11_776,
     server_connections=12,
-    worker_connections=13,
+    worker_connections=12,
     # the largest ones
     log_by_relation={
         "call_states": Cost(-597, 238),
