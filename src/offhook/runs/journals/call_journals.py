@@ -92,7 +92,7 @@ class CallJournals:
         while True:
             async with self._db.transaction() as session:
                 newest = await self._keys.get_newest(session, organization_id)
-                older = await queries.list_older_keys(session, organization_id, newest.number, limit=_BATCH)
+                older = await queries.list_with_older_keys(session, organization_id, newest.number, limit=_BATCH)
                 for journal in older:
                     await self._replace_key(session, journal, newest)
             count += len(older)

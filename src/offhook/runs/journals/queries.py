@@ -24,7 +24,7 @@ async def find_journal(session: AsyncSession, organization_id: int, run_id: int)
     return await session.scalar(select(RunJournal).where(owner, RunJournal.run_id == run_id))
 
 
-async def list_older_keys(
+async def list_with_older_keys(
     session: AsyncSession, organization_id: int, key_number: int, *, limit: int
 ) -> Sequence[RunJournal]:
     """Returns journals that are encrypted with a key before this one."""
