@@ -31,9 +31,8 @@ _PGVECTOR_MISSING: Final = {
         "postgresql-NN-pgvector), then start again."
     ),
     'permission denied to create extension "vector"': (
-        "The database user is not allowed to create the extension pgvector: let a superuser run "
-        "CREATE EXTENSION vector in this "
-        "database, then start again."
+        "The database user is not allowed to create the extension pgvector: let a superuser run CREATE EXTENSION vector "
+        "in this database, then start again."
     ),
 }
 

@@ -160,8 +160,7 @@ def check_proxies(settings: Settings) -> DoctorCheck:
     if settings.trusted_proxies.strip():
         trusts_all = {"*", "0.0.0.0/0", "::/0"} & {part.strip() for part in settings.trusted_proxies.split(",")}
         detail = (
-            f"X-Forwarded-* is trusted from {settings.trusted_proxies}. They must append to "
-            "X-Forwarded-For and overwrite "
+            f"X-Forwarded-* is trusted from {settings.trusted_proxies}. They must append to X-Forwarded-For and overwrite "
             "X-Forwarded-Proto and X-Forwarded-Host."
         )
         return DoctorCheck("proxies", "warning" if trusts_all else "ok", detail)
