@@ -1,10 +1,10 @@
-import { Button, Menu } from "@mantine/core";
+import { Button, Menu, TextInput } from "@mantine/core";
 import { screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it, vi } from "vitest";
 import { watchFocus } from "../../lib/focus/last-focused";
 import { renderPart } from "../../testing/render";
-import { Confirm } from "./dialog";
+import { Confirm, FormDialog } from "./dialog";
 
 function DeleteMenu() {
   const [isAsking, setIsAsking] = useState(false);
@@ -44,4 +44,28 @@ it("gives the focus back to the button of a menu that was off the page before it
   await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true));
   await user.keyboard("{Escape}");
   await waitFor(() => expect(document.activeElement).toBe(opener));
+});
+
+async function renderNameForm() {
+  const onSubmit = vi.fn();
+  const { user } = await renderPart(
+    <FormDialog title="Rename" isOpen onClose={vi.fn()} onSubmit={onSubmit} submit="Save" isBusy={false}>
+      <TextInput label="Name" />
+    </FormDialog>,
+  );
+  return { user, onSubmit };
+}
+
+it("sends a form once when its button is clicked twice", async () => {
+  const { user, onSubmit } = await renderNameForm();
+  await user.dblClick(screen.getByRole("button", { name: "Save" }));
+  expect(onSubmit).toHaveBeenCalledTimes(1);
+});
+
+it("sends a form again as soon as something in it was changed", async () => {
+  const { user, onSubmit } = await renderNameForm();
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await user.type(screen.getByRole("textbox", { name: "Name" }), "A");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(onSubmit).toHaveBeenCalledTimes(2);
 });

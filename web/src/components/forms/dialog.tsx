@@ -49,14 +49,14 @@ export function FormDialog({
   size,
   children,
 }: FormDialogProps) {
-  const guardClick = useClickGuard(isOpen && !isBusy && !isDone);
+  const clicks = useClickGuard(isOpen && !isBusy && !isDone);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
-    guardClick(onSubmit);
+    clicks.run(onSubmit);
   };
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
-      <form onSubmit={send} noValidate>
+      <form onSubmit={send} onInput={clicks.reset} noValidate>
         <Stack gap="md">
           {children}
           <FormProblem words={problem} />
@@ -104,7 +104,7 @@ export function Confirm({
   error,
   isDangerous = true,
 }: ConfirmProps) {
-  const guardClick = useClickGuard(isOpen && !isBusy);
+  const clicks = useClickGuard(isOpen && !isBusy);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Stack gap="md">
@@ -119,7 +119,7 @@ export function Confirm({
           <Button
             color={isDangerous ? "red" : "brand"}
             loading={isBusy}
-            onClick={() => guardClick(onConfirm)}
+            onClick={() => clicks.run(onConfirm)}
             data-autofocus
           >
             {confirm}

@@ -17,9 +17,9 @@ describe("a change", () => {
   });
 
   it("joins steps by edges that can be told apart", () => {
-    const guardClick = connect(GRAPH, "a", "b");
-    const twice = connect(guardClick.definition, "a", "b");
-    expect([guardClick.edge.data["label"], twice.edge.data["label"]]).toEqual(["b", "b-2"]);
+    const once = connect(GRAPH, "a", "b");
+    const twice = connect(once.definition, "a", "b");
+    expect([once.edge.data["label"], twice.edge.data["label"]]).toEqual(["b", "b-2"]);
     expect(new Set(twice.definition.edges.map((edge) => edge.id)).size).toBe(7);
   });
 

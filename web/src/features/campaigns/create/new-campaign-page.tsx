@@ -56,7 +56,7 @@ function Steps() {
   const [rules, setRules] = useState<Rules>(FIRST_RULES);
   const create = useCreateCampaign();
   const navigate = useNavigate();
-  const guardClick = useClickGuard();
+  const clicks = useClickGuard();
   const errors: Partial<Record<string, string>> = fieldErrors(create.error, FIELDS, LABELS);
   const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
   const ruleProblem = problemOf(rules);
@@ -127,7 +127,7 @@ function Steps() {
             Next
           </Button>
         ) : (
-          <Button onClick={() => guardClick(submit)} loading={create.isPending}>
+          <Button onClick={() => clicks.run(submit)} loading={create.isPending}>
             Create campaign
           </Button>
         )}

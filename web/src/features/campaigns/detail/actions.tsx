@@ -21,7 +21,7 @@ import { DeleteCampaign, DeleteContacts } from "./deletion";
 export function Actions({ campaign }: { campaign: Campaign }) {
   const permissions = usePermissions();
   const move = useMove(campaign.id);
-  const guardClick = useClickGuard();
+  const clicks = useClickGuard();
   const [dialog, setDialog] = useState<"redial" | "rules" | "delete" | "contacts" | null>(null);
   const { status } = campaign;
   const isOver = status === "completed" || status === "failed";
@@ -35,7 +35,7 @@ export function Actions({ campaign }: { campaign: Campaign }) {
           variant="default"
           leftSection={<Pause size={16} />}
           loading={move.isPending}
-          onClick={() => guardClick(() => move.mutate("pause", { onError: notifyError }), "pause")}
+          onClick={() => clicks.run(() => move.mutate("pause", { onError: notifyError }), "pause")}
         >
           Pause
         </Button>
@@ -44,7 +44,7 @@ export function Actions({ campaign }: { campaign: Campaign }) {
         <Button
           leftSection={<Play size={16} />}
           loading={move.isPending}
-          onClick={() => guardClick(() => move.mutate("resume", { onError: notifyError }), "resume")}
+          onClick={() => clicks.run(() => move.mutate("resume", { onError: notifyError }), "resume")}
         >
           Resume
         </Button>
