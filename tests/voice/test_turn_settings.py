@@ -6,10 +6,12 @@ import pytest
 
 from offhook.voice import events
 from offhook.voice.config import CallConfig
+from offhook.voice.input.spoken_signals import lexicon_for
 from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules, ends_in_number, is_unfinished
 from tests.fakes.scripted import Hearing, ScriptedStt, says
 from tests.voice.phone import Call, simple_agent
 
+ENGLISH = lexicon_for("en").open | lexicon_for("en").fillers
 STORY = "Let me tell you a very long story about our opening hours and everything that we do for you here."
 
 
@@ -91,10 +93,21 @@ class TestTheEndOfATurn:
         assert ends_in_number(text) is is_open
 
     @pytest.mark.parametrize(
-        "text", ["it is and", "My name is", "tomorrow, um", "so I wanted to", "first,", "well…", "so"]
+        "text",
+        [
+            "it is and",
+            "My name is",
+            "tomorrow, um",
+            "so I wanted to",
+            "first,",
+            "well…",
+            "so",
+            "Could you please",
+            "would you please",
+        ],
     )
     def test_sounds_unfinished(self, text: str) -> None:
-        assert is_unfinished(text)
+        assert is_unfinished(text, ENGLISH)
 
     @pytest.mark.parametrize(
         ("language", "text", "is_open"),
@@ -111,9 +124,12 @@ class TestTheEndOfATurn:
 
         assert rules.is_over(ended) is not is_open
 
-    @pytest.mark.parametrize("text", ["yes", "Tuesday at nine.", "what time is it?", "to", "my name is Ada"])
+    @pytest.mark.parametrize(
+        "text",
+        ["yes", "Tuesday at nine.", "what time is it?", "to", "my name is Ada", "A table for two, please.", "Please"],
+    )
     def test_sounds_finished(self, text: str) -> None:
-        assert not is_unfinished(text)
+        assert not is_unfinished(text, ENGLISH)
 
 
 class TestInterruptions:

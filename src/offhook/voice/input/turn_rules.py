@@ -16,16 +16,8 @@ UNFINISHED_S: Final[dict[TurnTaking, float]] = {"eager": 0.9, "balanced": 1.5, "
 NUMBER_S: Final[dict[TurnTaking, float]] = {"eager": 0.8, "balanced": 1.45, "patient": 2.0}
 # Four windows of 32 ms: shorter bursts are clicks and breath.
 INTERRUPT_AFTER_S: Final = 0.12
-# English function words that do not end a complete statement.
-_OPEN: Final = frozenset(
-    {
-        "a", "an", "the", "and", "or", "but", "so", "because", "if", "when", "then", "that", "which", "who", "to", "of",
-        "for", "from", "with", "at", "in", "on", "by", "about", "into", "than", "as", "my", "your", "his", "her", "our",
-        "their", "its", "i", "you", "he", "she", "it's", "i'm", "we're", "is", "are", "was", "were", "am", "be",
-        "um", "uh", "erm", "er", "uhm", "hmm", "like", "well", "please", "would", "could", "should", "can", "will",
-        "want", "need", "maybe", "actually", "number", "name", "address",
-    }
-)  # fmt: skip
+# "Please" ends a request ("a table for two, please"), but not behind these ("could you please").
+_BEFORE_PLEASE: Final = frozenset({"you", "can", "could", "would", "will"})
 # A number of several digits follows these words, and a street after its number.
 _NUMBERED: Final = frozenset({"number", "code", "zip", "phone", "account", "address", "id", "pin", "live", "at", "is"})
 _DIGITS: Final = frozenset(
@@ -39,7 +31,7 @@ _DIGITS: Final = frozenset(
 _BEGINNINGS: Final = frozenset({"so", "and", "but", "because", "well", "um", "uh", "if", "when", "actually"})
 MIN_DIGITS: Final = 3
 MAX_DIGITS: Final = 10
-_LAST_WORD: Final = re.compile(r"([\w'\u2019]+)[^\w]*$")
+_WORD: Final = re.compile(r"[\w'\u2019]+")
 
 
 @dataclass(slots=True)
@@ -103,7 +95,7 @@ class TurnRules:
     ends_at_endpoint: bool
     interrupt_rule: InterruptRule
     pause_rule: InterruptRule
-    open_words: frozenset[str] = _OPEN
+    open_words: frozenset[str]
 
     def is_over(self, state: CallerTurnState) -> bool:
         if state.is_speaking:
@@ -159,20 +151,19 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
 def _open_words(language: str) -> frozenset[str]:
     """Returns the words of a language with which no complete statement ends."""
     lexicon = lexicon_for(language)
-    return lexicon.open | lexicon.fillers | (_OPEN if language.lower().startswith("en") else frozenset())
+    return lexicon.open | lexicon.fillers
 
 
-def is_unfinished(text: str, open_words: frozenset[str] = _OPEN) -> bool:
+def is_unfinished(text: str, open_words: frozenset[str]) -> bool:
     """Returns whether more is likely to come, judging by the last word and by a final comma, dash or ellipsis."""
     text = text.strip()
     if text.endswith("?"):
         return False
     if text.endswith((",", "\u2026", "...", "-", "\u2013", "\u2014", ":")):
         return True
-    last = _LAST_WORD.search(text)
-    if last is None:
-        return False
-    word = last.group(1).lower().replace("\u2019", "'")
+    *before, word = [""] + [found.lower().replace("\u2019", "'") for found in _WORD.findall(text)]
+    if word == "please":
+        return before[-1] in _BEFORE_PLEASE
     return word in (open_words if len(text.split()) > 1 else _BEGINNINGS)
 
 
