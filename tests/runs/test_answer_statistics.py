@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -278,6 +279,10 @@ async def waiting_jobs(root: Root) -> list[float]:
         return [float(row[0]) for row in rows]
 
 
+def first_pause_of(run: Run) -> float:
+    return 20.0 + run.id % measurement.SPREAD_S
+
+
 class TestWhenItIsMeasured:
     async def test_soon_after_the_end_of_a_recorded_call(self, root: Root, recorded: Run, make_run: MakeRun) -> None:
         unrecorded = await make_run()
@@ -286,7 +291,16 @@ class TestWhenItIsMeasured:
             await session.execute(text("DELETE FROM pgqueuer"))
             runs = [await session.get_one(Run, run_id) for run_id in (recorded.id, unrecorded.id)]
             await finalization.finalize_runs(session, runs)
-        assert await waiting_jobs(root) == pytest.approx([20.0], abs=1)
+        assert await waiting_jobs(root) == pytest.approx([first_pause_of(recorded)], abs=1)
+
+    async def test_calls_that_end_together_one_after_another(self, root: Root, make_run: MakeRun) -> None:
+        runs = [await make_run() for _ in range(5)]
+        async with root.db.transaction() as session:
+            for run in runs:
+                run.recording_key = f"recordings/{run.id}.wav"
+                await measurement.schedule_measurement(session, run)
+        starts = sorted(await waiting_jobs(root))
+        assert min(after - before for before, after in pairwise(starts)) > 0.9
 
     async def test_again_later_when_the_recording_is_not_there_yet(
         self, root: Root, recorded: Run, job: MeasurementJob
@@ -295,7 +309,7 @@ class TestWhenItIsMeasured:
         away = path.rename(path.with_suffix(".moved"))
         await job.measure_run(payload_of(recorded))
         assert await counted(root) == []
-        assert await waiting_jobs(root) == pytest.approx([20.0, 300.0], abs=1)
+        assert await waiting_jobs(root) == pytest.approx([first_pause_of(recorded), 300.0], abs=1)
         away.rename(path)
         await job.measure_run(payload_of(recorded, tries=1))
         assert await counted(root) == ONCE
@@ -303,4 +317,6 @@ class TestWhenItIsMeasured:
     async def test_not_for_ever(self, root: Root, recorded: Run, job: MeasurementJob) -> None:
         root.storage.path_for(key_of(recorded)).unlink()
         await job.measure_run(payload_of(recorded, tries=2))
-        assert await waiting_jobs(root) == pytest.approx([20.0], abs=1), "only that of the call's end"
+        assert await waiting_jobs(root) == pytest.approx([first_pause_of(recorded)], abs=1), (
+            "only that of the call's end"
+        )

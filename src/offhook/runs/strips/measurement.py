@@ -14,13 +14,16 @@ from offhook.runs.tables import Run
 JOB: Final = "run_strip.measure"
 # A recording is soon in the storage; that of a process that died is found an hour after its last sound.
 SCHEDULE: Final = jobs.PollSchedule(JOB, (20.0, 300.0, 7200.0))
+# Calls of one organization that end together are measured one after another: it has one place in a worker, and a job
+# that finds none is put off as a new one.
+SPREAD_S: Final = 40
 
 
 async def schedule_measurement(session: AsyncSession, run: Run) -> None:
     """Schedules it in the transaction that stores the run's end."""
     if run.recording_key is not None:
         payload = {"organization_id": run.organization_id, "run_id": run.id}
-        await SCHEDULE.start(session, run.id, payload)
+        await SCHEDULE.start(session, run.id, payload, later_s=run.id % SPREAD_S)
 
 
 class MeasurementJob:
