@@ -30,6 +30,11 @@ TOKENS: Final = TEXT.split()
 CHUNK_S: Final = 0.2
 CHARS_PER_S: Final = 48.0
 LOUD: Final = 400
+# What every caller is heard to say. A word takes so long, and is shown so late, as those of streaming vendors are
+# (bench/turns/recognizer.py); without words the agent would have to guess whether it is interrupted.
+SAID: Final = ("I", "have", "one", "more", "question", "about", "my", "last", "order")
+WORD_S: Final = 0.35
+WORD_DELAY_S: Final = 0.22
 
 
 class BenchLlm:
@@ -63,7 +68,7 @@ class BenchTts:
 
 
 class BenchStt:
-    """Sends its final half a second after the last loud 20 ms, as a vendor's endpointing does."""
+    """Shows words while the caller speaks, and sends its final half a second after the last loud 20 ms."""
 
     model_ref = ModelRef("stt", "bench", "bench")
     has_endpointing = True
@@ -78,6 +83,8 @@ class _BenchSttStream:
         self._events: asyncio.Queue[SttEvent | None] = asyncio.Queue()
         self._loud_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._word_timer: asyncio.TimerHandle | None = None
+        self._words = 0
 
     def push_audio(self, pcm: bytes) -> None:
         samples = np.frombuffer(pcm, "<i2")
@@ -85,6 +92,16 @@ class _BenchSttStream:
             self._loud_at = self._loop.time()
             if self._timer is None:
                 self._timer = self._loop.call_later(ENDPOINTING_S, self._look)
+                self._word_timer = self._loop.call_later(WORD_S + WORD_DELAY_S, self._show_word)
+
+    def _show_word(self) -> None:
+        assert self._loud_at is not None
+        has_ended = self._loop.time() - self._loud_at > WORD_DELAY_S
+        if has_ended or self._words == len(SAID):
+            return
+        self._words += 1
+        self._events.put_nowait(SttEvent("partial", " ".join(SAID[: self._words])))
+        self._word_timer = self._loop.call_later(WORD_S, self._show_word)
 
     def _look(self) -> None:
         assert self._loud_at is not None
@@ -92,8 +109,10 @@ class _BenchSttStream:
         if self._loop.time() < due - 0.001:
             self._timer = self._loop.call_at(due, self._look)
             return
-        self._timer = None
-        self._events.put_nowait(SttEvent("final", "Yes please, that would be very kind.", 0.9, is_endpoint=True))
+        self._timer, self._words = None, 0
+        if self._word_timer is not None:
+            self._word_timer.cancel()
+        self._events.put_nowait(SttEvent("final", " ".join(SAID), 0.9, is_endpoint=True))
 
     def speech_started(self) -> None:
         """Does nothing: vendors with endpointing ignore it."""
@@ -109,8 +128,9 @@ class _BenchSttStream:
             yield event
 
     async def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._word_timer):
+            if timer is not None:
+                timer.cancel()
         self._events.put_nowait(None)
 
 
