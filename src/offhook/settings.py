@@ -60,7 +60,7 @@ class Settings(BaseSettings):
     # Encrypt new recordings with a key of their organization. Worth it where secret_key is not on the disk of the recordings.
     encrypt_recordings: bool = False
     # What of one call may stand in its journal, for replays, before it is compressed. 0: no call has one.
-    call_journal_kb: int = Field(default=2048, ge=0, le=65536)
+    call_journal_kb: int = Field(default=8192, ge=0, le=65536)
     # Storage of documents: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
     storage_url: str | None = Field(default=None, pattern=r"^(s3|gs|az|azure|file|memory)://")
     log_level: Literal["debug", "info", "warning", "error"] = "info"

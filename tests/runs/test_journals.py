@@ -153,7 +153,7 @@ async def test_a_call_without_a_journal_says_why(
 ) -> None:
     call = await live.connect_leg(run.id, KeptLeg())
     if reason == "too_long":
-        for _ in range(300_000):
+        for _ in range(600_000):
             call.session._inputs.note(AUDIO, 160)
     else:
         call._recording.pause()

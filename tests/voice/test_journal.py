@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from offhook.voice import events
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import LIVE_ONLY
-from offhook.voice.journal.kinds import AUDIO, TICK
+from offhook.voice.journal.kinds import AUDIO, MEASURED, TICK, WINDOW
 from offhook.voice.journal.recorded_call import RecordedCall
 from offhook.voice.journal.replay import ReplayedCall, replay_call
 from offhook.voice.journal.tape import CallJournal, CallTape, JournalUnreadable, read_journal
@@ -338,6 +340,38 @@ def test_a_long_call_keeps_no_journal() -> None:
     assert omitted == ["", "too_long"]
     tape.note(AUDIO, 160)
     assert read_journal(tape.pack({})).entries == []
+
+
+def note_much(tape: CallTape, count: int) -> None:
+    for n in range(count):
+        tape.note(AUDIO, 160)
+        tape.note(WINDOW, n % 256 / 256)
+        tape.note(MEASURED, ["overlap", [n % 7, -40.5, 3.25]])
+        tape.time()
+
+
+@pytest.mark.parametrize("step_s", [0.02, 0.0200001])
+def test_a_long_journal_is_read_as_it_was_noted(step_s: float) -> None:
+    at = count(1)
+    tape = CallTape(lambda: next(at) * step_s, max_bytes=1 << 20)
+    note_much(tape, 1000)
+    entries = read_journal(tape.pack({})).entries
+    assert [entry.value for entry in entries if entry.kind == AUDIO] == [160] * 1000
+    assert [entry.value for entry in entries if entry.kind == WINDOW] == [n % 256 / 256 for n in range(1000)]
+    assert [entry.value[1][0] for entry in entries if entry.kind == MEASURED] == [n % 7 for n in range(1000)]
+    assert [entry.at for entry in entries] == [n * step_s for n in range(2, 4002)]
+
+
+def test_a_journal_takes_little_memory_while_its_call_goes_on() -> None:
+    tape = CallTape(lambda: 1.0, max_bytes=1 << 22)
+    tracemalloc.start()
+    try:
+        note_much(tape, 10_000)
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert not tape.omitted
+    assert taken < 100_000, "a twelfth of what its entries are"
 
 
 def test_times_are_kept_exactly() -> None:

@@ -8,7 +8,8 @@ import json
 import zlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,8 +19,12 @@ from offhook.voice.journal.kinds import AUDIO, BEAT, TICK, WINDOW
 
 # The format; a journal of another one cannot be replayed.
 FORMAT: Final = 1
-# Of one entry, in memory: kind, reads, time, and a number.
+# Of one entry before compression: kind, reads, time, and a number.
 ENTRY_BYTES: Final = 17
+# Entries are compressed in memory block by block, a few seconds of the call each. That takes 0.1 ms.
+BLOCK_ENTRIES: Final = 512
+_FAST: Final = 3
+_SMALL: Final = 6
 _US: Final = 1e-6
 
 
@@ -48,8 +53,78 @@ class CallJournal:
     entries: Sequence[TapeEntry]
 
 
+@dataclass(slots=True)
+class _Columns:
+    """Entries, column by column."""
+
+    kinds: bytearray = field(default_factory=bytearray)
+    reads: "array[int]" = field(default_factory=lambda: array("I"))
+    times: "array[float]" = field(default_factory=lambda: array("d"))
+    sizes: "array[int]" = field(default_factory=lambda: array("I"))
+    windows: "array[float]" = field(default_factory=lambda: array("f"))
+    beats: "array[int]" = field(default_factory=lambda: array("i"))
+    # JSON, each value with a comma behind it
+    values: bytearray = field(default_factory=bytearray)
+
+    @property
+    def size(self) -> int:
+        return len(self.kinds) * ENTRY_BYTES + len(self.values)
+
+
+class _Block(NamedTuple):
+    """Columns in memory, compressed."""
+
+    lengths: Sequence[int]
+    in_ms: bool
+    packed: bytes
+
+
+def _compress(columns: _Columns) -> _Block:
+    times, in_ms = _encode_times(np.array(columns.times, "<f8"))
+    parts = [
+        bytes(columns.kinds),
+        columns.reads.tobytes(),
+        times,
+        columns.sizes.tobytes(),
+        columns.windows.tobytes(),
+        columns.beats.tobytes(),
+        bytes(columns.values),
+    ]
+    return _Block([len(part) for part in parts], in_ms, zlib.compress(b"".join(parts), _FAST))
+
+
+def _extend(columns: _Columns, block: _Block) -> None:
+    """Appends the entries of a block."""
+    kinds, reads, times, sizes, windows, beats, values = _split(zlib.decompress(block.packed), block.lengths)
+    columns.kinds += kinds
+    columns.reads.frombytes(reads)
+    columns.times.extend(_decode_times(times, in_ms=block.in_ms).tolist())
+    columns.sizes.frombytes(sizes)
+    columns.windows.frombytes(windows)
+    columns.beats.frombytes(beats)
+    columns.values += values
+
+
+def _split(data: bytes, lengths: Sequence[int]) -> list[bytes]:
+    ends = np.cumsum([0, *lengths]).tolist()
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+def _encode_times(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[bytes, bool]:
+    """Returns times as bytes, and whether these are the steps between whole milliseconds."""
+    ms = np.rint(times * 1000)
+    if not times.size or not bool((ms / 1000 == times).all()):
+        return times.tobytes(), False
+    return np.diff(ms, prepend=0.0).astype("<i8").tobytes(), True
+
+
+def _decode_times(part: bytes, *, in_ms: bool) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.cumsum(np.frombuffer(part, "<i8")) / 1000 if in_ms else np.frombuffer(part, "<f8")
+
+
 class CallTape:
-    """Collects the entries of one call in memory; a call with more than ``max_bytes`` of them keeps none."""
+    """Collects the entries of one call in memory; a call with more than ``max_bytes`` of them keeps none. They are compressed
+    while the call goes on."""
 
     def __init__(self, read_clock: Callable[[], float], *, max_bytes: int) -> None:
         self._read_clock = read_clock
@@ -63,13 +138,10 @@ class CallTape:
         self._clear()
 
     def _clear(self) -> None:
-        self._kinds = bytearray()
-        self._reads = array("I")
-        self._times = array("d")
-        self._sizes = array("I")
-        self._windows = array("f")
-        self._beats = array("i")
-        self._values = bytearray()
+        self._blocks: list[_Block] = []
+        # before their compression
+        self._blocks_bytes = 0
+        self._newest = _Columns()
 
     def read_clock(self) -> float:
         """Returns the time without noting that the call looked."""
@@ -90,24 +162,29 @@ class CallTape:
         now = self._read_clock()
         self._append(kind, now)
         if kind == AUDIO:
-            self._sizes.append(value)
+            self._newest.sizes.append(value)
         elif kind == WINDOW:
-            self._windows.append(value)
+            self._newest.windows.append(value)
         elif kind == BEAT:
-            self._beats.append(round((value - now) / _US))
+            self._newest.beats.append(round((value - now) / _US))
         else:
             text = json.dumps(value, ensure_ascii=False, default=_as_plain, separators=(",", ":"))
-            self._values += text.encode("utf-8", "surrogatepass") + b","
+            self._newest.values += text.encode("utf-8", "surrogatepass") + b","
 
     def _append(self, kind: int, now: float) -> None:
         self._now = now
         if self.omitted:
             return
-        self._kinds.append(kind)
-        self._reads.append(self._reads_since)
-        self._times.append(now)
+        newest = self._newest
+        if len(newest.kinds) >= BLOCK_ENTRIES:
+            self._blocks.append(_compress(newest))
+            self._blocks_bytes += newest.size
+            newest = self._newest = _Columns()
+        newest.kinds.append(kind)
+        newest.reads.append(self._reads_since)
+        newest.times.append(now)
         self._reads_since = 0
-        if len(self._kinds) * ENTRY_BYTES + len(self._values) > self._max_bytes:
+        if self._blocks_bytes + newest.size > self._max_bytes:
             self.omit("too_long")
 
     def omit(self, because: str) -> None:
@@ -117,28 +194,28 @@ class CallTape:
 
     def pack(self, facts: JsonObject) -> bytes:
         """Returns the journal with these facts as compressed bytes. Takes milliseconds: call it in a thread."""
-        times, exact = np.array(self._times, "<f8"), None
-        if times.size:
-            ms = np.rint(times * 1000)
-            exact = np.diff(ms, prepend=0.0).astype("<i8") if bool((ms / 1000 == times).all()) else None
+        entries = _Columns()
+        for block in (*self._blocks, _compress(self._newest)):
+            _extend(entries, block)
+        times, in_ms = _encode_times(np.array(entries.times, "<f8"))
         columns = [
-            bytes(self._kinds),
-            np.array(self._reads, "<u4").tobytes(),
-            (times if exact is None else exact).tobytes(),
-            np.array(self._sizes, "<u4").tobytes(),
-            np.array(self._windows, "<f4").tobytes(),
-            np.array(self._beats, "<i4").tobytes(),
-            b"[" + self._values.removesuffix(b",") + b"]",
+            bytes(entries.kinds),
+            entries.reads.tobytes(),
+            times,
+            entries.sizes.tobytes(),
+            entries.windows.tobytes(),
+            entries.beats.tobytes(),
+            b"[" + entries.values.removesuffix(b",") + b"]",
         ]
         head: JsonObject = {
             "format": FORMAT,
             "facts": facts,
-            "in_ms": exact is not None,
+            "in_ms": in_ms,
             "started_at": self.started_at,
             "window_s": self.window_s,
             "columns": [len(column) for column in columns],
         }
-        return zlib.compress(json.dumps(head, default=str).encode() + b"\n" + b"".join(columns), 6)
+        return zlib.compress(json.dumps(head, default=str).encode() + b"\n" + b"".join(columns), _SMALL)
 
 
 def _as_plain(value: Any) -> Any:
@@ -154,27 +231,17 @@ def read_journal(packed: bytes) -> CallJournal:
             raise JournalUnreadable(
                 f"The journal has the format {head['format']!r:.20}, which this version cannot read."
             )
-        parts: list[bytes] = []
-        for size in head["columns"]:
-            parts.append(rest[:size])
-            rest = rest[size:]
-        entries = _read_entries(parts, in_ms=head["in_ms"])
+        entries = _read_entries(_split(rest, head["columns"]), in_ms=head["in_ms"])
         return CallJournal(head["facts"], head["started_at"], head["window_s"], head["in_ms"], entries)
-    except (
-        zlib.error,
-        KeyError,
-        TypeError,
-        IndexError,
-        StopIteration,
-        UnicodeDecodeError,
-        json.JSONDecodeError,
-    ) as error:
+    except JournalUnreadable:
+        raise
+    except (zlib.error, KeyError, TypeError, IndexError, StopIteration, ValueError) as error:
         raise JournalUnreadable("The journal is damaged.") from error
 
 
 def _read_entries(parts: Sequence[bytes], *, in_ms: bool) -> list[TapeEntry]:
     kinds, reads_part, times_part, sizes_part, windows_part, beats_part, values_part = parts
-    times = np.cumsum(np.frombuffer(times_part, "<i8")) / 1000 if in_ms else np.frombuffer(times_part, "<f8")
+    times = _decode_times(times_part, in_ms=in_ms)
     sizes = iter(np.frombuffer(sizes_part, "<u4").tolist())
     windows = iter(np.frombuffer(windows_part, "<f4").tolist())
     beats = iter(np.frombuffer(beats_part, "<i4").tolist())
