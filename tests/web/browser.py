@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright
 
 from offhook.kit import http
 from offhook.models.providers.builtin.tts import synthesize_speech
@@ -55,6 +55,18 @@ def find_chromium() -> str | None:
     return next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
     )
+
+
+def still_box(part: Locator) -> FloatRect:
+    """Returns where a part of the page is once it has stopped moving: a canvas brings its steps into view after it has
+    drawn and measured them."""
+    boxes = [part.bounding_box()]
+    for _ in range(100):
+        part.page.wait_for_timeout(100)
+        boxes.append(part.bounding_box())
+        if boxes[-1] is not None and boxes[-4:] == [boxes[-1]] * 4:
+            return boxes[-1]
+    raise AssertionError(f"it still moves: {boxes[-4:]}")
 
 
 def in_a_browser(timeout_s: int) -> list[pytest.MarkDecorator]:

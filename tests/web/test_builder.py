@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from offhook.kit import http
-from tests.web.browser import in_a_browser, running_server
+from tests.web.browser import in_a_browser, running_server, still_box
 from tests.web.keyboard import open_each, walk
 
 ROOT = Path(http.__file__).parents[4]
@@ -205,8 +205,7 @@ def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
 
     viewport = page.locator(".react-flow__viewport")
     before = viewport.get_attribute("style") or ""
-    box = canvas.bounding_box()
-    assert box is not None
+    box = still_box(canvas)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.8
     page.mouse.move(x, y)
     page.mouse.down()
@@ -351,10 +350,7 @@ def test_a_step_that_lands_on_an_edge_is_put_into_it_and_the_panel_makes_room(ow
     expect(page.locator(".react-flow__edge")).to_have_count(1)
 
     canvas = page.get_by_role("region", name="Conversation steps")
-    edge = page.locator(".react-flow__edge").bounding_box()
-    place = canvas.bounding_box()
-    assert edge is not None
-    assert place is not None
+    edge, place = still_box(page.locator(".react-flow__edge")), still_box(canvas)
     x, y = edge["x"] + edge["width"] / 2 - place["x"], edge["y"] + edge["height"] / 2 - place["y"]
     page.get_by_role("button", name="Agent Step").drag_to(canvas, target_position={"x": x, "y": y})
     expect(page.locator(".react-flow__node")).to_have_count(3)
