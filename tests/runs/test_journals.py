@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select, text, update
 
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.orgs.tables import StoredDataKey
@@ -226,3 +226,35 @@ async def test_a_new_key_opens_old_journals(root: Root, run: Run, live: LiveCall
         await session.execute(delete(StoredDataKey).where(StoredDataKey.organization_id == run.organization_id))
     with pytest.raises(JournalDamaged, match="key"):
         await replay(root, run)
+
+
+async def test_a_journal_that_is_being_stored_keeps_its_key(
+    root: Root, run: Run, live: LiveCallRegistry, models: FixedModels
+) -> None:
+    await talk(live, run, models)
+    keys = DataKeys(root.get(RunServices).keyring)
+    async with root.db.transaction() as session:
+        number = await keys.rotate(session, run.organization_id)
+    async with root.db.transaction() as storing:
+        # as one that had begun to wait for its key while that was replaced
+        await storing.execute(select(StoredDataKey).with_for_update(read=True, key_share=True))
+        deleting = asyncio.create_task(live.journals.delete_older_keys(run.organization_id, number))
+        await wait_for_a_lock(root)
+        assert not deleting.done()
+    await deleting
+    row = await kept(root, run)
+    assert row is not None
+    assert row.key_number == number
+    assert (await replay(root, run)).difference is None
+
+
+async def wait_for_a_lock(root: Root) -> None:
+    """Waits until a statement waits for another transaction."""
+    waiting = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    while True:
+        async with root.db.transaction() as session:
+            if await session.scalar(waiting):
+                return
+        await asyncio.sleep(0.02)

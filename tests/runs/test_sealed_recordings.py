@@ -59,8 +59,8 @@ async def plain(root: Root, run: Run) -> bytes:
 
 
 def sealer(root: Root) -> RecordingSealer:
-    keys = DataKeys(root.get(Keyring))
-    return RecordingSealer(root.db, root.get(RunServices).vault, keys, root.clock)
+    keys, services = DataKeys(root.get(Keyring)), root.get(RunServices)
+    return RecordingSealer(root.db, services.vault, keys, services.live.journals, root.clock)
 
 
 def grow_old(path: Path) -> None:

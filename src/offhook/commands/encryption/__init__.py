@@ -60,10 +60,9 @@ async def _apply(database: Database, org: str) -> tuple[int, int]:
     async with database.transaction() as session:
         organization_id = (await orgs.find_organization(session, org)).id
     vault = open_vault(settings, database)
-    # first: the end of the other deletes older keys
     journals = CallJournals(database, vault.keys, SystemClock(), max_kb=settings.call_journal_kb)
     await journals.seal_again(organization_id)
-    sealer = RecordingSealer(database, vault, DataKeys(load_keyring(settings)), SystemClock())
+    sealer = RecordingSealer(database, vault, DataKeys(load_keyring(settings)), journals, SystemClock())
     return await sealer.seal_recordings(organization_id)
 
 

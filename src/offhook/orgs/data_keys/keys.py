@@ -14,12 +14,13 @@ class DataKeys:
     def __init__(self, keyring: Keyring) -> None:
         self._keyring = keyring
 
-    async def get_newest(self, session: AsyncSession, organization_id: int) -> DataKey:
-        """Returns the key for new files; the first call creates it."""
-        found = await repository.find_newest(session, organization_id)
+    async def get_newest(self, session: AsyncSession, organization_id: int, *, is_kept: bool = False) -> DataKey:
+        """Returns the key for new files; the first call creates it. ``is_kept``: it is not deleted before the end of this
+        transaction."""
+        found = await repository.find_newest(session, organization_id, is_kept=is_kept)
         if found is None:
             await self._add(session, organization_id, 1)
-            found = await repository.find_newest(session, organization_id)
+            found = await repository.find_newest(session, organization_id, is_kept=is_kept)
         assert found is not None
         return self._unseal(found)
 
@@ -40,6 +41,10 @@ class DataKeys:
         number = stored[-1].number + 1 if stored else 1
         await self._add(session, organization_id, number)
         return number
+
+    async def lock_all(self, session: AsyncSession, organization_id: int) -> None:
+        """Waits for transactions that keep a key, and lets none begin before the end of this one."""
+        await repository.list_keys(session, organization_id)
 
     async def delete_older(self, session: AsyncSession, organization_id: int, number: int) -> None:
         """Deletes the keys before this one: no file is encrypted with them any more."""

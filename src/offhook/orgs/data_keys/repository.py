@@ -9,13 +9,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs.tables import StoredDataKey
 
 
-async def find_newest(session: AsyncSession, organization_id: int) -> StoredDataKey | None:
-    return await session.scalar(
+async def find_newest(session: AsyncSession, organization_id: int, *, is_kept: bool = False) -> StoredDataKey | None:
+    """``is_kept``: nobody deletes it before the end of this transaction."""
+    newest = (
         select(StoredDataKey)
         .where(StoredDataKey.organization_id == organization_id)
         .order_by(StoredDataKey.number.desc())
         .limit(1)
     )
+    return await session.scalar(newest.with_for_update(key_share=True, read=True) if is_kept else newest)
 
 
 async def find_key(session: AsyncSession, organization_id: int, number: int) -> StoredDataKey | None:

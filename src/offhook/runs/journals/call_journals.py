@@ -78,12 +78,12 @@ class CallJournals:
             key_number=None,
             sealed=None,
         )
-        if journal.omitted is None:
-            async with self._db.transaction() as session:
-                key = await self._keys.get_newest(session, organization_id)
-            journal.key_number = key.number
-            journal.sealed = await asyncio.to_thread(lambda: _seal(key, organization_id, run_id, call.pack()))
+        packed = await asyncio.to_thread(call.pack) if journal.omitted is None else None
         async with self._db.transaction() as session:
+            if packed is not None:
+                key = await self._keys.get_newest(session, organization_id, is_kept=True)
+                journal.key_number = key.number
+                journal.sealed = _seal(key, organization_id, run_id, packed)
             await queries.add_journal(session, journal)
 
     async def seal_again(self, organization_id: int) -> int:
@@ -91,13 +91,25 @@ class CallJournals:
         count = 0
         while True:
             async with self._db.transaction() as session:
-                newest = await self._keys.get_newest(session, organization_id)
-                older = await queries.list_with_older_keys(session, organization_id, newest.number, limit=_BATCH)
-                for journal in older:
-                    await self._replace_key(session, journal, newest)
-            count += len(older)
-            if len(older) < _BATCH:
+                sealed = await self._seal_batch(session, organization_id)
+            count += sealed
+            if sealed < _BATCH:
                 return count
+
+    async def delete_older_keys(self, organization_id: int, number: int) -> None:
+        """Deletes the keys before this one, after encrypting the journals that were stored meanwhile with the newest."""
+        async with self._db.transaction() as session:
+            await self._keys.lock_all(session, organization_id)
+            while await self._seal_batch(session, organization_id) == _BATCH:
+                pass
+            await self._keys.delete_older(session, organization_id, number)
+
+    async def _seal_batch(self, session: AsyncSession, organization_id: int) -> int:
+        newest = await self._keys.get_newest(session, organization_id)
+        older = await queries.list_with_older_keys(session, organization_id, newest.number, limit=_BATCH)
+        for journal in older:
+            await self._replace_key(session, journal, newest)
+        return len(older)
 
     async def _replace_key(self, session: AsyncSession, journal: RunJournal, newest: DataKey) -> None:
         organization_id, run_id = journal.organization_id, journal.run_id

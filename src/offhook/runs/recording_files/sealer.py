@@ -12,6 +12,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.files.sealed_file import CHUNK, SealedFile
 from offhook.orgs.data_keys.keys import DataKeys
+from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, FOLDER
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import repository
@@ -22,10 +23,13 @@ _BLOCK: Final = 16 * CHUNK
 class RecordingSealer:
     """Can be stopped at any moment and begun again: each file is replaced as a whole."""
 
-    def __init__(self, db: Database, vault: RecordingVault, keys: DataKeys, clock: Clock) -> None:
+    def __init__(
+        self, db: Database, vault: RecordingVault, keys: DataKeys, journals: CallJournals, clock: Clock
+    ) -> None:
         self._db = db
         self._vault = vault
         self._keys = keys
+        self._journals = journals
         self._clock = clock
 
     async def seal_recordings(self, organization_id: int) -> tuple[int, int]:
@@ -47,8 +51,7 @@ class RecordingSealer:
                     continue
                 sealed += await self._seal(key, newest)
         if left == 0:
-            async with self._db.transaction() as session:
-                await self._keys.delete_older(session, organization_id, newest.number)
+            await self._journals.delete_older_keys(organization_id, newest.number)
         return sealed, left
 
     async def _find_number(self, key: str) -> int | None:
