@@ -162,7 +162,17 @@ class TestTheLexicon:
         assert lexicon_for(language).classify(text, agent_text=STORY) is signal
 
     @pytest.mark.parametrize(
-        ("text", "is_aside"), [("one second, mom", True), ("it is for my mom", False), ("leave it at the door", False)]
+        ("text", "is_aside"),
+        [
+            ("one second, mom", True),
+            ("it is for my mom", False),
+            ("leave it at the door", False),
+            ("hang on, somebody is there", True),
+            ("hang on, I think you have the wrong name", False),
+            ("I am on the phone", True),
+            ("I spoke to you on the phone yesterday", False),
+            ("not now", False),
+        ],
     )
     def test_tells_words_to_others_from_words_about_them(self, text: str, is_aside: bool) -> None:
         assert (lexicon_for("en").classify(text) is SpeechSignal.ASIDE) is is_aside

@@ -13,6 +13,10 @@ _WORDS: Final = re.compile("[\\w'\u2019-]+")
 # Languages that are written without spaces are compared by their characters.
 _UNSPACED: Final = frozenset({"zh", "ja"})
 MIN_ECHO_WORDS: Final = 3
+# Words beside a phrase to somebody else, "somebody is there" of "hang on, somebody is there"; more of them are said to
+# the agent. In characters where there are no spaces.
+MAX_BESIDE: Final = 3
+MAX_BESIDE_UNSPACED: Final = 8
 
 
 class SpeechSignal(Enum):
@@ -79,13 +83,18 @@ class SpokenLexicon:
         # "one second, mom", and not "it is for my mom"
         if len(words) > 1 and words[-1] in self.vocatives and words[-2] not in self.open:
             return True
-        return any(self._contains(words, self._split_phrase(phrase)) for phrase in self.asides)
+        # "hang on, it's the door", and not "hang on, I think you have the wrong name"
+        phrases = map(self._split_phrase, self.asides)
+        return any(self._is_little_more(words, phrase) and self._contains(words, phrase) for phrase in phrases)
+
+    def _is_little_more(self, words: list[str], phrase: list[str]) -> bool:
+        return len(words) <= len(phrase) + (MAX_BESIDE_UNSPACED if self.is_unspaced else MAX_BESIDE)
 
     def is_short_aside(self, text: str) -> bool:
         """Returns whether a text is hardly more than a request to wait, which needs no answer on a silent line."""
         words = self.split(text)
         phrases = map(self._split_phrase, self.asides)
-        return any(words[: len(phrase)] == phrase and len(words) <= len(phrase) + 3 for phrase in phrases)
+        return any(words[: len(phrase)] == phrase and self._is_little_more(words, phrase) for phrase in phrases)
 
     def may_become_aside(self, text: str) -> bool:
         return self._joiner.join(self.split(text)) in self.aside_beginnings
