@@ -60,7 +60,7 @@ async def plain(root: Root, run: Run) -> bytes:
 
 def sealer(root: Root) -> RecordingSealer:
     keys, services = DataKeys(root.get(Keyring)), root.get(RunServices)
-    return RecordingSealer(root.db, services.vault, keys, services.live.journals, root.clock)
+    return RecordingSealer(root.db, services.vault, keys, root.clock, services.live.journals.delete_older_keys)
 
 
 def grow_old(path: Path) -> None:

@@ -62,7 +62,8 @@ async def _apply(database: Database, org: str) -> tuple[int, int]:
     vault = open_vault(settings, database)
     journals = CallJournals(database, vault.keys, SystemClock(), max_kb=settings.call_journal_kb)
     await journals.seal_again(organization_id)
-    sealer = RecordingSealer(database, vault, DataKeys(load_keyring(settings)), journals, SystemClock())
+    keys = DataKeys(load_keyring(settings))
+    sealer = RecordingSealer(database, vault, keys, SystemClock(), journals.delete_older_keys)
     return await sealer.seal_recordings(organization_id)
 
 

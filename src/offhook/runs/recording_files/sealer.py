@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,7 +13,6 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.files.sealed_file import CHUNK, SealedFile
 from offhook.orgs.data_keys.keys import DataKeys
-from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, FOLDER
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import repository
@@ -21,16 +21,24 @@ _BLOCK: Final = 16 * CHUNK
 
 
 class RecordingSealer:
-    """Can be stopped at any moment and begun again: each file is replaced as a whole."""
+    """Can be stopped at any moment and begun again: each file is replaced as a whole.
+
+    ``delete_older_keys`` gets an organization and the number of the key with which all of its recordings are encrypted.
+    """
 
     def __init__(
-        self, db: Database, vault: RecordingVault, keys: DataKeys, journals: CallJournals, clock: Clock
+        self,
+        db: Database,
+        vault: RecordingVault,
+        keys: DataKeys,
+        clock: Clock,
+        delete_older_keys: Callable[[int, int], Awaitable[None]],
     ) -> None:
         self._db = db
         self._vault = vault
         self._keys = keys
-        self._journals = journals
         self._clock = clock
+        self._delete_older_keys = delete_older_keys
 
     async def seal_recordings(self, organization_id: int) -> tuple[int, int]:
         """Returns how many recordings were encrypted, and how many were left because they can still be written.
@@ -51,7 +59,7 @@ class RecordingSealer:
                     continue
                 sealed += await self._seal(key, newest)
         if left == 0:
-            await self._journals.delete_older_keys(organization_id, newest.number)
+            await self._delete_older_keys(organization_id, newest.number)
         return sealed, left
 
     async def _find_number(self, key: str) -> int | None:
