@@ -121,8 +121,6 @@ def wait_until_gone(pids: list[int], *, within_s: float = 15) -> list[int]:
 def copy_installation(data_dir: Path, to: Path) -> Offhook:
     # with the owner of the database's files, who is not root
     subprocess.run(["cp", "-a", data_dir, to], check=True)
-    # A start clears the folder of this address away, which another copy may use.
-    (to / "socket.path").unlink(missing_ok=True)
     return Offhook(to)
 
 

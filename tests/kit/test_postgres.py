@@ -155,6 +155,22 @@ def test_the_socket_is_private_and_its_address_is_the_same_after_a_restart(tmp_p
         server.stop()
 
 
+@pytest.mark.slow
+def test_a_copied_folder_leaves_the_address_of_its_original_alone(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path / ("original" * 15), durable=False)
+    sockets = Path(server.start().partition("host=")[2])
+    try:
+        subprocess.run(["cp", "-a", server.folder, tmp_path / ("copy" * 30)], check=True)
+        copy = EmbeddedPostgres(tmp_path / ("copy" * 30), durable=False)
+        try:
+            assert copy.start() != server.url
+        finally:
+            copy.stop()
+        assert sockets.is_dir()
+    finally:
+        server.stop()
+
+
 def test_a_cluster_of_another_version_is_refused_with_a_sentence(tmp_path: Path) -> None:
     cluster = tmp_path / "postgres"
     cluster.mkdir()

@@ -349,26 +349,35 @@ class EmbeddedPostgres:
             parent = runtime
         made = self._reuse_socket_folder() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=parent))
         self._chown_to_owner(made)
-        self._socket_note.write_text(str(made))
+        self._socket_note.write_text(f"{made}\n{self._identify_folder()}\n")
         return made
+
+    def _identify_folder(self) -> str:
+        found = self.folder.stat()
+        return f"{found.st_dev}:{found.st_ino}"
+
+    def _noted_socket_folder(self) -> Path | None:
+        """Returns the folder that this data folder had last; None in a copy of it, whose original may be in use."""
+        try:
+            noted, *owner = self._socket_note.read_text().splitlines()
+        except (OSError, ValueError):
+            return None
+        return Path(noted) if not owner or owner[0] == self._identify_folder() else None
 
     def _reuse_socket_folder(self) -> Path | None:
         """Reuses the last address, so that workers that lost the server find it: created again, never taken over."""
+        path = self._noted_socket_folder()
+        if path is None or not path.name.startswith(_SOCKET_PREFIX):
+            return None
         try:
-            path = Path(self._socket_note.read_text().strip())
-            if not path.name.startswith(_SOCKET_PREFIX):
-                return None
             path.mkdir(mode=0o700)
         except OSError:
             return None
         return path
 
     def _remove_socket_folder(self) -> None:
-        try:
-            old = Path(self._socket_note.read_text().strip())
-        except OSError:
-            return
-        if old.name.startswith(_SOCKET_PREFIX) and old.is_dir() and not old.is_symlink():
+        old = self._noted_socket_folder()
+        if old is not None and old.name.startswith(_SOCKET_PREFIX) and old.is_dir() and not old.is_symlink():
             shutil.rmtree(old, ignore_errors=True)
 
     def _chown_to_owner(self, path: Path) -> None:
