@@ -15,8 +15,9 @@ from offhook.runs.errors import JournalDamaged, JournalNotKept
 from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.records import retention_queries
 from offhook.runs.tables import Run, RunJournal
-from offhook.scenarios.errors import RunNotKept, RunNotOver, VersionChanged
-from offhook.scenarios.replays.service import RunReplay, load_replayable, replay_run
+from offhook.scenarios.errors import NoDraft, RunNotKept, RunNotOver, VersionChanged
+from offhook.scenarios.replays.orders import RunReplay
+from offhook.scenarios.replays.service import load_replayable, replay_run
 from offhook.voice.journal.kinds import AUDIO
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
@@ -92,10 +93,8 @@ async def test_a_call_is_the_same_again(root: Root, run: Run, live: LiveCallRegi
     assert not [name for name in found if name.startswith("run_journals")], "it is encrypted"
 
 
-async def test_a_changed_draft_differs_at_the_turn_that_it_changes(
-    root: Root, run: Run, live: LiveCallRegistry, models: FixedModels
-) -> None:
-    await talk(live, run, models)
+async def add_draft(root: Root, run: Run) -> None:
+    """A draft with another prompt."""
     async with root.db.transaction() as session:
         version = await session.get_one(WorkflowVersion, run.version_id)
         nodes = [dict(node, data=dict(node["data"])) for node in version.definition["nodes"]]
@@ -109,6 +108,15 @@ async def test_a_changed_draft_differs_at_the_turn_that_it_changes(
                 definition={**version.definition, "nodes": nodes},
             )
         )
+
+
+async def test_a_changed_draft_differs_at_the_turn_that_it_changes(
+    root: Root, run: Run, live: LiveCallRegistry, models: FixedModels
+) -> None:
+    await talk(live, run, models)
+    with pytest.raises(NoDraft):
+        await replay(root, run, is_draft=True)
+    await add_draft(root, run)
     result = await replay(root, run, is_draft=True)
     assert (result.is_exact, result.is_own, result.version_number) == (True, False, 2)
     difference = result.difference

@@ -125,3 +125,21 @@ class VersionChanged(Conflict):
     """The version that this call was held with has changed since: it was a draft. The call cannot be replayed."""
 
     code = "version_changed"
+
+
+class NoDraft(Conflict):
+    """This agent has no draft. Edit it first, or replay with the number of a version."""
+
+    code = "no_draft"
+
+
+class ReplayFailed(Conflict):
+    """This call could not be replayed: the process that replays calls stopped early, or took too long."""
+
+    code = "replay_failed"
+
+
+class NothingToReplay(Conflict):
+    """This agent has no runs in this time."""
+
+    code = "nothing_to_replay"

@@ -18,6 +18,18 @@ async def start_program(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Gives a program its order on the standard input, and yields the process to read lines of; it is killed at the
     end."""
+    async with open_program(command, *arguments) as process:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(order)
+            await process.stdin.drain()
+            process.stdin.close()
+        yield process
+
+
+@asynccontextmanager
+async def open_program(command: Sequence[str], *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Yields a process that waits for orders on its standard input; it is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         *command,
         *arguments,
@@ -28,11 +40,6 @@ async def start_program(
         preexec_fn=die_with_parent(),
     )
     try:
-        assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            process.stdin.write(order)
-            await process.stdin.drain()
-            process.stdin.close()
         yield process
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -19,7 +19,7 @@ from offhook.runs.errors import JournalDamaged, JournalNotKept
 from offhook.runs.journals import queries
 from offhook.runs.tables import Run, RunJournal
 from offhook.voice.journal.recorded_call import RecordedCall
-from offhook.voice.journal.tape import CallJournal, CallTape, JournalUnreadable, read_journal
+from offhook.voice.journal.tape import CallTape
 from offhook.workflows.service import VersionToRun
 
 _SALT_BYTES: Final = 16
@@ -124,21 +124,17 @@ class CallJournals:
 
     # -- reading --------------------------------------------------------------------------------------------------
 
-    async def read(self, session: AsyncSession, run: Run) -> CallJournal:
-        """Returns the journal of a run. Raises JournalNotKept, JournalDamaged (409)."""
+    async def read(self, session: AsyncSession, run: Run) -> bytes:
+        """Returns the journal of a run as it was packed. Raises JournalNotKept, JournalDamaged (409)."""
         journal = await queries.find_journal(session, run.organization_id, run.id)
         if journal is None:
             raise JournalNotKept
         if journal.omitted is not None:
             raise JournalNotKept(f"This run has no journal. {REASONS.get(journal.omitted, journal.omitted)}")
         try:
-            packed = await self._open(session, journal)
+            return await self._open(session, journal)
         except SecretUnreadable:
             raise JournalDamaged("The journal cannot be decrypted: it is damaged, or its key was deleted.") from None
-        try:
-            return await asyncio.to_thread(read_journal, packed)
-        except JournalUnreadable as error:
-            raise JournalDamaged(str(error)) from error
 
     async def _open(self, session: AsyncSession, journal: RunJournal) -> bytes:
         if journal.sealed is None or journal.key_number is None:

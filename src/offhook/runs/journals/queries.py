@@ -1,12 +1,23 @@
 """Statements about the journals of calls."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.tables import RunJournal
+from offhook.runs.tables import Run, RunJournal
+
+
+class JournaledRun(NamedTuple):
+    """A run with or without a journal; ``omitted`` is why one is empty."""
+
+    run_id: int
+    mode: str
+    has_journal: bool
+    omitted: str | None
 
 
 async def add_journal(session: AsyncSession, journal: RunJournal) -> None:
@@ -22,6 +33,25 @@ async def add_journal(session: AsyncSession, journal: RunJournal) -> None:
 async def find_journal(session: AsyncSession, organization_id: int, run_id: int) -> RunJournal | None:
     owner = RunJournal.organization_id == organization_id
     return await session.scalar(select(RunJournal).where(owner, RunJournal.run_id == run_id))
+
+
+async def list_runs(
+    session: AsyncSession, organization_id: int, workflow_id: int, since: datetime, until: datetime, *, limit: int
+) -> Sequence[JournaledRun]:
+    """Returns the runs of an agent that were created in this time, newest first."""
+    rows = await session.execute(
+        select(Run.id, Run.mode, RunJournal.run_id.is_not(None), RunJournal.omitted)
+        .outerjoin(RunJournal, RunJournal.run_id == Run.id)
+        .where(
+            Run.organization_id == organization_id,
+            Run.workflow_id == workflow_id,
+            Run.created_at >= since,
+            Run.created_at < until,
+        )
+        .order_by(Run.created_at.desc(), Run.id.desc())
+        .limit(limit)
+    )
+    return [JournaledRun(*row) for row in rows]
 
 
 async def list_with_older_keys(

@@ -27,8 +27,8 @@ class PlayOrder:
 
     def as_json(self) -> JsonObject:
         return {
-            "agent": _agent_as_json(self.agent),
-            "published": _agent_as_json(self.published) if self.published is not None else None,
+            "agent": agent_as_json(self.agent),
+            "published": agent_as_json(self.published) if self.published is not None else None,
             "scenarios": [scenario_as_json(scenario) for scenario in self.scenarios],
             "seeds": list(self.seeds),
             "policy": asdict(self.policy) if self.policy is not None else None,
@@ -37,10 +37,10 @@ class PlayOrder:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "PlayOrder":
         return cls(
-            agent=_read_agent(raw["agent"]),
+            agent=read_agent(raw["agent"]),
             scenarios=parse_scenarios(raw["scenarios"]),
             seeds=raw["seeds"],
-            published=_read_agent(raw["published"]) if raw["published"] is not None else None,
+            published=read_agent(raw["published"]) if raw["published"] is not None else None,
             policy=GatePolicy(**raw["policy"]) if raw["policy"] is not None else None,
         )
 
@@ -54,7 +54,8 @@ def hash_content(
     return sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _agent_as_json(agent: ScenarioAgent) -> JsonObject:
+def agent_as_json(agent: ScenarioAgent) -> JsonObject:
+    """Returns an agent as JSON that :func:`read_agent` reads."""
     parts: JsonObject = {
         "name": agent.name,
         "definition": dict(agent.definition),
@@ -74,7 +75,7 @@ def _agent_as_json(agent: ScenarioAgent) -> JsonObject:
     return parts
 
 
-def _read_agent(raw: Mapping[str, Any]) -> ScenarioAgent:
+def read_agent(raw: Mapping[str, Any]) -> ScenarioAgent:
     return build_scenario_agent(
         raw["name"],
         raw["definition"],

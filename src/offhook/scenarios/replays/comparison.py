@@ -4,11 +4,10 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
-from offhook.kit.json_values import JsonObject
 from offhook.runs.records.event_queries import to_storable_json
 from offhook.voice import events
 from offhook.voice.events import LIVE_ONLY
@@ -38,9 +37,6 @@ class ReplayDifference:
     what: str
     expected: str
     came: str
-
-    def as_json(self) -> JsonObject:
-        return asdict(self)
 
 
 def stored_observations(stored: Sequence[Mapping[str, Any]]) -> list[Observation]:

@@ -7,7 +7,8 @@ before an entry, and which after it.
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -222,17 +223,34 @@ def _as_plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else str(value)
 
 
+def read_facts(packed: bytes) -> Mapping[str, Any]:
+    """Returns what the call of a journal began with. Raises JournalUnreadable."""
+    with _report_damage():
+        facts: Mapping[str, Any] = _read_head(packed)[0]["facts"]
+        return facts
+
+
 def read_journal(packed: bytes) -> CallJournal:
     """Returns the journal of :meth:`CallTape.pack`. Raises JournalUnreadable."""
-    try:
-        head_text, _, rest = zlib.decompress(packed).partition(b"\n")
-        head = json.loads(head_text)
-        if head["format"] != FORMAT:
-            raise JournalUnreadable(
-                f"The journal has the format {head['format']!r:.20}, which this version cannot read."
-            )
+    with _report_damage():
+        head, rest = _read_head(packed)
         entries = _read_entries(_split(rest, head["columns"]), in_ms=head["in_ms"])
         return CallJournal(head["facts"], head["started_at"], head["window_s"], head["in_ms"], entries)
+
+
+def _read_head(packed: bytes) -> tuple[Any, bytes]:
+    """Returns the first line, and the columns behind it."""
+    head_text, _, rest = zlib.decompress(packed).partition(b"\n")
+    head = json.loads(head_text)
+    if head["format"] != FORMAT:
+        raise JournalUnreadable(f"The journal has the format {head['format']!r:.20}, which this version cannot read.")
+    return head, rest
+
+
+@contextmanager
+def _report_damage() -> Iterator[None]:
+    try:
+        yield
     except JournalUnreadable:
         raise
     except (zlib.error, KeyError, TypeError, IndexError, StopIteration, ValueError) as error:
