@@ -19,7 +19,14 @@ from offhook.voice.events import LIVE_ONLY
 from offhook.voice.journal.kinds import AUDIO, MEASURED, TICK, WINDOW
 from offhook.voice.journal.recorded_call import RecordedCall
 from offhook.voice.journal.replay import ReplayedCall, replay_call
-from offhook.voice.journal.tape import CallJournal, CallTape, JournalUnreadable, read_journal
+from offhook.voice.journal.tape import (
+    BLOCK_ENTRIES,
+    ENTRY_BYTES,
+    CallJournal,
+    CallTape,
+    JournalUnreadable,
+    read_journal,
+)
 from offhook.voice.ports import CallResult, EndCallRequest, ToolAnnouncement
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
@@ -331,13 +338,13 @@ def test_a_damaged_journal_is_an_error(damage: bytes) -> None:
 
 def test_a_long_call_keeps_no_journal() -> None:
     at = [0.0]
-    tape = CallTape(lambda: at[0], max_bytes=100)
-    for _ in range(5):
-        tape.note(AUDIO, 160)
-    omitted = [tape.omitted]
-    tape.note(AUDIO, 160)
-    omitted.append(tape.omitted)
-    assert omitted == ["", "too_long"]
+    tape = CallTape(lambda: at[0], max_bytes=2 * BLOCK_ENTRIES * ENTRY_BYTES)
+    omitted = []
+    for _ in range(3):
+        for _ in range(BLOCK_ENTRIES):
+            tape.note(AUDIO, 160)
+        omitted.append(tape.omitted)
+    assert omitted == ["", "", "too_long"]
     tape.note(AUDIO, 160)
     assert read_journal(tape.pack({})).entries == []
 

@@ -19,6 +19,8 @@ LEARNED_S: Final = 1.6
 TURN_S: Final = 2.2
 # A stretch of sound is measured again after this long.
 MEASURE_EVERY_S: Final = 0.09
+# Whole turns are long enough for one frame in so many.
+TURN_FRAMES: Final = 2
 # A voice is known by the last turns, of which the louder half was said to the agent rather than to somebody else.
 LEARNED_TURNS: Final = 6
 # Of windows without speech, one in so many is measured: for the floor of the noise.
@@ -66,7 +68,7 @@ class CallerSound:
 
     def was_turned_away(self) -> bool:
         """Returns whether the speech that has just ended was quieter and duller than this caller's voice."""
-        heard = self._measure(TURN_S)
+        heard = self._measure(TURN_S, every=TURN_FRAMES)
         if self._voice is None or heard.loud_s < MIN_LEARNED_S:
             return False
         distance, dullness = self._voice.level_db - heard.level_db, self._voice.tilt_db - heard.tilt_db
@@ -78,7 +80,7 @@ class CallerSound:
 
     def learn_voice(self) -> None:
         """Remembers how the caller sounds who has just spoken to the agent."""
-        heard = self._measure(LEARNED_S)
+        heard = self._measure(LEARNED_S, every=TURN_FRAMES)
         if heard.loud_s < MIN_LEARNED_S or heard.voiced < MIN_VOICING:
             return
         self._turns.append(heard)
@@ -90,12 +92,12 @@ class CallerSound:
 
     def was_breath(self) -> bool:
         """Returns whether the sound that has just ended had no pitch, like a cough that was taken for a word."""
-        heard = self._measure(TURN_S)
+        heard = self._measure(TURN_S, every=TURN_FRAMES)
         return self._levels.has_contrast and heard.loud_s > 0 and heard.voiced < MIN_VOICING
 
     def was_voice(self, span_s: float) -> bool:
         """Returns whether the sound of the last ``span_s`` seconds had a pitch."""
         return self._measure(span_s).voiced >= MIN_VOICING
 
-    def _measure(self, seconds: float) -> SoundEvidence:
-        return self._recent.measure(seconds, self._levels.floor_db)
+    def _measure(self, seconds: float, *, every: int = 1) -> SoundEvidence:
+        return self._recent.measure(seconds, self._levels.floor_db, every=every)

@@ -65,8 +65,9 @@ class RecentSound:
                 break
         return np.concatenate(pieces[::-1])[-size:] if pieces else self.last_piece
 
-    def measure(self, seconds: float, floor_db: float) -> SoundEvidence:
-        """Measures the whole frames of the last ``seconds``, at most ``RECENT_S``."""
+    def measure(self, seconds: float, floor_db: float, *, every: int = 1) -> SoundEvidence:
+        """Measures the whole frames of the last ``seconds``, at most ``RECENT_S``; of the loud ones one in ``every``. With
+        more than 1, ``change_db`` is not measured."""
         wanted = (min(int(seconds * RATE), self._total, _SIZE) - FRAME) // HOP + 1
         self._shift_rows()
         count = min(wanted, self._rows_end)
@@ -76,14 +77,14 @@ class RecentSound:
         unknown = np.flatnonzero(np.isnan(rows[:, POWER]))
         if unknown.size:
             rows[unknown, POWER] = measure_power(self._waves(unknown - count))
-        loud = find_loud(rows[:, POWER], floor_db)
+        loud = find_loud(rows[:, POWER], floor_db)[::every]
         if not loud.size:
             return SoundEvidence()
         # Of pauses nothing else is asked: their spectrum would be half of the work.
         unknown = loud[np.isnan(rows[loud, SPECTRUM.start])]
         if unknown.size:
             rows[unknown, SPECTRUM] = analyze_spectrum(self._waves(unknown - count))
-        return summarize(rows[loud], loud, floor_db)
+        return summarize(rows[loud], loud, floor_db, every=every)
 
     def _shift_rows(self) -> None:
         """Makes room for the frames that have become whole since the last time."""

@@ -97,11 +97,11 @@ def analyze_spectrum(waves: FloatArray) -> FloatArray:
     return columns
 
 
-def summarize(rows: FloatArray, positions: Positions, floor_db: float) -> SoundEvidence:
-    """Returns what the loud frames of a stretch say, of which there is at least one."""
+def summarize(rows: FloatArray, positions: Positions, floor_db: float, *, every: int = 1) -> SoundEvidence:
+    """Returns what the loud frames of a stretch say, of which there is at least one; ``rows`` has one in ``every``."""
     power, voiced, hum, low, high = rows[:, : BANDS.start].mean(axis=0, dtype=np.float64).tolist()
     return SoundEvidence(
-        loud_s=len(rows) * HOP / RATE,
+        loud_s=len(rows) * every * HOP / RATE,
         level_db=10 * math.log10(max(power, 1e-9)) - 90.3,
         voiced=voiced,
         tilt_db=10 * math.log10(max(high, 1e-9) / max(low, 1e-9)),

@@ -5,28 +5,34 @@ before an entry, and which after it.
 """
 
 import json
+import struct
 import zlib
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offhook.kit.json_values import JsonObject
 from offhook.voice.journal.kinds import AUDIO, BEAT, TICK, WINDOW
 
 # The format; a journal of another one cannot be replayed.
 FORMAT: Final = 1
-# Of one entry before compression: kind, reads, time, and a number.
-ENTRY_BYTES: Final = 17
+# One entry before compression: kind, reads, time, and a number.
+_ENTRY: Final = struct.Struct("<BIdd")
+_ROW: Final = np.dtype([("kind", "u1"), ("reads", "<u4"), ("at", "<f8"), ("number", "<f8")])
+ENTRY_BYTES: Final = _ENTRY.size
+_pack_entry: Final = _ENTRY.pack_into
 # Entries are compressed in memory block by block, a few seconds of the call each. That takes 0.1 ms.
 BLOCK_ENTRIES: Final = 512
+_BLOCK_BYTES: Final = BLOCK_ENTRIES * ENTRY_BYTES
 _FAST: Final = 3
 _SMALL: Final = 6
 _US: Final = 1e-6
+Column = NDArray[Any]
 
 
 class JournalUnreadable(ValueError):
@@ -54,22 +60,17 @@ class CallJournal:
     entries: Sequence[TapeEntry]
 
 
-@dataclass(slots=True)
-class _Columns:
-    """Entries, column by column."""
+class _Columns(NamedTuple):
+    """Entries, column by column; ``sizes``, ``windows`` and ``beats`` are the numbers of entries of these kinds."""
 
-    kinds: bytearray = field(default_factory=bytearray)
-    reads: "array[int]" = field(default_factory=lambda: array("I"))
-    times: "array[float]" = field(default_factory=lambda: array("d"))
-    sizes: "array[int]" = field(default_factory=lambda: array("I"))
-    windows: "array[float]" = field(default_factory=lambda: array("f"))
-    beats: "array[int]" = field(default_factory=lambda: array("i"))
+    kinds: Column
+    reads: Column
+    times: Column
+    sizes: Column
+    windows: Column
+    beats: Column
     # JSON, each value with a comma behind it
-    values: bytearray = field(default_factory=bytearray)
-
-    @property
-    def size(self) -> int:
-        return len(self.kinds) * ENTRY_BYTES + len(self.values)
+    values: bytes
 
 
 class _Block(NamedTuple):
@@ -80,30 +81,49 @@ class _Block(NamedTuple):
     packed: bytes
 
 
+def _read_columns(entries: bytes, values: bytes) -> _Columns:
+    rows = np.frombuffer(entries, _ROW)
+    kinds, numbers = rows["kind"], rows["number"]
+    return _Columns(
+        kinds,
+        rows["reads"],
+        rows["at"],
+        numbers[kinds == AUDIO].astype("<u4"),
+        numbers[kinds == WINDOW].astype("<f4"),
+        numbers[kinds == BEAT].astype("<i4"),
+        values,
+    )
+
+
+def _join(parts: Sequence[_Columns]) -> _Columns:
+    *arrays, values = zip(*parts, strict=True)
+    return _Columns._make([*map(np.concatenate, arrays), b"".join(values)])
+
+
+def _encode(columns: _Columns) -> tuple[list[bytes], bool]:
+    """Returns the bytes of each column, and whether times are whole milliseconds."""
+    times, in_ms = _encode_times(columns.times)
+    parts = [column.tobytes() for column in columns[:-1]]
+    parts[2] = times
+    return [*parts, columns.values], in_ms
+
+
 def _compress(columns: _Columns) -> _Block:
-    times, in_ms = _encode_times(np.array(columns.times, "<f8"))
-    parts = [
-        bytes(columns.kinds),
-        columns.reads.tobytes(),
-        times,
-        columns.sizes.tobytes(),
-        columns.windows.tobytes(),
-        columns.beats.tobytes(),
-        bytes(columns.values),
-    ]
+    parts, in_ms = _encode(columns)
     return _Block([len(part) for part in parts], in_ms, zlib.compress(b"".join(parts), _FAST))
 
 
-def _extend(columns: _Columns, block: _Block) -> None:
-    """Appends the entries of a block."""
+def _decompress(block: _Block) -> _Columns:
     kinds, reads, times, sizes, windows, beats, values = _split(zlib.decompress(block.packed), block.lengths)
-    columns.kinds += kinds
-    columns.reads.frombytes(reads)
-    columns.times.extend(_decode_times(times, in_ms=block.in_ms).tolist())
-    columns.sizes.frombytes(sizes)
-    columns.windows.frombytes(windows)
-    columns.beats.frombytes(beats)
-    columns.values += values
+    return _Columns(
+        np.frombuffer(kinds, "u1"),
+        np.frombuffer(reads, "<u4"),
+        _decode_times(times, in_ms=block.in_ms),
+        np.frombuffer(sizes, "<u4"),
+        np.frombuffer(windows, "<f4"),
+        np.frombuffer(beats, "<i4"),
+        values,
+    )
 
 
 def _split(data: bytes, lengths: Sequence[int]) -> list[bytes]:
@@ -111,7 +131,7 @@ def _split(data: bytes, lengths: Sequence[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(ends)]
 
 
-def _encode_times(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[bytes, bool]:
+def _encode_times(times: Column) -> tuple[bytes, bool]:
     """Returns times as bytes, and whether these are the steps between whole milliseconds."""
     ms = np.rint(times * 1000)
     if not times.size or not bool((ms / 1000 == times).all()):
@@ -119,13 +139,15 @@ def _encode_times(times: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[bytes, 
     return np.diff(ms, prepend=0.0).astype("<i8").tobytes(), True
 
 
-def _decode_times(part: bytes, *, in_ms: bool) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _decode_times(part: bytes, *, in_ms: bool) -> Column:
     return np.cumsum(np.frombuffer(part, "<i8")) / 1000 if in_ms else np.frombuffer(part, "<f8")
 
 
 class CallTape:
-    """Collects the entries of one call in memory; a call with more than ``max_bytes`` of them keeps none. They are compressed
-    while the call goes on."""
+    """Collects the entries of one call in memory, which are compressed while the call goes on.
+
+    A call with more than ``max_bytes`` of them keeps none; they are counted before compression, block by block.
+    """
 
     def __init__(self, read_clock: Callable[[], float], *, max_bytes: int) -> None:
         self._read_clock = read_clock
@@ -142,7 +164,9 @@ class CallTape:
         self._blocks: list[_Block] = []
         # before their compression
         self._blocks_bytes = 0
-        self._newest = _Columns()
+        self._entries = bytearray(_BLOCK_BYTES)
+        self._end = 0
+        self._values = bytearray()
 
     def read_clock(self) -> float:
         """Returns the time without noting that the call looked."""
@@ -152,7 +176,9 @@ class CallTape:
         """Returns the time for the call, and notes that it looked."""
         now = self._read_clock()
         if now != self._now:
-            self._append(TICK, now)
+            self._now = now
+            if not self.omitted:
+                self._append(TICK, now, 0)
         self._reads_since += 1
         return now
 
@@ -160,33 +186,35 @@ class CallTape:
         """Adds what reaches the call now."""
         if self.omitted:
             return
-        now = self._read_clock()
-        self._append(kind, now)
-        if kind == AUDIO:
-            self._newest.sizes.append(value)
-        elif kind == WINDOW:
-            self._newest.windows.append(value)
+        self._now = now = self._read_clock()
+        if kind in (AUDIO, WINDOW):
+            self._append(kind, now, value)
         elif kind == BEAT:
-            self._newest.beats.append(round((value - now) / _US))
+            self._append(kind, now, round((value - now) / _US))
         else:
             text = json.dumps(value, ensure_ascii=False, default=_as_plain, separators=(",", ":"))
-            self._newest.values += text.encode("utf-8", "surrogatepass") + b","
+            self._values += text.encode("utf-8", "surrogatepass") + b","
+            self._append(kind, now, 0)
 
-    def _append(self, kind: int, now: float) -> None:
-        self._now = now
-        if self.omitted:
-            return
-        newest = self._newest
-        if len(newest.kinds) >= BLOCK_ENTRIES:
-            self._blocks.append(_compress(newest))
-            self._blocks_bytes += newest.size
-            newest = self._newest = _Columns()
-        newest.kinds.append(kind)
-        newest.reads.append(self._reads_since)
-        newest.times.append(now)
+    def _append(self, kind: int, now: float, number: float) -> None:
+        # for every frame: one record in one place, which is still in the processor's cache
+        end = self._end
+        _pack_entry(self._entries, end, kind, self._reads_since, now, number)
         self._reads_since = 0
-        if self._blocks_bytes + newest.size > self._max_bytes:
+        self._end = end + ENTRY_BYTES
+        if self._end == _BLOCK_BYTES:
+            self._close_block()
+
+    def _close_block(self) -> None:
+        self._blocks_bytes += self._end + len(self._values)
+        if self._blocks_bytes > self._max_bytes:
             self.omit("too_long")
+            return
+        self._blocks.append(_compress(self._newest_columns()))
+        self._end, self._values = 0, bytearray()
+
+    def _newest_columns(self) -> _Columns:
+        return _read_columns(bytes(self._entries[: self._end]), bytes(self._values))
 
     def omit(self, because: str) -> None:
         """Keeps nothing of this call; the first reason counts."""
@@ -195,28 +223,17 @@ class CallTape:
 
     def pack(self, facts: JsonObject) -> bytes:
         """Returns the journal with these facts as compressed bytes. Takes milliseconds: call it in a thread."""
-        entries = _Columns()
-        for block in (*self._blocks, _compress(self._newest)):
-            _extend(entries, block)
-        times, in_ms = _encode_times(np.array(entries.times, "<f8"))
-        columns = [
-            bytes(entries.kinds),
-            entries.reads.tobytes(),
-            times,
-            entries.sizes.tobytes(),
-            entries.windows.tobytes(),
-            entries.beats.tobytes(),
-            b"[" + entries.values.removesuffix(b",") + b"]",
-        ]
+        columns = _join([*map(_decompress, self._blocks), self._newest_columns()])
+        parts, in_ms = _encode(columns._replace(values=b"[" + columns.values.removesuffix(b",") + b"]"))
         head: JsonObject = {
             "format": FORMAT,
             "facts": facts,
             "in_ms": in_ms,
             "started_at": self.started_at,
             "window_s": self.window_s,
-            "columns": [len(column) for column in columns],
+            "columns": [len(part) for part in parts],
         }
-        return zlib.compress(json.dumps(head, default=str).encode() + b"\n" + b"".join(columns), _SMALL)
+        return zlib.compress(json.dumps(head, default=str).encode() + b"\n" + b"".join(parts), _SMALL)
 
 
 def _as_plain(value: Any) -> Any:
