@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
     def vendors(
         host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
         first_port: Annotated[
-            int, typer.Option(min=0, max=65000, help="The first of ten ports; 0 picks free ones.")
+            int, typer.Option(min=0, max=65000, help="The first of eleven ports; 0 picks free ones.")
         ] = 9701,
         script: Annotated[
             list[str] | None, typer.Option(help="What recognizers understand, utterance by utterance (repeatable).")

@@ -6,6 +6,8 @@ from typing import Final
 
 from offhook.kit.audio import Samples
 from offhook_lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer, answers_in_turn
+from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.recognizers import (
     AssemblyAiServer,
     DeepgramRecognizerServer,
@@ -28,6 +30,7 @@ DEFAULT_SCRIPT: Final = (
     "Tomorrow at seven.",
     "Thank you, bye.",
 )
+DEFAULT_ANSWERS: Final = ("Hello, how can I help?", "Sure. For which day?", "That works. Anything else?")
 
 
 @asynccontextmanager
@@ -49,11 +52,12 @@ async def every_server(
         ("stt assemblyai", AssemblyAiServer(script=script)),
         ("stt speechmatics", SpeechmaticsServer(script=script)),
         ("stt openai", OpenAiRealtimeServer(script=script)),
+        ("realtime openai", OpenAiVoiceModelServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("stt openai (whisper-1, local servers)", OpenAiAudioServer(script=script)),
     ]
     async with AsyncExitStack() as stack:
         for number, (name, server) in enumerate(servers):
-            if say is not None and name.startswith("tts"):
+            if say is not None and name.startswith(("tts", "realtime")):
                 server.say = say
             await stack.enter_async_context(server.running(host, first_port + number if first_port else 0))
         yield servers
