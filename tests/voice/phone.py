@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from offhook.kit.audio import Codec
-from offhook.models.ports import CallModels, Llm, Stt, Tts
+from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
@@ -58,6 +58,7 @@ class Call:
     llms: Sequence[Llm] = ()
     ttss: Sequence[Tts] = ()
     stts: Sequence[Stt] = ()
+    realtime: SpeechToSpeech | None = None
     leg: KeptLeg = field(default_factory=KeptLeg)
     sink: KeptEvents = field(default_factory=KeptEvents)
     actions: list[Action] = field(default_factory=list)
@@ -137,6 +138,7 @@ class Call:
             llm=tuple(self.llms) or (ScriptedLlm(self.replies),),
             tts=tuple(self.ttss) or (ScriptedTts(),),
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
+            realtime=self.realtime,
         )
         agent = CallAgent(
             parse_graph(self.definition),

@@ -1,14 +1,16 @@
 """The ports through which the voice loop uses an LLM, a TTS and an STT vendor.
 
-Audio is little-endian PCM16 mono everywhere in this module; ``sample_rate`` is in Hz. Every method that talks to a
+Audio is little-endian PCM16 mono everywhere in this module but in speech-to-speech sessions, which have a
+:class:`WireFormat`; ``sample_rate`` is in Hz. Every method that talks to a
 vendor raises only :class:`ModelError` (cancellation excepted).
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from offhook.kit.json_values import JsonObject
+from offhook.models.speech.formats import WireFormat
 
 
 class ModelError(Exception):
@@ -137,7 +139,7 @@ LlmEvent = TextDelta | ToolCalled | LlmUsage
 class ModelRef:
     """A model as usage and events name it, e.g. ``ModelRef("llm", "openai", "gpt-4.1")``."""
 
-    kind: Literal["llm", "tts", "stt"]
+    kind: Literal["llm", "tts", "stt", "realtime"]
     provider: str
     model: str
 
@@ -244,13 +246,139 @@ class Stt(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechCapabilities:
+    """What a vendor can do; the voice loop asks this and never the vendor's name.
+
+    ``can_truncate``: it forgets what nobody heard. ``max_session_s``: how long it keeps a session, None for no limit.
+    ``min_commit_s``: the shortest audio that can become a turn of the caller.
+    """
+
+    can_truncate: bool
+    max_session_s: float | None
+    min_commit_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechUsage:
+    """The tokens of one response by modality; cached ones are not part of the other input."""
+
+    text_input_tokens: int = 0
+    text_cached_tokens: int = 0
+    text_output_tokens: int = 0
+    audio_input_tokens: int = 0
+    audio_cached_tokens: int = 0
+    audio_output_tokens: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Returns the numbers by name, without zeros."""
+        values = {field.name: int(getattr(self, field.name)) for field in fields(self)}
+        return {name: value for name, value in values.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenPiece:
+    """A piece of what the model says: audio, words, or both. Pieces of one ``item_id`` belong together, in order."""
+
+    item_id: str
+    text: str = ""
+    audio: bytes = b""
+
+
+# A tool call is yielded once, when the response that made it is complete.
+SpeechEvent = SpokenPiece | ToolCalled
+
+
+@dataclass(slots=True, eq=False)
+class ItemRef:
+    """An entry of the vendor's conversation. ``id`` is empty until the vendor has named it; ``is_lost``: the vendor does
+    not have it, or not as it was heard."""
+
+    id: str = ""
+    is_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReports:
+    """Callbacks of a session. ``on_usage`` gets None for a response that ended without a report of its usage."""
+
+    on_usage: Callable[[SpeechUsage | None], None]
+
+
+class SpeechSession(Protocol):
+    """One connection with one conversation. At most one response is generated at a time."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
+        """Sets what the next responses work with; sends nothing when nothing has changed."""
+        ...
+
+    def push_audio(self, payload: bytes) -> None:
+        """Adds the caller's audio to the turn that is being collected."""
+        ...
+
+    def commit_audio(self) -> ItemRef:
+        """Makes the collected audio a turn of the caller."""
+        ...
+
+    def clear_audio(self) -> None:
+        """Drops the collected audio."""
+        ...
+
+    def add_message(self, message: LlmMessage, after: ItemRef | None = None) -> list[ItemRef]:
+        """Adds an entry as text: what was said, a tool call or its result; at the end, or behind ``after``."""
+        ...
+
+    def truncate_item(self, item_id: str, heard_ms: int) -> None:
+        """Cuts what the model said to what was heard. Clamped to the audio that there is; 0 deletes the entry."""
+        ...
+
+    def delete_item(self, item: ItemRef) -> None: ...
+
+    def stream_response(self) -> AsyncIterator[SpeechEvent]:
+        """Lets the model speak. Closing the iterator cancels the response. Raises ModelError."""
+        ...
+
+    def item_ref(self, item_id: str) -> ItemRef:
+        """Returns the reference of an entry that a response has made."""
+        ...
+
+    async def close(self) -> None:
+        """Closes the session; waits briefly for the usage of a response that was cut off."""
+        ...
+
+
+class SpeechToSpeech(Protocol):
+    """One configured model. Shared by calls; each call has sessions of its own."""
+
+    @property
+    def model_ref(self) -> ModelRef: ...
+
+    @property
+    def capabilities(self) -> SpeechCapabilities: ...
+
+    def wire_format(self, sample_rate: int) -> WireFormat:
+        """Returns the format of sessions for a line of this rate, in both directions."""
+        ...
+
+    async def open_session(self, audio: WireFormat, reports: SessionReports) -> SpeechSession:
+        """Connects. Raises ModelError; one that is not retryable will fail again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class CallModels:
-    """The models of one call, best first: the next takes over when one fails. Never empty."""
+    """The models of one call, best first: the next takes over when one fails. Never empty.
+
+    ``realtime`` hears the caller and speaks itself; the others write, say fixed sentences, and take over from it.
+    """
 
     llm: tuple[Llm, ...]
     tts: tuple[Tts, ...]
     stt: tuple[Stt, ...]
     language: str = "en-US"
+    realtime: SpeechToSpeech | None = None
 
 
 class ModelSource(Protocol):

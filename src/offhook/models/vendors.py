@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeVar
 
 from offhook.kit.egress import EgressClient
-from offhook.models.ports import Llm, Stt, Tts
+from offhook.models.ports import Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
 from offhook.settings import Settings
 
-Kind = Literal["llm", "tts", "stt"]
+Kind = Literal["llm", "tts", "stt", "realtime"]
+# The kinds that every call has; a speech-to-speech model (realtime) is an addition.
 KINDS: Final[tuple[Kind, ...]] = ("llm", "tts", "stt")
-Port_co = TypeVar("Port_co", Llm, Tts, Stt, covariant=True)
+ALL_KINDS: Final[tuple[Kind, ...]] = (*KINDS, "realtime")
+AnyPort = Llm | Tts | Stt | SpeechToSpeech
+Port_co = TypeVar("Port_co", Llm, Tts, Stt, SpeechToSpeech, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class ModelVendor(Generic[Port_co]):
     listed ones (e.g. cloned ones). ``speeds`` None: speed cannot be set. ``takes_any_model``: at another ``base_url``
     any model name is accepted. ``list_offers`` is for a vendor whose models come and go: it returns the vendor with
     those of now, possibly none; a choice of one that is gone stays valid, and its port says what is missing.
+    ``key_provider`` is another provider of the same vendor, whose key works here too.
     """
 
     kind: Kind
@@ -92,6 +96,7 @@ class ModelVendor(Generic[Port_co]):
     needs_key: bool = True
     takes_base_url: bool = True
     takes_any_model: bool = False
+    key_provider: str = ""
     list_offers: "Callable[[ModelVendor[Port_co]], ModelVendor[Port_co]] | None" = None
     warm: Callable[[], Awaitable[None]] = _do_nothing
     close: Callable[[], Awaitable[None]] = _do_nothing
@@ -101,7 +106,7 @@ class ModelVendor(Generic[Port_co]):
         return self if self.list_offers is None else self.list_offers(self)
 
 
-AnyVendor = ModelVendor[Llm] | ModelVendor[Tts] | ModelVendor[Stt]
+AnyVendor = ModelVendor[Llm] | ModelVendor[Tts] | ModelVendor[Stt] | ModelVendor[SpeechToSpeech]
 
 
 @dataclass(frozen=True, slots=True)

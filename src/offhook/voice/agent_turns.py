@@ -190,10 +190,7 @@ class AgentTurns:
                 await utterance.raise_if_failed()
                 self.is_tool_running = self._is_tool_uninterruptible = False
                 if isinstance(step, AgentSpeech):
-                    if step.is_scripted:
-                        utterance.add_scripted(step.text, step.sound)
-                    else:
-                        utterance.add_text(step.text)
+                    _add_speech(utterance, step)
                     continue
                 utterance.flush()
                 if isinstance(step, NodeEntered):
@@ -239,7 +236,7 @@ class AgentTurns:
         now = self._line.now()
         heard = utterance.freeze_heard(now) if interrupted else utterance.heard_text(float("inf"))
         if interrupted:
-            self._conversation.history.truncate_to_heard(heard)
+            self._conversation.history.truncate_to_heard(heard, utterance.heard_speech_ms(now))
         span = utterance.audible_span()
         if span is not None and heard:
             event_data: ReadableJsonObject = {
@@ -327,3 +324,12 @@ class AgentTurns:
             await utterance.cancel()
             self._commit_utterance(utterance, interrupted=False)
             self._on_end(reason)
+
+
+def _add_speech(utterance: Utterance, speech: AgentSpeech) -> None:
+    if speech.spoken is not None:
+        utterance.add_spoken(speech.spoken.item_id, speech.text, speech.spoken.audio)
+    elif speech.is_scripted:
+        utterance.add_scripted(speech.text, speech.sound)
+    else:
+        utterance.add_text(speech.text)

@@ -1,6 +1,7 @@
 """What a call does when the caller speaks, has spoken, or was not understood."""
 
 import asyncio
+from typing import Final
 
 from offhook.kit.json_values import ReadableJsonObject
 from offhook.voice import events
@@ -17,7 +18,11 @@ from offhook.voice.output.playback import Playback
 from offhook.voice.overlap import OverlapController
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
+from offhook.voice.speech_to_speech.answers import SpeechToSpeechAnswers
 from offhook.voice.turn_filter import TurnFilter
+
+# In the history for a turn that a speech-to-speech model has heard and no recognizer has written down.
+NOT_TRANSCRIBED: Final = "(not transcribed)"
 
 
 class CallerTurns:
@@ -33,6 +38,7 @@ class CallerTurns:
     _overlap: OverlapController
     _playback: Playback
     _reprompts: Reprompts
+    _speech: SpeechToSpeechAnswers | None
     _turns: AgentTurns
     _voicemail: VoicemailHandler
 
@@ -67,6 +73,8 @@ class CallerTurns:
         said: ReadableJsonObject = {"text": text, "start_s": started, "end_s": stopped}
         self._line.emit(events.CALLER_SAID, {**said, "ignored": ignored} if ignored else said)
         self._voicemail.detector.on_turn_ended(text, self._llm)
+        if ignored and self._speech is not None:
+            self._speech.discard_caller_audio()
         if ignored or self._ended.is_set() or self._turns.is_mute:
             return
         self._filter.turn_accepted()
@@ -85,6 +93,10 @@ class CallerTurns:
         self._line.emit(events.CALLER_NOT_UNDERSTOOD, {"start_s": started, "end_s": stopped})
         self._overlap.finish()
         if self._turns.is_agent_busy:
+            return
+        if self._speech is not None and self._speech.can_hear:
+            now = self._line.since_start()
+            self._turns.answer_caller(NOT_TRANSCRIBED, TurnTiming(caller_stopped=stopped, turn_decided=now))
             return
         is_last = count >= self._config.max_unheard_turns
         step = "end" if is_last else "retry"

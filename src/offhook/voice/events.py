@@ -57,6 +57,7 @@ TOOL_CALLED: Final = "tool_called"  # {id, name, arguments}
 TOOL_ANSWERED: Final = "tool_answered"  # {id, name, ok, result?, error?, ms}
 MODEL_FAILED: Final = "model_failed"  # {kind, provider, model, code, message, retryable}
 FAILED_OVER: Final = "failed_over"  # {kind, from, to}
+SESSION_REPLACED: Final = "session_replaced"  # {provider, model} a speech-to-speech model goes on in a new session
 WATCHDOG_ACTED: Final = "watchdog_acted"  # {step: "filler"|"retry"|"apology"|"end", reason, silent_ms}
 CALLER_IDLE: Final = "caller_idle"  # {prompts, idle_s}
 DURATION_WARNED: Final = "duration_warned"  # {left_s}

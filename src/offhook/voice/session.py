@@ -18,7 +18,7 @@ from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.disclosure import Disclosure
 from offhook.voice.events import TurnTiming
 from offhook.voice.handover import MEDIA_LOST, MOVED, CallContinuation
-from offhook.voice.input.digit_collector import DigitCollector
+from offhook.voice.input.digit_collector import KEYPAD_NOTE, DigitCollector
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
@@ -31,10 +31,11 @@ from offhook.voice.ports import CallLeg, CallResult, RunSink, VadEngine
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.safety.call_termination import CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
+from offhook.voice.speech_to_speech.answers import SpeechToSpeechAnswers
 from offhook.voice.turn_filter import TurnFilter
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
 from offhook.voice.watchdog import CallWatchdog
-from offhook.workflows.graph import Edge
+from offhook.workflows.graph import Edge, Node
 
 MAX_START_DELAY_S: Final = 10.0
 
@@ -77,6 +78,9 @@ class CallSession(CallerTurns):
             dictionary=self._config.dictionary,
         )
         self._llm = LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s)
+        self._speech = SpeechToSpeechAnswers.for_call(
+            models, self._llm, codec=leg.codec, emit=line.emit, usage=self._usage
+        )
         self._conversation = Conversation(
             agent=agent,
             llm=self._llm,
@@ -166,6 +170,8 @@ class CallSession(CallerTurns):
         if self._recorder is not None:
             self._recorder.record_caller(self._line.since_start(), payload)
         self._listener.feed_audio(payload)
+        if self._speech is not None:
+            self._speech.feed_audio(payload, is_utterance=self._listener.is_utterance)
 
     def feed_digit(self, digit: str) -> None:
         """Accepts a key that the caller pressed (0-9, *, #, A-D)."""
@@ -270,6 +276,8 @@ class CallSession(CallerTurns):
     def _begin(self) -> None:
         """Begins to listen, and greets the caller or goes on with a call that was cut off."""
         codec = self._leg.codec
+        if self._speech is not None:
+            self._speech.begin_call(self._conversation)
         if self._resumed is not None:
             self._listener.start()
             self.handover.go_on(self._resumed, self._config.phrases.resumed)
@@ -281,7 +289,7 @@ class CallSession(CallerTurns):
         self._listener.start()
         self._conversation.enter_start_node()
         self._listener.set_expectation(self._conversation.caller_expectation())
-        self._turns.start_greeting(self._start_delay_s())
+        self._turns.start_greeting(_start_delay_s(self._conversation.node))
 
     async def _stop_speaking(self, beside: list[asyncio.Task[None]]) -> None:
         for task in beside:
@@ -292,6 +300,8 @@ class CallSession(CallerTurns):
         await self._turns.stop()
         await self._disclosure.close()
         self._digits.cancel()
+        if self._speech is not None:
+            await self._speech.close()
 
     async def _finish(self) -> str:
         """Hangs up, brings everything to its end and returns the outcome."""
@@ -317,13 +327,6 @@ class CallSession(CallerTurns):
         """Ends this session silently, because the call goes on elsewhere."""
         self.end_call(MOVED)
 
-    def _start_delay_s(self) -> float:
-        data = self._conversation.node.data
-        delay = data.get("delayed_start_duration", 2.0)
-        if data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
-            return 0.0
-        return min(max(float(delay), 0.0), MAX_START_DELAY_S)
-
     # -- keys -----------------------------------------------------------------------------------------------------
 
     def _on_digits(self, digits: str, edge: Edge | None) -> None:
@@ -332,6 +335,14 @@ class CallSession(CallerTurns):
         now = self._line.since_start()
         timing = TurnTiming(caller_stopped=now, turn_decided=now)
         if edge is None:
-            self._turns.answer_caller(f"(entered on the keypad) {digits}", timing)
+            self._turns.answer_caller(f"{KEYPAD_NOTE} {digits}", timing)
         elif edge in self._conversation.outgoing_edges():
             self._turns.answer_caller(None, timing, edge)
+
+
+def _start_delay_s(node: Node) -> float:
+    """Returns how long the agent waits before it greets."""
+    delay = node.data.get("delayed_start_duration", 2.0)
+    if node.data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
+        return 0.0
+    return min(max(float(delay), 0.0), MAX_START_DELAY_S)

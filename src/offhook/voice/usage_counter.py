@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from offhook.models.ports import LlmRequest, LlmUsage, ModelRef
+from offhook.models.ports import LlmRequest, LlmUsage, ModelRef, SpeechUsage
 
 # For English text, by the vendors' own rule of thumb.
 CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
+# A speech-to-speech model is only in the usage of conversations that had one.
+_ALL_KINDS: Final[tuple[Literal["llm", "tts", "stt", "realtime"], ...]] = (*_KINDS, "realtime")
 
 
 # {provider, model, and a number per counted unit}
@@ -21,7 +23,7 @@ class UsageCounter:
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:
         """``before`` is a result of :meth:`as_dict` from an earlier process of the same conversation."""
         self._counts: dict[ModelRef, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for kind in _KINDS:
+        for kind in _ALL_KINDS:
             for entry in (before or {}).get(kind, ()):
                 counts = self._counts[ModelRef(kind, entry["provider"], entry["model"])]
                 counts.update({name: value for name, value in entry.items() if name not in ("provider", "model")})
@@ -39,6 +41,16 @@ class UsageCounter:
         self.add_llm_usage(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(answer) // CHARACTERS_PER_TOKEN)))
         self._counts[ref]["estimated"] += 1
 
+    def add_speech_usage(self, ref: ModelRef, usage: SpeechUsage | None) -> None:
+        """Counts one response of a speech-to-speech model; None: the vendor has not reported its tokens."""
+        counts = self._counts[ref]
+        counts["calls"] += 1
+        if usage is None:
+            counts["unreported_responses"] += 1
+            return
+        for name, tokens in usage.counts().items():
+            counts[name] += tokens
+
     def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
         """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""
         self._counts[ref][unit] += amount
@@ -48,5 +60,5 @@ class UsageCounter:
         result: dict[str, list[UsageEntry]] = {kind: [] for kind in _KINDS}
         for ref, counts in self._counts.items():
             numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}
-            result[ref.kind].append({"provider": ref.provider, "model": ref.model, **numbers})
+            result.setdefault(ref.kind, []).append({"provider": ref.provider, "model": ref.model, **numbers})
         return result

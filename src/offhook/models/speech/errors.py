@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
-# a code without its kind ("tts_", "stt_") -> is worth retrying
+# a code without its kind ("tts_", "stt_", "realtime_") -> is worth retrying
 RETRYABLE: Final[Mapping[str, bool]] = {
     "bad_request": False,
     "unauthorized": False,
@@ -44,7 +44,11 @@ class VendorErrors:
     """Makes the errors of one vendor and key. ``close_codes``: meanings of the vendor's own close codes."""
 
     def __init__(
-        self, kind: Literal["tts", "stt", "embeddings"], api_key: str, *, close_codes: Mapping[int, str] | None = None
+        self,
+        kind: Literal["tts", "stt", "realtime", "embeddings"],
+        api_key: str,
+        *,
+        close_codes: Mapping[int, str] | None = None,
     ) -> None:
         self._kind = kind
         self._api_key = api_key

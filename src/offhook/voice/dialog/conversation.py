@@ -3,19 +3,29 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from offhook.kit.json_values import JsonObject
+from offhook.kit.json_values import JsonObject, nonblank_text
 from offhook.knowledge import KnowledgePassage
-from offhook.models.ports import Expectation, LlmMessage, LlmRequest, TextDelta, ToolCall, ToolCalled
+from offhook.models.ports import (
+    Expectation,
+    LlmEvent,
+    LlmMessage,
+    LlmRequest,
+    SpokenPiece,
+    TextDelta,
+    ToolCall,
+    ToolCalled,
+)
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
+from offhook.voice.dialog.answer_source import AnswerSource
 from offhook.voice.dialog.compaction import HistoryCompactor
 from offhook.voice.dialog.extraction import VariableExtractor
 from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.dialog.prompts import agent_sentences, edge_tools, expectation_for, hint_for, system_message
-from offhook.voice.dialog.retrieval import PassageRetriever, render_passages
+from offhook.voice.dialog.retrieval import PassageRetriever, render_background
 from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.voice.errors import EmptyTurn
 from offhook.voice.ports import AgentTool, EndCallRequest, RecordedSound, ToolAnnouncement
@@ -30,11 +40,15 @@ EXTRACTION_WAIT_S = 1.2
 
 @dataclass(frozen=True, slots=True)
 class AgentSpeech:
-    """Text for the caller. ``is_scripted``: a written sentence, not a model's stream; ``sound``: its recording."""
+    """Text for the caller. ``is_scripted``: a written sentence, not a model's stream; ``sound``: its recording.
+
+    ``spoken``: the model has said it itself, and no voice is needed.
+    """
 
     text: str
     is_scripted: bool = False
     sound: RecordedSound | None = None
+    spoken: SpokenPiece | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +110,7 @@ class Conversation:
         self._sentences = agent_sentences(graph) if is_spoken else ()
         self.context = agent.context
         self._llm = llm
+        self.answers: AnswerSource = llm
         self._toolbox = agent.toolbox
         self._sounds = agent.sounds
         self._sample_rate = sample_rate
@@ -109,8 +124,7 @@ class Conversation:
         self._compactor = HistoryCompactor(llm, emit, is_on=agent.config.is_compaction_on)
         self.history = ConversationHistory()
         self.nodes_visited: list[str] = []
-        self._entered = True
-        self.is_over = False
+        self._entered, self.is_over = True, False
         self.node = graph.nodes[graph.start_id]
 
     # -- position in the graph -------------------------------------------------------------------------------------
@@ -214,7 +228,7 @@ class Conversation:
         if text is None and recording is None and node.kind == "startCall":
             override = self.context.get("greeting_override")
             override = override if isinstance(override, dict) else {}
-            text, recording = _nonblank_string(override, "text"), _nonblank_string(override, "recording_id")
+            text, recording = nonblank_text(override.get("text")), nonblank_text(override.get("recording_id"))
             if text is None and recording is None:
                 text, recording = node.greeting, node.greeting_recording
         return await self.scripted_speech(text, recording)
@@ -239,11 +253,11 @@ class Conversation:
         for attempt in (1, 2):
             said: list[str] = []
             try:
-                async with aclosing(self._llm.stream(request)) as stream:
+                async with aclosing(self.answers.stream(request)) as stream:
                     async for event in stream:
-                        if isinstance(event, TextDelta) and event.text:
-                            said.append(event.text)
-                            yield AgentSpeech(event.text)
+                        if (speech := _read_speech(event)) is not None:
+                            said.append(speech.text)
+                            yield speech
                         elif isinstance(event, ToolCalled):
                             calls.append(event.call)
             finally:
@@ -262,7 +276,7 @@ class Conversation:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
-        system += _render_background(self.told_first, self._compactor.summary, passages)
+        system += render_background(self.told_first, self._compactor.summary, passages)
         persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
         hint = hint_for(
             node,
@@ -376,14 +390,8 @@ class Conversation:
         self.history.restore(state["history"])
 
 
-def _render_background(told_first: str, summary: str, passages: Sequence[KnowledgePassage]) -> str:
-    """Returns what the system message says beside the prompts."""
-    parts = [f"# What the caller was told first\n{told_first}"] if told_first else []
-    parts += [f"# What was said before\n{summary}"] if summary else []
-    parts += [render_passages(passages)] if passages else []
-    return "".join(f"\n\n{part}" for part in parts)
-
-
-def _nonblank_string(values: Mapping[str, Any], key: str) -> str | None:
-    value = values.get(key)
-    return value if isinstance(value, str) and value.strip() else None
+def _read_speech(event: LlmEvent | SpokenPiece) -> AgentSpeech | None:
+    """Returns what an event says; None for calls and empty text."""
+    if isinstance(event, SpokenPiece):
+        return AgentSpeech(event.text, spoken=event)
+    return AgentSpeech(event.text) if isinstance(event, TextDelta) and event.text else None

@@ -1,6 +1,6 @@
 """The conversation history for the model: words and calls, cut to what was heard."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,6 +15,8 @@ class ConversationHistory:
     def __init__(self) -> None:
         self.messages: list[LlmMessage] = []
         self._spoken_entries: list[int] = []
+        # gets how much was heard of what a model has said itself, by its item, in milliseconds
+        self.on_speech_cut: Callable[[Mapping[str, int]], None] | None = None
 
     def begin_turn(self, messages: list[LlmMessage], heard: str | None) -> None:
         """Begins a turn with these messages and the caller's words, if any."""
@@ -43,8 +45,10 @@ class ConversationHistory:
         """Adds a phrase of the session itself (of the watchdog), so that the model knows about it."""
         self.messages.append(LlmMessage("assistant", text))
 
-    def truncate_to_heard(self, heard: str) -> None:
+    def truncate_to_heard(self, heard: str, speech_ms: Mapping[str, int] | None = None) -> None:
         """Keeps only the words of this turn that were heard before the caller interrupted."""
+        if speech_ms and self.on_speech_cut is not None:
+            self.on_speech_cut(speech_ms)
         left = heard
         for index in self._spoken_entries:
             message = self.messages[index]

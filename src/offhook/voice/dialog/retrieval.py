@@ -158,3 +158,11 @@ def render_passages(passages: Sequence[KnowledgePassage]) -> str:
         heading = f"{passage.heading}\n" if passage.heading else ""
         parts.append(f"[{number}] {passage.name}{page}\n{heading}{passage.text}")
     return PASSAGES_RULE + "\n\n".join(parts)
+
+
+def render_background(told_first: str, summary: str, passages: Sequence[KnowledgePassage]) -> str:
+    """Returns what the system message says beside the prompts."""
+    parts = [f"# What the caller was told first\n{told_first}"] if told_first else []
+    parts += [f"# What was said before\n{summary}"] if summary else []
+    parts += [render_passages(passages)] if passages else []
+    return "".join(f"\n\n{part}" for part in parts)

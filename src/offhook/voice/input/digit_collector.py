@@ -10,6 +10,8 @@ from offhook.workflows.graph import Edge
 ENTRY_TIMEOUT_S: Final = 2.0
 PREFIX_TIMEOUT_S: Final = 1.0
 MAX_DIGITS: Final = 32
+# Stands before an entry in the conversation's history.
+KEYPAD_NOTE: Final = "(entered on the keypad)"
 
 
 class DigitCollector:

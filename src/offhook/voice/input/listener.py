@@ -106,7 +106,7 @@ class CallerListener:
         self.last_audio_at = self._time()
         self.seconds += samples.size / self._codec.sample_rate
         pcm = samples.tobytes()
-        self._replay.push(pcm, is_utterance=self._is_utterance)
+        self._replay.push(pcm, is_utterance=self.is_utterance)
         if self._stream is not None:
             self._stream.push_audio(pcm)
         if self._config.interrupt_min_level_db is not None:
@@ -118,7 +118,7 @@ class CallerListener:
         self._vad.push(narrow)
 
     @property
-    def _is_utterance(self) -> bool:
+    def is_utterance(self) -> bool:
         """Returns whether the caller is speaking, or has spoken without a final transcript yet."""
         return self.detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
@@ -194,7 +194,7 @@ class CallerListener:
     def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
         """Attaches a recognizer; after a failure it gets the caller's audio since the last final transcript."""
         stream.set_expectation(self._expectation)
-        if replay and self._is_utterance:
+        if replay and self.is_utterance:
             self._state.partial = ""
             stream.speech_started()
             stream.push_audio(self._replay.pending_audio())

@@ -46,6 +46,12 @@ class QueuedSentence:
     buffer: bytearray = field(default_factory=bytearray)
     on_start: Callable[[], None] | None = None
 
+    def heard_s(self, now: float, bytes_per_s: float) -> float:
+        """Returns the seconds of audio that were played by ``now``: no more than was sent, or than time has passed."""
+        if self.first_frame_at is None:
+            return 0.0
+        return max(0.0, min(self.sent_bytes / bytes_per_s, now - self.first_frame_at))
+
     def heard_text(self, now: float, bytes_per_s: float) -> str:
         """Returns the words played by ``now``, cut at a word boundary, by the share of the audio that was sent."""
         if self.first_frame_at is None:

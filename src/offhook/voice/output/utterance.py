@@ -7,6 +7,7 @@ from functools import partial
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
+from offhook.voice.output.model_speech import ModelSpeech
 from offhook.voice.output.playback import Playback, QueuedSentence
 from offhook.voice.output.sentence_splitter import SentenceSplitter
 from offhook.voice.output.speech import CallSpeaker
@@ -32,7 +33,10 @@ class Utterance:
         self._now = since_start
         self.timing = timing
         self._splitter = SentenceSplitter()
-        self._waiting: asyncio.Queue[str | RecordedSound | None] = asyncio.Queue()
+        self._waiting: asyncio.Queue[str | RecordedSound | ModelSpeech | None] = asyncio.Queue()
+        # what a speech-to-speech model has said in this turn, the last of it still growing
+        self._spoken: list[ModelSpeech] = []
+        self._frozen_ms: dict[str, int] | None = None
         self._sentences: list[QueuedSentence] = []
         self._task: asyncio.Task[None] | None = None
         self._frozen: str | None = None
@@ -53,12 +57,28 @@ class Utterance:
             self.timing.first_token = self._now()
         self._queue_sentence(text if sound is None else sound)
 
+    def add_spoken(self, item_id: str, text: str, audio: bytes) -> None:
+        """Adds a piece of a model's own speech, in the line's codec."""
+        if self.timing.first_token is None:
+            self.timing.first_token = self._now()
+        if not self._spoken or self._spoken[-1].item_id != item_id:
+            self.flush()
+            self._spoken.append(ModelSpeech(item_id))
+            self._queue_sentence(self._spoken[-1])
+        self._spoken[-1].add_piece(text, audio)
+        if audio:
+            self._on_first_byte()
+
     def flush(self) -> None:
         """Speaks text that is waiting for the end of its sentence (a node was left, a tool runs, the turn is over)."""
+        if self._spoken:
+            self._spoken[-1].mark_complete()
         for sentence in self._splitter.flush():
             self._queue_sentence(sentence)
 
-    def _queue_sentence(self, sentence: str | RecordedSound) -> None:
+    def _queue_sentence(self, sentence: str | RecordedSound | ModelSpeech) -> None:
+        if self._spoken and sentence is not self._spoken[-1]:
+            self._spoken[-1].mark_complete()
         if self.timing.first_sentence is None:
             self.timing.first_sentence = self._now()
         if self._task is None:
@@ -76,6 +96,9 @@ class Utterance:
     async def _speak_queue(self) -> None:
         while (text := await self._waiting.get()) is not None:
             await self._inputs.resumed("speak")
+            if isinstance(text, ModelSpeech):
+                self._sentences.append(text.begin_playing(self._playback, partial(self._on_speech_start, text)))
+                continue
             if isinstance(text, RecordedSound):
                 self._on_first_byte()
                 self._sentences.append(
@@ -85,6 +108,9 @@ class Utterance:
             await self._speaker.say(
                 text, self._sentences, on_byte=self._on_first_byte, on_start=partial(self._on_sentence_start, text)
             )
+
+    def _on_speech_start(self, speech: ModelSpeech) -> None:
+        self._on_sentence_start(speech.text)
 
     def _on_first_byte(self) -> None:
         if self.timing.first_byte is None:
@@ -121,8 +147,16 @@ class Utterance:
     def freeze_heard(self, now: float) -> str:
         """Freezes the result of :meth:`heard_text` at loop time ``now``, when the caller interrupts."""
         if self._frozen is None:
+            self._frozen_ms = self.heard_speech_ms(now)
             self._frozen = self.heard_text(now)
         return self._frozen
+
+    def heard_speech_ms(self, now: float) -> dict[str, int]:
+        """Returns how much of a model's own speech was heard by loop time ``now``, by its item."""
+        if self._frozen_ms is not None:
+            return self._frozen_ms
+        rate = self._playback.bytes_per_s
+        return {speech.item_id: speech.heard_ms(now, rate) for speech in self._spoken}
 
     def heard_text(self, now: float) -> str:
         """Returns the words sent to the caller by loop time ``now``."""

@@ -14,7 +14,7 @@ RETRY_AFTER_S: Final = 20.0
 # Offline models are a last resort: a vendor that failed is asked once more before them.
 OFFLINE_PROVIDER: Final = "builtin"
 # Errors of this request, not of the vendor.
-_REQUEST_ERRORS: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call"})
+_REQUEST_ERRORS: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call", "realtime_content_filtered"})
 
 
 class ModelFailover:

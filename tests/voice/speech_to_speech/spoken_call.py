@@ -1,0 +1,136 @@
+"""Whole calls with a speech-to-speech model over a real WebSocket, on virtual time: both sides speak in tones."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from offhook.models.providers.openai_realtime.model import OpenAiRealtimeModel
+from offhook.models.vendors import ModelChoice
+from offhook.voice import events
+from offhook.voice.recording_switch import RecordingSwitch
+from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer, answers_in_turn
+from offhook_lab.speech.realtime_conversation import ModelAnswer
+from offhook_lab.speech.tones import ToneDetector, ToneWord, speak_tones
+from tests.fakes.clock import run_virtual
+from tests.fakes.scripted import ScriptedLlm, says
+from tests.fakes.voice import KeptLeg, KeptRecorder
+from tests.voice.phone import LOUDNESS, Action, Call, agent_graph, edge, node
+
+SURE = "Sure, for how many people shall I book it?"
+LONG = "Well there are many things that I could tell you about this and I will tell you all of them one after another"
+CASCADE = "The other model says this."
+VOICE = "marin"
+
+
+def answer(text: str = "", *calls: str, **arguments: Any) -> ModelAnswer:
+    return ModelAnswer(text, tuple((name, arguments) for name in calls))
+
+
+def spoken_agent(**start: Any) -> dict[str, Any]:
+    """The model greets and talks, and ends when the caller is done."""
+    return agent_graph(
+        node("start", "startCall", prompt="Help the caller.", **{"allow_interrupt": True, **start}),
+        node("end", "endCall", prompt="Say goodbye.", say="Thank you, goodbye."),
+        edge("start", "end", "Done", "The caller is done"),
+    )
+
+
+@dataclass
+class SpokenCall(Call):
+    """The caller speaks in tones, which the model hears; the scripted recognizer reads the words."""
+
+    voice: bytearray = field(default_factory=bytearray)
+
+    def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> Self:
+        def speak(call: Call) -> None:
+            self.hearing.spoken.append(text)
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate)))
+
+        self.actions.append(Action(at, speak))
+        return self
+
+    def murmurs(self, text: str, *, at: float) -> Self:
+        """Speak words that the recognizer does not understand."""
+
+        def speak(call: Call) -> None:
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate)))
+
+        self.actions.append(Action(at, speak))
+        return self
+
+    def _audio(self, now: float) -> bytes:
+        size = self.leg.codec.frame_bytes
+        frame = (bytes(self.voice[:size]) + self.leg.codec.silence_frame)[:size]
+        del self.voice[:size]
+        return frame
+
+    @property
+    def heard_by_the_caller(self) -> str:
+        """The words in the frames that left, those of the scripted voice as ``?``."""
+        codec = self.leg.codec
+        ear = ToneDetector(codec.sample_rate)
+        quiet = np.zeros(codec.sample_rate // 5, np.int16)
+        line = np.concatenate([*(codec.decode(frame) for _, frame in self.leg.frames), quiet])
+        return " ".join(item.text or "?" for item in ear.push_samples(line) if isinstance(item, ToneWord))
+
+    def longest_gap_after(self, start: float) -> float:
+        """Seconds between two frames of the agent's last answer, if it began after ``start``."""
+        times = [at for at, _ in self.leg.frames if at >= self.started_at + start]
+        return max(later - earlier for earlier, later in pairwise(times))
+
+    @property
+    def failures(self) -> list[str]:
+        return [str(data["code"]) for data in self.sink.of(events.MODEL_FAILED)]
+
+    @property
+    def failovers(self) -> list[tuple[str, str]]:
+        return [(str(data["from"]), str(data["to"])) for data in self.sink.of(events.FAILED_OVER)]
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        found = self.sink.of(events.USAGE_COUNTED)[0].get("realtime") or [{}]
+        return dict(found[0])
+
+
+@dataclass
+class Vendor:
+    """The emulator, and the port that uses it."""
+
+    server: OpenAiVoiceModelServer
+    model: OpenAiRealtimeModel
+
+    async def carry(self, call: SpokenCall) -> SpokenCall:
+        """Carries a call to its end; ``call.llms`` take over when the model fails."""
+        call.realtime = self.model
+        call.llms = call.llms or [ScriptedLlm([], afterwards=says(CASCADE))]
+        call.result = await call._run()
+        return call
+
+
+@asynccontextmanager
+async def vendor(*answers: ModelAnswer, model: str = "gpt-realtime-2", key: str = "lab-key") -> AsyncIterator[Vendor]:
+    script = answers or (answer("Hello, how can I help?"), answer(SURE))
+    async with OpenAiVoiceModelServer(answers_in_turn(*script)).running() as server:
+        choice = ModelChoice(
+            "realtime", "openai_realtime", model, key, server.base_url, is_own_network=True, voice_id=VOICE
+        )
+        yield Vendor(server, OpenAiRealtimeModel(choice))
+
+
+def on_a_line(scenario: Callable[[], Any]) -> None:
+    """Runs a scenario with real sockets on virtual time."""
+    run_virtual(scenario(), has_sockets=True, limit_s=6000)
+
+
+def recorded_call(definition: dict[str, Any], leg: KeptLeg | None = None) -> tuple[SpokenCall, KeptRecorder]:
+    recorder = KeptRecorder()
+    call = SpokenCall(definition, leg=leg or KeptLeg(), recording=RecordingSwitch(recorder))
+    return call, recorder
+
+
+def sent(server: OpenAiVoiceModelServer, kind: str) -> Sequence[dict[str, Any]]:
+    return [message for message in server.messages if message["type"] == kind]

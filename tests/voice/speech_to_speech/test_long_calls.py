@@ -1,0 +1,47 @@
+"""A call that is longer than the vendor lets a session be."""
+
+from dataclasses import replace
+
+from offhook.voice import events
+from tests.voice.speech_to_speech.spoken_call import SpokenCall, answer, on_a_line, spoken_agent, vendor
+
+GREETING = "Hello, how can I help?"
+
+
+class TestRotation:
+    def test_a_session_is_replaced_before_its_limit_and_nobody_hears_it(self) -> None:
+        async def scenario() -> None:
+            async with vendor(answer(GREETING), answer("There is more to say.")) as lab:
+                # a minute instead of an hour
+                lab.server.session_s = 60.0
+                call = SpokenCall(spoken_agent(), configurations={"max_user_idle_timeout": 60})
+                lab.model.capabilities = replace(lab.model.capabilities, max_session_s=60.0)
+                for number in range(12):
+                    call.says("tell me more", at=6 + number * 12.0)
+                await lab.carry(call.hangs_up(at=150))
+
+                assert lab.server.connections >= 3
+                assert len(call.sink.of(events.SESSION_REPLACED)) == lab.server.connections - 1
+                assert not call.failures
+                assert call.agent_said == [GREETING, *["There is more to say."] * 12]
+                # every answer comes as quickly as the first one
+                delays = [event["response_ms"] for event in call.sink.of(events.TURN_TIMED)]
+                assert max(delays) - delays[0] <= 300
+                # the last session knows the first words of the call
+                assert lab.server.conversation.remembered_lines()[0] == ("assistant", GREETING)
+                assert len(lab.server.conversation.entries) == 25
+
+        on_a_line(scenario)
+
+    def test_a_session_that_expires_early_is_opened_again(self) -> None:
+        async def scenario() -> None:
+            async with vendor(answer(GREETING), answer("There is more to say.")) as lab:
+                lab.server.session_s = 20.0
+                call = SpokenCall(spoken_agent(), configurations={"max_user_idle_timeout": 60})
+                call.says("tell me more", at=6).says("tell me more", at=26)
+                await lab.carry(call.hangs_up(at=32))
+
+                assert lab.server.connections >= 2
+                assert call.agent_said == [GREETING, *["There is more to say."] * 2]
+
+        on_a_line(scenario)
