@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from offhook.kit.http.server import server_config
-from offhook.models.ports import CallModels, Llm
+from offhook.models.ports import CallModels, Llm, SpeechToSpeech
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.telephony.media.simulated_phone import SimulatedPhone
@@ -45,12 +45,13 @@ class AudibleTts(ScriptedTts):
 class ScriptedModels:
     """Implements ModelSource for every call of this server: a recognizer that reads what the test's callers say.
 
-    ``llm`` is the agents' model instead of the script of ``replies``."""
+    ``llm`` is the agents' model instead of the script of ``replies``, ``realtime`` the one that speaks itself."""
 
     def __init__(self) -> None:
         self.hearing = Hearing()
         self.replies: list[Reply] = [takes("done")]
         self.llm: Llm | None = None
+        self.realtime: SpeechToSpeech | None = None
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         is_caller = "models" in configurations
@@ -58,6 +59,7 @@ class ScriptedModels:
             llm=(self.llm or ScriptedLlm(self.replies),),
             tts=(AudibleTts(self.hearing) if is_caller else ScriptedTts(s_per_char=0.02),),
             stt=(ScriptedStt(self.hearing),),
+            realtime=None if is_caller else self.realtime,
         )
 
     async def for_request(self, organization_id: int, note: str) -> CallModels:

@@ -19,6 +19,7 @@ V2 = "/organizations/model-configurations/v2"
 KEY = "sk-live-0123456789abcd"
 MASK = "*" * 18 + "abcd"
 OPENAI = {"provider": "openai", "model": "gpt-4.1", "api_key": KEY, "temperature": 0.5}
+REALTIME = {"provider": "openai_realtime", "api_key": KEY}
 SAVED = {"llm": OPENAI, "stt": {"provider": "builtin", "language": "en-GB"}}
 
 
@@ -132,7 +133,12 @@ class TestSaving:
             ({"fallbacks": {"llm": [{"provider": "nobody"}]}}, "allowed"),
             ({"embeddings": {"provider": "nobody"}}, "builtin"),
             ({"mode": "dograh", "dograh": {"api_key": "k"}}, "byok"),
-            ({"mode": "byok", "byok": {"mode": "realtime"}}, "pipeline"),
+            ({"mode": "byok", "byok": {"mode": "realtime"}}, "byok.realtime is required"),
+            ({"realtime": {"provider": "openai_realtime"}}, "requires an API key"),
+            ({"realtime": {**REALTIME, "voice_id": "nobody"}}, "known: marin"),
+            ({"realtime": {**REALTIME, "model": "gpt-99"}}, "gpt-realtime-2"),
+            ({"realtime": {"provider": "grok_realtime", "api_key": KEY}}, "allowed: openai_realtime"),
+            ({"is_realtime": True}, "models.realtime.provider"),
             ([], "valid dictionary"),
         ],
     )
@@ -329,6 +335,9 @@ class TestWorkflowsChoice:
             ({"llm": {"base_url": "https://models.example"}}, "Extra inputs"),
             ({"fallbacks": {"llm": [{"model": "gpt-4.1"}]}}, "provider"),
             ({"surprise": {}}, "Extra inputs"),
+            ({"realtime": {"provider": "openai_realtime"}}, "requires an API key"),
+            ({"realtime": {"api_key": "sk-secret"}}, "Extra inputs"),
+            ({"is_realtime": True}, "models.realtime.provider"),
         ],
     )
     async def test_is_checked_when_it_is_saved(

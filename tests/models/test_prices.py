@@ -5,12 +5,13 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from offhook.models.ports import LlmUsage, ModelRef
+from offhook.models.ports import LlmUsage, ModelRef, SpeechUsage
 from offhook.models.prices import Price, PricedUsage, PriceList, UnpricedUsage, price_table
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
 
 DAY = date(2026, 11, 21)
 TABLE = PriceList()
+REALTIME = ModelRef("realtime", "openai_realtime", "gpt-realtime-1.5")
 
 
 def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, list[UsageEntry]]:
@@ -67,6 +68,35 @@ def test_a_model_without_a_known_price_is_unpriced_and_not_free() -> None:
     assert TABLE.price_usage(used("openai", "my-own-server", 1000, 10), DAY) == [
         UnpricedUsage("llm", "openai", "my-own-server", "prompt_token", 1000.0),
         UnpricedUsage("llm", "openai", "my-own-server", "completion_token", 10.0),
+    ]
+
+
+def test_speech_costs_by_modality() -> None:
+    counter = UsageCounter()
+    spoken = SpeechUsage(
+        text_input_tokens=1000,
+        text_cached_tokens=10_000,
+        text_output_tokens=500,
+        audio_input_tokens=2000,
+        audio_cached_tokens=4000,
+        audio_output_tokens=3000,
+    )
+    counter.add_speech_usage(REALTIME, spoken)
+    assert [(line.unit, line.quantity, line.cost_cents) for line in lines(counter.as_dict())] == [
+        ("text_input", Decimal(1000), Decimal("0.4")),
+        ("text_cached", Decimal(10_000), Decimal("0.4")),
+        ("text_output", Decimal(500), Decimal("0.8")),
+        ("audio_input", Decimal(2000), Decimal("6.4")),
+        ("audio_cached", Decimal(4000), Decimal("0.16")),
+        ("audio_output", Decimal(3000), Decimal("19.2")),
+    ]
+
+
+def test_a_response_without_a_report_is_unpriced_and_not_free() -> None:
+    counter = UsageCounter()
+    counter.add_speech_usage(REALTIME, None)
+    assert TABLE.price_usage(counter.as_dict(), DAY) == [
+        UnpricedUsage("realtime", "openai_realtime", "gpt-realtime-1.5", "response", 1.0)
     ]
 
 

@@ -1,7 +1,7 @@
 """Which models a call gets: the workflow's choice, the settings', and the offline ones behind them."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import SecretStr
@@ -60,9 +60,41 @@ class TestChoice:
         assert (one.llm[0], one.tts[0], one.stt[0]) == (two.llm[0], two.tts[0], two.stt[0])
 
 
+class TestRealtime:
+    SPOKEN: ClassVar[dict[str, Any]] = {"realtime": {"provider": "openai_realtime", "api_key": "sk-test"}}
+
+    async def test_it_is_an_addition_to_the_cascade(self, registry: ModelRegistry) -> None:
+        models = registry.for_call({}, self.SPOKEN)
+        assert models.realtime is not None
+        assert models.realtime.model_ref == ModelRef("realtime", "openai_realtime", "gpt-realtime-2")
+        assert models.llm[0].model_ref == BUILTIN
+        assert registry.for_call({}).realtime is None
+
+    async def test_an_agent_may_choose_another_one_or_none(self, registry: ModelRegistry) -> None:
+        chosen = registry.for_call({"models": {"realtime": {"model": "gpt-realtime-1.5"}}}, self.SPOKEN)
+        assert chosen.realtime is not None
+        assert chosen.realtime.model_ref.model == "gpt-realtime-1.5"
+        assert registry.for_call({"models": {"is_realtime": False}}, self.SPOKEN).realtime is None
+        kept = {**self.SPOKEN, "is_realtime": False}
+        assert registry.for_call({}, kept).realtime is None
+        assert registry.for_call({"models": {"is_realtime": True}}, kept).realtime is not None
+
+    async def test_the_key_of_the_vendors_language_model_works_too(self) -> None:
+        registry = with_key()
+        assert registry.for_call({"models": {"realtime": {"provider": "openai_realtime"}}}).realtime is not None
+        await registry.close()
+
+    async def test_without_a_key_there_is_none(self, registry: ModelRegistry) -> None:
+        assert registry.for_call({"models": {"realtime": {"provider": "openai_realtime"}}}).realtime is None
+
+
 @pytest.mark.parametrize(
     ("chosen", "named"),
     [
+        ({"realtime": {"provider": "nobody"}}, "allowed: openai_realtime"),
+        ({"realtime": {"provider": "openai_realtime", "model": "gpt-99"}}, "gpt-realtime-2"),
+        ({"realtime": {"provider": "openai_realtime", "voice_id": "../x"}}, "marin"),
+        ({"is_realtime": True}, "models.realtime.provider"),
         ({"llm": {"provider": "nobody"}}, "allowed: builtin, openai"),
         ({"tts": {"provider": "nobody"}}, "allowed: builtin"),
         ({"stt": {"provider": "nobody"}}, "allowed: builtin"),

@@ -49,7 +49,7 @@ WRONG: list[tuple[str, Any]] = [
     ("model_overrides", "gpt"),
     ("model_overrides", {"llm": {"provider": "builtin", "api_key": "sk-1"}}),
     ("model_overrides", {"tts": {"provider": "builtin", "speed": 9}}),
-    ("model_overrides", {"is_realtime": True}),
+    ("model_overrides", {"realtime": {"provider": "openai_realtime", "api_key": "sk-1"}}),
     ("model_configuration_v2_override", {"mode": "dograh", "dograh": {"api_key": "x"}}),
 ]
 

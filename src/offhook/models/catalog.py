@@ -12,6 +12,7 @@ PROVIDER_PACKAGES: Final = (
     "builtin",
     "voice_pack",
     "openai_compatible",
+    "openai_realtime",
     "anthropic",
     "google",
     "elevenlabs",

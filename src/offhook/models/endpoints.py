@@ -67,7 +67,7 @@ async def check_model_configurations(
     return ModelCheckResponse(
         ok=all(one.ok for some in by_kind.values() for one in some),
         **{kind: some[0] for kind, some in by_kind.items()},
-        fallbacks={kind: some[1:] for kind, some in by_kind.items()},
+        fallbacks={kind: some[1:] for kind, some in by_kind.items() if kind != "realtime"},
     )
 
 

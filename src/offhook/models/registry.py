@@ -8,9 +8,9 @@ from typing import Any, Final, cast
 from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
-from offhook.models.ports import CallModels, Llm, Stt, Tts
+from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
-from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
+from offhook.models.vendors import AnyPort, AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 
 # Ports hold no connection of their own; a process with more choices than this rebuilds some of them.
@@ -31,13 +31,14 @@ class ModelRegistry:
         parts = VendorContext(settings, egress or EgressClient(), embed_sentences)
         self.catalog = catalog or VendorCatalog.load_providers(parts)
         self.chooser = ModelResolver(self.catalog, settings)
-        self._ports: OrderedDict[ModelChoice, Llm | Tts | Stt] = OrderedDict()
+        self._ports: OrderedDict[ModelChoice, AnyPort] = OrderedDict()
 
     def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
         """Returns the models of one call; raises UnknownModel (422), which names the allowed ones.
 
         ``configurations["models"]`` is the workflow's own choice, ``organization`` that of its organization with keys,
-        both in the shape ``{llm, tts, stt, fallbacks}`` (see ``resolution.py``).
+        both in the shape ``{llm, tts, stt, realtime, fallbacks}`` (see ``resolution.py``). A speech-to-speech model
+        without a key is left out: its call is a cascade.
         """
         workflow = configurations.get("models")
         chosen = self.chooser.resolve(organization or {}, workflow if isinstance(workflow, Mapping) else {})
@@ -45,14 +46,17 @@ class ModelRegistry:
             tuple(self.port_for(choice) for choice in self.with_offline(chosen.by_kind[kind], kind))
             for kind in ("llm", "tts", "stt")
         )
+        spoken = chosen.realtime
+        has_access = spoken is not None and (spoken.api_key or spoken.base_url)
         return CallModels(
             llm=cast(tuple[Llm, ...], llm),
             tts=cast(tuple[Tts, ...], tts),
             stt=cast(tuple[Stt, ...], stt),
             language=chosen.language,
+            realtime=cast(SpeechToSpeech, self.port_for(spoken)) if spoken is not None and has_access else None,
         )
 
-    def port_for(self, choice: ModelChoice) -> Llm | Tts | Stt:
+    def port_for(self, choice: ModelChoice) -> AnyPort:
         """Returns the port of a choice; builds it if needed."""
         port = self._ports.get(choice)
         if port is None:

@@ -66,6 +66,12 @@ class SttService(_ServiceBase):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 
 
+class RealtimeService(_ServiceBase):
+    """A model that hears the caller and speaks itself; ``llm``, ``tts`` and ``stt`` do the rest, and take over from it."""
+
+    voice_id: Name | None = None
+
+
 class EmbeddingsService(_ServiceBase):
     """The model that embeds documents. After a change documents are embedded again; searches use the old vectors until then."""
 
@@ -86,6 +92,8 @@ class OrganizationAIModelConfigurationV2(_StrictModel):
     llm: LlmService | None = None
     tts: TtsService | None = None
     stt: SttService | None = None
+    realtime: RealtimeService | None = None
+    is_realtime: bool | None = Field(default=None, description="false: the realtime model is kept and not used")
     embeddings: EmbeddingsService | None = None
     fallbacks: Fallbacks | None = None
 
@@ -110,13 +118,28 @@ class ByokPipeline(BaseModel):
     embeddings: dict[str, JsonValue] | None = None
 
 
+class ByokRealtime(BaseModel):
+    """A realtime model and the language model beside it; the voice for fixed sentences is the installation's."""
+
+    realtime: dict[str, JsonValue]
+    llm: dict[str, JsonValue]
+    embeddings: dict[str, JsonValue] | None = None
+
+
 class Byok(BaseModel):
-    mode: Literal["pipeline"]
-    pipeline: ByokPipeline
+    mode: Literal["pipeline", "realtime"]
+    pipeline: ByokPipeline | None = None
+    realtime: ByokRealtime | None = None
+
+    @model_validator(mode="after")
+    def _check_branch(self) -> Self:
+        if getattr(self, self.mode) is None:
+            raise ValueError(f"byok.{self.mode} is required in mode {self.mode}")
+        return self
 
 
 class ByokConfiguration(BaseModel):
-    """The alternative shape: your own keys in a pipeline. Hosted and real-time modes are not supported."""
+    """The alternative shape: your own keys in a pipeline, or for a realtime model. The hosted mode is not supported."""
 
     version: Literal[2] = 2
     mode: Literal["byok"]
@@ -130,9 +153,18 @@ class ByokConfiguration(BaseModel):
     def to_native(self) -> OrganizationAIModelConfigurationV2:
         """The body in our shape."""
         shape: dict[str, Any] = {}
-        for kind, service in (("llm", LlmService), ("tts", TtsService), ("stt", SttService)):
-            sent = dict(getattr(self.byok.pipeline, kind))
-            if kind == "tts" and "voice" in sent:
+        sections = self.byok.pipeline if self.byok.mode == "pipeline" else self.byok.realtime
+        services: dict[str, type[_ServiceBase]] = {
+            "llm": LlmService,
+            "tts": TtsService,
+            "stt": SttService,
+            "realtime": RealtimeService,
+        }
+        for kind, service in services.items():
+            if getattr(sections, kind, None) is None:
+                continue
+            sent = dict(getattr(sections, kind))
+            if kind in ("tts", "realtime") and "voice" in sent:
                 sent.setdefault("voice_id", sent["voice"])
             if isinstance(keys := sent.get("api_key"), list):
                 sent["api_key"] = keys[0] if keys else None
@@ -178,6 +210,8 @@ class EffectiveModels(BaseModel):
     llm: EffectiveService
     tts: EffectiveService
     stt: EffectiveService
+    realtime: EffectiveService | None = None
+    is_realtime: bool = False
     embeddings: EffectiveEmbeddings
     fallbacks: dict[Literal["llm", "tts", "stt"], list[EffectiveService]]
 
@@ -233,7 +267,7 @@ class ModelDefaultsResponse(BaseModel):
     version: Literal[2] = 2
     configuration: dict[str, JsonValue] = Field(description="The installation's own choice")
     effective: EffectiveModels
-    providers: dict[Literal["llm", "tts", "stt"], list[ProviderResponse]]
+    providers: dict[Literal["llm", "tts", "stt", "realtime"], list[ProviderResponse]]
     default_providers: dict[Literal["llm", "tts", "stt", "embeddings"], str]
     embeddings: dict[str, list[str]]
     local_servers: list[LocalServerResponse]
@@ -270,6 +304,7 @@ class ModelCheckResponse(BaseModel):
     llm: CheckResponse
     tts: CheckResponse
     stt: CheckResponse
+    realtime: CheckResponse | None = None
     fallbacks: dict[Literal["llm", "tts", "stt"], list[CheckResponse]]
 
 

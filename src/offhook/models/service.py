@@ -104,9 +104,8 @@ class ModelConfigurationStore:
     def complete_services(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> JsonObject:
         """Returns ``sent`` with stored keys. Raises UnknownModel, KeyMasked, KeyMissing (422) when it is unusable."""
         services = configuration_formats.keep_keys(sent, stored)
-        for choices in self.resolve_models(services).by_kind.values():
-            for choice in choices:
-                self._check_choice(choice)
+        for choice in self.resolve_models(services).every_choice():
+            self._check_choice(choice)
         embeddings.resolve_embedding_choice(services)
         return services
 
@@ -142,6 +141,8 @@ class ModelConfigurationStore:
                 # The organization's own choices are not this workflow's fault.
                 for choice in choices if kind in override else ():
                     require_offered(self._registry.catalog.find_vendor(kind, choice.provider), choice)
+            if chosen.realtime is not None and ("realtime" in override or "is_realtime" in override):
+                self._check_choice(chosen.realtime)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:
         """Resolves the services' addresses; call it before the transaction begins, lookups may take seconds.
@@ -224,6 +225,8 @@ def describe_choice(choice: ModelChoice) -> JsonObject:
         return {**shown, "temperature": choice.temperature, "max_tokens": choice.max_tokens}
     if choice.kind == "tts":
         return {**shown, "voice_id": choice.voice_id, "speed": choice.speed}
+    if choice.kind == "realtime":
+        return {**shown, "voice_id": choice.voice_id}
     return {**shown, "language": choice.language}
 
 

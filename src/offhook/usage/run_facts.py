@@ -9,6 +9,14 @@ from typing import Any, Final, TypedDict
 from offhook.kit.json_values import JsonObject
 
 UNKNOWN: Final = "unknown"
+_INPUT_COUNTERS: Final = (
+    "prompt_tokens",
+    "text_input_tokens",
+    "text_cached_tokens",
+    "audio_input_tokens",
+    "audio_cached_tokens",
+)
+_OUTPUT_COUNTERS: Final = ("completion_tokens", "text_output_tokens", "audio_output_tokens")
 
 
 class ModelCounters(TypedDict):
@@ -78,10 +86,13 @@ class RunCost:
 
 
 def parse_counters(entry: Mapping[str, Any]) -> ModelCounters:
-    """Returns the counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`."""
+    """Returns the counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`.
+
+    Those of a speech-to-speech model, text and audio, are added up.
+    """
     return {
-        "prompt_tokens": int(entry.get("prompt_tokens") or 0),
-        "completion_tokens": int(entry.get("completion_tokens") or 0),
+        "prompt_tokens": sum(int(entry.get(name) or 0) for name in _INPUT_COUNTERS),
+        "completion_tokens": sum(int(entry.get(name) or 0) for name in _OUTPUT_COUNTERS),
         "characters": int(entry.get("characters") or 0),
         "seconds": Decimal(str(entry.get("seconds") or 0)),
         "calls": int(entry.get("calls") or 0),

@@ -33,8 +33,9 @@ def iter_services(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[
     for kind in KINDS:
         if isinstance(service := configuration.get(kind), dict):
             yield kind, service
-    if isinstance(service := configuration.get("embeddings"), dict):
-        yield "embeddings", service
+    for place in ("realtime", "embeddings"):
+        if isinstance(service := configuration.get(place), dict):
+            yield place, service
     fallbacks = configuration.get("fallbacks")
     for kind in KINDS:
         listed = fallbacks.get(kind) if isinstance(fallbacks, dict) else None

@@ -25,11 +25,11 @@ class AccessCheckResult:
 
 async def check_all(catalog: VendorCatalog, chosen: ResolvedModels) -> Mapping[Kind, list[AccessCheckResult]]:
     """Returns the result of every choice by kind, in order; each vendor has 10 s to answer."""
-    choices = [choice for listed in chosen.by_kind.values() for choice in listed]
+    choices = chosen.every_choice()
     results = await asyncio.gather(*(_check_choice(catalog, choice) for choice in choices))
     by_kind: dict[Kind, list[AccessCheckResult]] = {kind: [] for kind in chosen.by_kind}
     for choice, result in zip(choices, results, strict=True):
-        by_kind[choice.kind].append(result)
+        by_kind.setdefault(choice.kind, []).append(result)
     return by_kind
 
 

@@ -32,6 +32,10 @@ class SttOverride(_ServiceOverride):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 
 
+class RealtimeOverride(_ServiceOverride):
+    voice_id: Name | None = None
+
+
 class LlmFallback(LlmOverride):
     provider: Name
 
@@ -60,10 +64,17 @@ class WorkflowModels(BaseModel):
     llm: LlmOverride | None = None
     tts: TtsOverride | None = None
     stt: SttOverride | None = None
+    realtime: RealtimeOverride | None = None
+    is_realtime: bool | None = Field(default=None, description="false: this agent uses the cascade")
     fallbacks: FallbackOverrides | None = None
 
 
-_KINDS: dict[str, type[_ServiceOverride]] = {"llm": LlmOverride, "tts": TtsOverride, "stt": SttOverride}
+_KINDS: dict[str, type[_ServiceOverride]] = {
+    "llm": LlmOverride,
+    "tts": TtsOverride,
+    "stt": SttOverride,
+    "realtime": RealtimeOverride,
+}
 
 
 def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
@@ -76,12 +87,13 @@ def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
     services: Any = sent
     if "mode" in sent or "byok" in sent or "dograh" in sent:
         byok = sent.get("byok")
-        services = byok.get("pipeline") if isinstance(byok, Mapping) else None
+        mode = byok.get("mode", "pipeline") if isinstance(byok, Mapping) else ""
+        services = byok.get(mode) if isinstance(byok, Mapping) and mode in ("pipeline", "realtime") else None
         if not isinstance(services, Mapping):
-            raise ValueError("only a pipeline of llm, tts and stt is supported (mode byok, byok.mode pipeline)")
-    if services.get("is_realtime") or services.get("realtime"):
-        raise ValueError("real-time models are not supported; choose llm, tts and stt")
-    shape = {}
+            raise ValueError("your own keys are supported in a pipeline or with a realtime model (byok.mode)")
+    shape: dict[str, Any] = {}
+    if isinstance(services.get("is_realtime"), bool):
+        shape["is_realtime"] = services["is_realtime"]
     for kind, model in _KINDS.items():
         service = services.get(kind)
         if service is None:
@@ -90,7 +102,8 @@ def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
             raise ValueError(f"{kind} must be an object with provider, model, …")
         if service.get("api_key") or service.get("base_url"):
             raise ValueError(f"{kind}: keys and addresses belong to the organization's model configuration")
-        named = {"voice_id": service["voice"], **service} if kind == "tts" and "voice" in service else service
+        is_voice = kind in ("tts", "realtime") and "voice" in service
+        named = {"voice_id": service["voice"], **service} if is_voice else service
         shape[kind] = {name: value for name, value in named.items() if name in model.model_fields}
     try:
         return WorkflowModels.model_validate(shape)

@@ -21,10 +21,15 @@ Services = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModels:
-    """The choices for one call by kind, best first, and the caller's language."""
+    """The choices for one call by kind, best first, the caller's language, and a speech-to-speech model if one is on."""
 
     by_kind: Mapping[Kind, Sequence[ModelChoice]]
     language: str
+    realtime: ModelChoice | None = None
+
+    def every_choice(self) -> list[ModelChoice]:
+        listed = [choice for choices in self.by_kind.values() for choice in choices]
+        return listed if self.realtime is None else [*listed, self.realtime]
 
 
 def services_from_settings(settings: Settings) -> dict[str, JsonObject]:
@@ -56,8 +61,8 @@ def services_from_settings(settings: Settings) -> dict[str, JsonObject]:
 class ModelResolver:
     """Completes configurations for the vendors of a process.
 
-    ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; a missing entry and
-    one that is not an object are ignored. A workflow that names another provider takes its key from the organization or
+    ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, realtime, is_realtime, fallbacks: {llm: […], …}}``;
+    a missing entry and one that is not an object are ignored. A workflow that names another provider takes its key from the organization or
     the installation, whichever has one for that provider.
     """
 
@@ -73,7 +78,16 @@ class ModelResolver:
         if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
             raise UnknownModel("models.stt.language", "must be a locale tag such as en-US.")
         by_kind = {kind: tuple(self._choices_of_kind(kind, organization, workflow, language)) for kind in KINDS}
-        return ResolvedModels(by_kind, language)
+        return ResolvedModels(by_kind, language, self._resolve_realtime(organization, workflow, language))
+
+    def _resolve_realtime(self, organization: Services, workflow: Services, language: str) -> ModelChoice | None:
+        """Returns the speech-to-speech model; None where there is none, or it is switched off."""
+        is_on = workflow.get("is_realtime")
+        is_on = organization.get("is_realtime") if is_on is None else is_on
+        service = self._merge_primary_service("realtime", organization, workflow)
+        if is_on is False or (not service and is_on is None):
+            return None
+        return self._build_choice("realtime", self._with_key("realtime", service, organization), language)
 
     def _choices_of_kind(
         self, kind: Kind, organization: Services, workflow: Services, language: str
@@ -87,7 +101,7 @@ class ModelResolver:
             yield self._build_choice(kind, self._with_key(kind, service, organization), language)
 
     def _merge_primary_service(self, kind: Kind, organization: Services, workflow: Services) -> JsonObject:
-        service: JsonObject = dict(self._installed[kind])
+        service: JsonObject = dict(self._installed.get(kind, {}))
         for layer in (_get_section(organization, kind), _get_section(workflow, kind)):
             provider = layer.get("provider")
             if provider and provider != service.get("provider"):
@@ -104,8 +118,9 @@ class ModelResolver:
         found = dict(service)
         if found.get("api_key") or found.get("base_url"):
             return found
+        vendor = self._catalog.find_vendor(kind, found.get("provider"))
         for at, entry in self._all_services(organization):
-            if entry.get("provider") != found.get("provider") or not entry.get("api_key"):
+            if entry.get("provider") not in (vendor.provider, vendor.key_provider) or not entry.get("api_key"):
                 continue
             if at == kind:
                 return {**found, "api_key": entry["api_key"], **_without_none({"base_url": entry.get("base_url")})}
@@ -133,7 +148,7 @@ class ModelResolver:
             model=self._resolve_model_name(vendor, service, base_url),
             api_key=_text_option(kind, service, "api_key"),
             base_url=base_url,
-            is_own_network=base_url is not None and base_url == self._installed[kind].get("base_url"),
+            is_own_network=base_url is not None and base_url == self._installed.get(kind, {}).get("base_url"),
             language=language,
         )
         return _APPLY_OPTIONS[kind](vendor, service, choice)
@@ -143,9 +158,8 @@ class ModelResolver:
         model = _text_option(vendor.kind, service, "model") or next(iter(listed), "")
         if not model:
             raise UnknownModel(f"models.{vendor.kind}.model", f"{vendor.title} has nothing to choose yet.")
-        is_installed = (vendor.provider, model) == tuple(
-            self._installed[vendor.kind].get(k) for k in ("provider", "model")
-        )
+        installed = self._installed.get(vendor.kind, {})
+        is_installed = (vendor.provider, model) == (installed.get("provider"), installed.get("model"))
         if model in listed or _EDITION_SUFFIX.sub("", model) in listed:
             return model
         if is_installed or vendor.list_offers is not None or (vendor.takes_any_model and base_url is not None):
@@ -177,6 +191,16 @@ def _apply_tts_options(vendor: AnyVendor, service: Mapping[str, Any], choice: Mo
     return replace(choice, voice_id=voice, speed=_number_option("tts", service, "speed", 1.0, *vendor.speeds))
 
 
+def _apply_realtime_options(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
+    listed = [voice.id for voice in vendor.voices]
+    voice = _text_option("realtime", service, "voice_id") or listed[0]
+    if voice not in listed:
+        raise UnknownModel(
+            "models.realtime.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
+        )
+    return replace(choice, voice_id=voice)
+
+
 def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
     languages = next((info.languages for info in vendor.models if info.id == choice.model), ()) or vendor.languages
     known = {language.partition("-")[0].lower() for language in languages}
@@ -188,7 +212,12 @@ def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: M
     return choice
 
 
-_APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "stt": _check_stt_language}
+_APPLY_OPTIONS: Final = {
+    "llm": _apply_llm_options,
+    "tts": _apply_tts_options,
+    "stt": _check_stt_language,
+    "realtime": _apply_realtime_options,
+}
 
 
 def require_offered(vendor: AnyVendor, choice: ModelChoice) -> None:

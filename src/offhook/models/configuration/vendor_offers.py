@@ -19,7 +19,7 @@ from offhook.models.prices import BillingPolicy
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.schemas import ModelDefaultsResponse
 from offhook.models.service import ADMIN_ONLY_FIELDS, ModelConfigurationStore, describe_choice
-from offhook.models.vendors import KINDS, AnyVendor, Kind
+from offhook.models.vendors import ALL_KINDS, AnyVendor, Kind
 from offhook.orgs import ADMINS, Caller
 from offhook.settings import Settings
 
@@ -63,6 +63,8 @@ class ModelSettingsService:
             for kind, choices in chosen.by_kind.items()
         }
         first: dict[str, object] = {kind: listed[0] for kind, listed in shown.items()}
+        if chosen.realtime is not None:
+            first |= {"realtime": describe_choice(chosen.realtime), "is_realtime": True}
         fallbacks = {kind: listed[1:] for kind, listed in shown.items()}
         return {**first, "embeddings": _describe_embeddings(services), "fallbacks": fallbacks}
 
@@ -80,7 +82,7 @@ class ModelSettingsService:
                 "effective": self.describe_effective({}),
                 "providers": {
                     kind: [_describe_vendor(vendor) for vendor in catalog.list_vendors(kind) if vendor.models]
-                    for kind in KINDS
+                    for kind in ALL_KINDS
                 },
                 "default_providers": {
                     **{kind: choices[0].provider for kind, choices in installed.by_kind.items()},

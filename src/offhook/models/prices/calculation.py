@@ -19,6 +19,12 @@ _UNITS: Final = {
     "characters": ("character", "character_million", 1_000_000),
     "seconds": ("second", "minute", 60),
 }
+_MODALITIES: Final = ("text_input", "text_cached", "text_output", "audio_input", "audio_cached", "audio_output")
+# A response whose tokens were not reported has no price: it is unpriced, never free.
+_REALTIME_UNITS: Final = {
+    **{f"{name}_tokens": (name, f"{name}_million", 1_000_000) for name in _MODALITIES},
+    "unreported_responses": ("response", "", 1),
+}
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
 # As many decimals as are stored, so that displayed amounts add up to the charge.
 _STORED_PRECISION: Final = Decimal("0.00000001")
@@ -28,8 +34,8 @@ _STORED_PRECISION: Final = Decimal("0.00000001")
 class PricedUsage:
     """A quantity of units at ``unit_price_cents`` each, by the price in force since ``price_date``.
 
-    ``kind`` is llm, tts, stt or carrier; ``unit`` is prompt_token, completion_token, character or second, or call for
-    an amount that a carrier reported.
+    ``kind`` is llm, tts, stt, realtime or carrier; ``unit`` is prompt_token, completion_token, character or second, tokens
+    by modality (``audio_input``, ``text_cached`` …), or call for an amount that a carrier reported.
     """
 
     kind: str
@@ -69,7 +75,7 @@ class PriceList:
         """Prices the usage of a ``usage_counted`` event at the prices of the day ``on``; unused items have no line."""
         return [
             line
-            for kind in ("llm", "tts", "stt")
+            for kind in ("llm", "tts", "stt", "realtime")
             for entry in usage.get(kind) or ()
             for line in self._usage_lines(kind, str(entry["provider"]), str(entry["model"]), entry, on)
         ]
@@ -108,7 +114,7 @@ class PriceList:
         self, kind: str, provider: str, model: str, entry: Mapping[str, Any], on: date
     ) -> Iterator[PricedUsage | UnpricedUsage]:
         price = self.price_of(kind, provider, model, on)
-        for counter, (unit, key, per) in _UNITS.items():
+        for counter, (unit, key, per) in (_REALTIME_UNITS if kind == "realtime" else _UNITS).items():
             quantity = Decimal(str(entry.get(counter) or 0))
             if quantity <= 0:
                 continue

@@ -14,6 +14,14 @@ PRICE_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "llm": ("prompt_million", "completion_million"),
     "tts": ("character_million",),
     "stt": ("minute",),
+    "realtime": (
+        "text_input_million",
+        "text_cached_million",
+        "text_output_million",
+        "audio_input_million",
+        "audio_cached_million",
+        "audio_output_million",
+    ),
     "carrier": ("minute",),
 }
 

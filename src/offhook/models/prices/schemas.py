@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model
 from offhook.kit.json_numbers import WholeNumber, reject_boolean
 from offhook.models.prices.published_prices import PRICE_KEYS
 
-Kind = Literal["llm", "tts", "stt", "carrier"]
+Kind = Literal["llm", "tts", "stt", "realtime", "carrier"]
 Dollars = Annotated[
     Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)
 ]
@@ -19,12 +19,21 @@ Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
 
 
 class Amounts(BaseModel):
-    """US dollars: LLMs ``prompt_million`` and ``completion_million``, TTS ``character_million``, STT and carriers ``minute``."""
+    """US dollars: LLMs ``prompt_million`` and ``completion_million``, TTS ``character_million``, STT and carriers ``minute``.
+
+    Realtime models have all six amounts of text and audio: input, cached input and output.
+    """
 
     prompt_million: Dollars | None = None
     completion_million: Dollars | None = None
     character_million: Dollars | None = None
     minute: Dollars | None = None
+    text_input_million: Dollars | None = None
+    text_cached_million: Dollars | None = None
+    text_output_million: Dollars | None = None
+    audio_input_million: Dollars | None = None
+    audio_cached_million: Dollars | None = None
+    audio_output_million: Dollars | None = None
 
 
 class OwnPriceRequest(Amounts):

@@ -27,7 +27,7 @@ PLATFORM: Final = "platform"
 CURRENCY: Final = "USD"
 _EXACT: Final = Decimal("0.00000001")
 UNPRICED: Final = "unpriced"
-_KINDS: Final = ("llm", "tts", "stt")
+_KINDS: Final = ("llm", "tts", "stt", "realtime")
 _PROVIDER_CHARS, _MODEL_CHARS = 32, 64
 _WITHOUT_CARRIER: Final = frozenset({TEXT_CHAT, BROWSER})
 

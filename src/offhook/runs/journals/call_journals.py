@@ -30,6 +30,7 @@ REASONS: Final = {
     "too_long": "The call was too long for its journal (OFFHOOK_CALL_JOURNAL_KB).",
     "redacted": "The organization redacts what is said, which a journal would have in full.",
     "moved": "The call went on in another process.",
+    "realtime": "A realtime model spoke in the call: its session's audio is in no journal, so nothing could play it again.",
     "recording_paused": "The recording of the call was paused.",
     "recording_discarded": "The recording of the call was discarded.",
 }

@@ -73,6 +73,8 @@ class CallBuilder:
             is_redacted=taken.words.is_redacting,
             is_resumed=resumed is not None,
         )
+        if journal is not None and models.realtime is not None:
+            journal.tape.omit("realtime")
         try:
             if journal is not None and not journal.tape.omitted:
                 session = journal.build_session(

@@ -60,7 +60,12 @@ function edgeProblem(index: number, rest: string, problem: FieldProblem, definit
   return `${place === "" ? `Transition ${index + 1}` : `“${place}”`}, ${fieldMessageWithLabel(labelOf(rest), problem)}`;
 }
 
-const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt: "speech recognition" };
+const KINDS: Record<string, string> = {
+  llm: "language model",
+  tts: "voice",
+  stt: "speech recognition",
+  realtime: "speech-to-speech model",
+};
 
 function ofSetting(path: string, problem: FieldProblem): string {
   const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];

@@ -1,0 +1,55 @@
+"""Speech-to-speech models in the model configuration, over HTTP."""
+
+from typing import Any
+
+import pytest
+from httpx2 import AsyncClient
+
+from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
+from tests.fixtures_orgs import OrgFixture
+from tests.models.test_endpoints import KEY, MASK, REALTIME, V2, put, root_of, stored_keys
+
+
+class TestSaving:
+    async def test_a_realtime_model(self, client: AsyncClient, org: OrgFixture) -> None:
+        answer = await put(client, org, {"realtime": REALTIME})
+        assert answer["configuration"]["realtime"]["api_key"] == MASK
+        assert answer["effective"]["is_realtime"]
+        assert answer["effective"]["realtime"] == {
+            **dict.fromkeys(("base_url", "language", "max_tokens", "speed", "temperature")),
+            "provider": "openai_realtime",
+            "model": "gpt-realtime-2",
+            "has_key": True,
+            "voice_id": "marin",
+        }
+        assert (await stored_keys(root_of(client), org))["realtime"]["api_key"] == KEY
+        kept = await put(client, org, {"realtime": {"provider": "openai_realtime"}, "is_realtime": False})
+        assert (kept["effective"]["is_realtime"], kept["effective"]["realtime"]) == (False, None)
+        assert kept["configuration"]["realtime"]["api_key"] == MASK
+
+    async def test_a_realtime_model_in_the_other_shape(self, client: AsyncClient, org: OrgFixture) -> None:
+        realtime = {
+            "realtime": {"provider": "openai_realtime", "api_key": [KEY], "voice": "cedar"},
+            "llm": {"provider": "builtin"},
+        }
+        body = {"version": 2, "mode": "byok", "byok": {"mode": "realtime", "realtime": realtime}}
+        answer = await put(client, org, body)
+        assert answer["effective"]["realtime"]["voice_id"] == "cedar"
+        assert answer["effective"]["llm"]["provider"] == "builtin"
+
+
+class TestCheckOfAVendor:
+    """The installation allows the emulator's address."""
+
+    @pytest.fixture
+    def settings(self, settings: Any) -> Any:
+        return settings.model_copy(update={"egress_allow": "127.0.0.1/32"})
+
+    async def test_a_realtime_model_is_asked_for_a_session(self, client: AsyncClient, org: OrgFixture) -> None:
+        async with OpenAiVoiceModelServer().running() as server:
+            service = {"provider": "openai_realtime", "base_url": server.base_url}
+            for key, code in ((server.api_key, None), ("sk-wrong", "realtime_unauthorized")):
+                body = {"realtime": {**service, "api_key": key}}
+                answer = (await client.post(f"{V2}/check", json=body, headers=org.owner_headers)).json()
+                assert (answer["ok"], answer["realtime"]["code"]) == (code is None, code)
+            assert server.responses == 0
