@@ -124,6 +124,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
               key={limit.name}
               label={limit.label}
               placeholder={limit.placeholder}
+              clampBehavior="none"
               min={0}
               hideControls
               value={typeof values[limit.name] === "number" ? (values[limit.name] as number) : ""}

@@ -25,7 +25,7 @@ export function formatTimeAgo(iso: string, now: number = Date.now()): string {
   // Not "60 minutes ago", nor "24 hours ago".
   if (Math.abs(seconds) < 3570) return RELATIVE.format(Math.round(seconds / 60), "minute");
   if (Math.abs(seconds) < 84_600) return RELATIVE.format(Math.round(seconds / 3600), "hour");
-  return then.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return formatDay(then);
 }
 
 /** What is to come: "in 20 seconds", "in 5 minutes", the day and time after an hour. */
@@ -67,6 +67,11 @@ export function formatDateTime(iso: string | null | undefined): string {
     hour: "numeric",
     minute: "2-digit",
   });
+}
+
+/** The day by the reader's clock: "Nov 19, 2026". */
+export function formatDay(day: Date): string {
+  return day.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
 export function formatFileSize(bytes: number): string {

@@ -28,6 +28,7 @@ export function ShareField({ share, onChange }: ShareFieldProps) {
         <NumberInput
           label="Share of calls"
           suffix="%"
+          clampBehavior="none"
           min={1}
           max={MAX_SHARE}
           maw={160}

@@ -156,6 +156,7 @@ function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
         label="Hesitates"
         description="Share of sentences that begin with a filler word."
         suffix="%"
+        clampBehavior="none"
         min={0}
         max={100}
         value={Math.round(hesitates * 100)}
@@ -165,6 +166,7 @@ function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
       <NumberInput
         label="Wrong answers"
         description="How often the caller says something wrong first."
+        clampBehavior="none"
         min={0}
         max={20}
         allowDecimal={false}

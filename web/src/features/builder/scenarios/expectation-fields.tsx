@@ -66,6 +66,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
       <NumberInput
         label="Max turns"
         placeholder="Any number"
+        clampBehavior="none"
         min={1}
         max={100}
         allowDecimal={false}

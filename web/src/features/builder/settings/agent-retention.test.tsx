@@ -1,4 +1,4 @@
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { Agent } from "../../../lib/api/types";
 import { renderPart, signIn } from "../../../testing/render";
@@ -44,6 +44,9 @@ it("sends days, and null for the organization's, and shows what applies then", a
   await user.clear(recordings);
   await user.type(screen.getByRole("textbox", { name: "Runs" }), "1");
   await user.click(screen.getByRole("button", { name: "Save retention" }));
+  const question = await screen.findByRole("dialog", { name: "Delete earlier data?" });
+  expect(within(question).getByRole("listitem").textContent).toMatch(/^Whole runs, .* from before \S+ \d+, \d{4}$/);
+  await user.click(within(question).getByRole("button", { name: "Save and delete" }));
   await waitFor(() =>
     expect(server.sent).toEqual([
       { route: `PUT ${PATH}`, body: { recordings_days: null, transcripts_days: 60, runs_days: 1 } },
@@ -51,6 +54,28 @@ it("sends days, and null for the organization's, and shows what applies then", a
   );
   expect(await screen.findByText(/In effect: 90 days, set by the organization\.$/)).toBeTruthy();
   expect(screen.getByText(/In effect: 1 day\.$/)).toBeTruthy();
+});
+
+it("changes nothing when the question is canceled", async () => {
+  const { user, server, recordings } = await renderPanel();
+  await user.clear(recordings);
+  await user.type(recordings, "3");
+  await user.click(screen.getByRole("button", { name: "Save retention" }));
+  const question = await screen.findByRole("dialog", { name: "Delete earlier data?" });
+  await user.click(within(question).getByRole("button", { name: "Cancel" }));
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  expect(server.sent).toEqual([]);
+  expect(recordings).toHaveProperty("value", "3 days");
+});
+
+it("keeps 0 as it was typed, and shows what is wrong with it", async () => {
+  const { user, server, recordings } = await renderPanel();
+  server.refuse(`PUT ${PATH}`, ["recordings_days"], "greater_than_equal", "Input should be at least 1", 1);
+  await user.clear(recordings);
+  await user.type(recordings, "0");
+  await user.click(screen.getByRole("button", { name: "Save retention" }));
+  expect(await screen.findByText("Recordings must be greater than or equal to 1.")).toBeTruthy();
+  expect(server.sent).toMatchObject([{ body: { recordings_days: 0 } }]);
 });
 
 it("shows at each field what is in effect", async () => {

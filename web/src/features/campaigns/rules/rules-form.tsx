@@ -120,6 +120,7 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
           <NumberInput
             label="Concurrency"
             description={limit === undefined ? undefined : `Your organization's limit is ${limit}`}
+            clampBehavior="none"
             min={1}
             value={rules.maxConcurrency}
             onChange={(value) => set("maxConcurrency", numberOf(value))}
@@ -130,6 +131,7 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
             label="Spend limit"
             description="Pauses the campaign. Leave empty for no limit."
             prefix="$"
+            clampBehavior="none"
             min={0}
             decimalScale={2}
             value={rules.spendCap}

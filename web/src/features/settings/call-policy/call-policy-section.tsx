@@ -83,6 +83,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
         <NumberInput
           label="Maximum price per minute"
           description="In cents. Applies to destinations with a known price."
+          clampBehavior="none"
           min={0.01}
           decimalScale={4}
           readOnly={!admin}
@@ -90,6 +91,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
         />
         <NumberInput
           label="Concurrent calls per caller"
+          clampBehavior="none"
           min={1}
           allowDecimal={false}
           readOnly={!admin}
@@ -97,6 +99,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
         />
         <NumberInput
           label="Calls per caller per hour"
+          clampBehavior="none"
           min={1}
           allowDecimal={false}
           readOnly={!admin}

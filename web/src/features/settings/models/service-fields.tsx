@@ -85,6 +85,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           <NumberInput
             label="Temperature"
             placeholder="0.3"
+            clampBehavior="none"
             min={0}
             max={2}
             step={0.1}
@@ -95,6 +96,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           />
           <NumberInput
             label="Max output tokens"
+            clampBehavior="none"
             min={1}
             value={service.max_tokens ?? ""}
             onChange={(value) => set("max_tokens", numberOf(value))}

@@ -55,6 +55,7 @@ function LimitForm({ limit }: { limit: Schema<"SpendLimit"> }) {
         description="When a day's cost reaches this amount, calls end and new ones are rejected. Leave it empty to use the operator's limit; yours can only be lower."
         prefix="$"
         decimalScale={2}
+        clampBehavior="none"
         min={0.01}
         {...form.field("dollars")}
       />

@@ -124,7 +124,7 @@ function HttpFields({ form }: { form: Fields }) {
       />
       <Group align="flex-start" grow>
         <CredentialChoice form={form} />
-        <NumberInput label="Timeout (ms)" min={1} max={30_000} {...form.field("timeout")} />
+        <NumberInput label="Timeout (ms)" clampBehavior="none" min={1} max={30_000} {...form.field("timeout")} />
       </Group>
       <Checkbox label="Has side effects (never retried or interrupted)" {...form.check("hasSideEffects")} />
     </>
