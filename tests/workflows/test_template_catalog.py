@@ -9,6 +9,7 @@ from offhook.workflows.catalog.templates import TEMPLATE_IDS, AgentTemplate, lis
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.ports import ToolFacts
+from offhook.workflows.results.definitions import parse_call_analysis
 from offhook.workflows.validation import ValidationReport, validate_definition
 
 TOOLS = {"demo_order_status": ToolFacts("demo_order_status", timeout_s=5)}
@@ -41,6 +42,19 @@ def test_its_card_and_documents_have_texts(template: AgentTemplate) -> None:
     for document in template.documents:
         assert re.fullmatch(r"[a-z-]+\.md", document.filename)
         assert document.content.startswith(f"# {document.name}\n".encode())
+
+
+def test_every_end_is_a_result_and_some_are_a_success(template: AgentTemplate) -> None:
+    analysis = parse_call_analysis(template.configurations)
+    assert not analysis.needs_reading
+    graph = parse_graph(template.definition)
+    rules = [rule for result in analysis.results for rule in result.rules]
+    assert {rule.name for rule in rules if rule.check == "edge"} <= {
+        edge["id"] for edge in template.definition["edges"]
+    }
+    ends = {node_id for node_id, node in graph.nodes.items() if node.kind == "endCall"}
+    assert {rule.name for rule in rules if rule.check == "node"} == ends
+    assert True in {result.is_success for result in analysis.results}
 
 
 def test_it_always_has_something_to_say_without_a_model(template: AgentTemplate) -> None:

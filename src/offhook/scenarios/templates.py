@@ -20,6 +20,7 @@ def build_template_agent(template: AgentTemplate) -> ScenarioAgent:
     return build_scenario_agent(
         template.card.agent_name,
         definition_with(template, document_ids=list(documents), tool_ids={}),
+        configurations=template.configurations,
         tools=[ScenarioTool(tool.id, tool.name, tool.description, tool.definition) for tool in template.card.tools],
         documents=documents,
     )

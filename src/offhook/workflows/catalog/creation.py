@@ -51,4 +51,6 @@ async def create_agent(
         found = await tools.find_or_create_tool(session, caller, values, tool.definition)
         tool_ids[tool.id] = str(found.tool_uuid)
     definition = definition_with(template, document_ids=document_ids, tool_ids=tool_ids)
-    return await service.create_workflow(session, caller, name, definition, scenarios=template.scenarios)
+    return await service.create_workflow(
+        session, caller, name, definition, configurations=template.configurations, scenarios=template.scenarios
+    )

@@ -1,5 +1,5 @@
-"""The templates of the catalog, one folder for each: ``template.json``, ``definition.json``, ``scenarios.json`` and
-``documents/``.
+"""The templates of the catalog, one folder for each: ``template.json``, ``definition.json``, ``analysis.json`` with the
+results of calls, ``scenarios.json`` and ``documents/``.
 """
 
 import json
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from offhook.kit.json_values import JsonObject
 from offhook.tools.definitions import ToolDefinition
+from offhook.workflows.results.definitions import SETTING, CallAnalysis
 
 # The order of the gallery: what most people look for comes first.
 TEMPLATE_IDS: Final = (
@@ -102,11 +103,13 @@ class TemplateDocument:
 
 @dataclass(frozen=True, slots=True)
 class AgentTemplate:
-    """One template. It is shared: do not change its definition. ``scenarios`` are those of the scenarios domain."""
+    """One template. It is shared: do not change what it holds. ``scenarios`` are those of the scenarios domain,
+    ``configurations`` the settings of an agent that is created from it."""
 
     id: str
     card: TemplateCard
     definition: TemplateDefinition
+    configurations: JsonObject
     documents: Sequence[TemplateDocument]
     scenarios: Sequence[JsonObject]
 
@@ -129,6 +132,7 @@ def load_template(template_id: str) -> AgentTemplate:
         id=template_id,
         card=TemplateCard.model_validate_json((folder / "template.json").read_text("utf-8")),
         definition=definition,
+        configurations={SETTING: _load_analysis(folder / "analysis.json")},
         documents=tuple(_load_documents(folder / "documents")),
         scenarios=tuple(json.loads((folder / "scenarios.json").read_text("utf-8"))),
     )
@@ -153,6 +157,11 @@ def definition_with(
 
     definition = template.definition
     return {**definition, "nodes": [complete_node(node) for node in definition["nodes"]]}
+
+
+def _load_analysis(file: Traversable) -> JsonObject:
+    analysis = CallAnalysis.model_validate_json(file.read_text("utf-8"))
+    return analysis.model_dump(mode="json", exclude_unset=True)
 
 
 def _load_documents(folder: Traversable) -> Iterator[TemplateDocument]:

@@ -23,6 +23,7 @@ _QUESTION: Final = "question"
 class DemoAgent(TypedDict):
     name: str
     definition: TemplateDefinition
+    configurations: JsonObject
     scenarios: Sequence[JsonObject]
 
 
@@ -31,7 +32,12 @@ def demo_agent(slug: str) -> DemoAgent:
     template = load_template(slug)
     # the demo agents have no documents: nothing answers a question
     scenarios = [scenario for scenario in template.scenarios if _QUESTION not in as_json_list(scenario.get("tags"))]
-    return {"name": f"{template.card.agent_name} (demo)", "definition": template.definition, "scenarios": scenarios}
+    return {
+        "name": f"{template.card.agent_name} (demo)",
+        "definition": template.definition,
+        "configurations": template.configurations,
+        "scenarios": scenarios,
+    }
 
 
 async def ensure_demo(
@@ -49,7 +55,12 @@ async def ensure_demo(
     for slug in reversed(SLUGS):  # lists show the newest first
         agent = demo_agent(slug)
         workflow = await service.create_workflow(
-            session, caller, agent["name"], agent["definition"], scenarios=agent["scenarios"]
+            session,
+            caller,
+            agent["name"],
+            agent["definition"],
+            configurations=agent["configurations"],
+            scenarios=agent["scenarios"],
         )
         await publication.publish_draft(session, tools or NoTools(), caller, workflow.id)
         created.append(workflow.id)
