@@ -55,7 +55,7 @@ it("groups by model, carrier and day", async () => {
     await user.click(await screen.findByRole("radio", { name }));
     return (await rowsOf(`Answer time by ${name.toLowerCase()}`)).map((cells) => cells[0]);
   };
-  expect(await choose("Model")).toEqual(["gpt-5-mini openai", "rules offline", "No language model"]);
+  expect(await choose("Model")).toEqual(["OpenAI gpt-5-mini", "Offline rules", "No language model"]);
   expect(await choose("Carrier")).toEqual(["Twilio"]);
   const days = await choose("Day");
   expect(days.map((day) => /\d+/.exec(day ?? "")?.[0])).toEqual(["25", "23"]);

@@ -9,6 +9,7 @@ import { DataTable } from "../../components/tables/data-table";
 import { nameClass } from "../../components/tables/link-row";
 import { SERIES } from "../../lib/format/colors";
 import { formatCount, formatMilliseconds, humanize } from "../../lib/format/format";
+import { modelName } from "../../lib/runs/model-names";
 import { type AnswerTimeGroup, type AnswerTimeGrouping, useAnswerTimes } from "./api";
 import { dayName } from "./day-charts";
 import classes from "./usage.module.css";
@@ -128,13 +129,8 @@ function ModelName({ model }: { model: string }) {
   if (model === "") return "No language model";
   const [vendor = "", ...name] = model.split("/");
   return (
-    <>
-      <Text span fz="sm" fw={600}>
-        {name.join("/")}
-      </Text>{" "}
-      <Text span fz="sm" c="dimmed">
-        {vendor === "builtin" ? "offline" : vendor}
-      </Text>
-    </>
+    <Text span fz="sm" fw={600}>
+      {modelName(vendor, name.join("/"))}
+    </Text>
   );
 }

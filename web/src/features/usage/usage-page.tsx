@@ -10,6 +10,7 @@ import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDateTime, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
+import { modelKindName, modelName } from "../../lib/runs/model-names";
 import { useLastPage } from "../../lib/ui/last-page";
 import { AnswerTimesPanel } from "./answer-times-panel";
 import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
@@ -137,7 +138,6 @@ function share(part: number, whole: number): string {
   return whole === 0 ? "–" : `${Math.round((part / whole) * 100)}%`;
 }
 
-const KINDS: Record<string, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 const MODEL_COLUMNS = [
   { title: "Model" },
   { title: "Type" },
@@ -162,14 +162,11 @@ function Models() {
                 <Table.Tr key={`${model.kind}.${model.provider}.${model.model}`}>
                   <Table.Td>
                     <Text span fz="sm" fw={600}>
-                      {model.model}
-                    </Text>{" "}
-                    <Text span fz="sm" c="dimmed">
-                      {model.provider === "builtin" ? "offline" : model.provider}
+                      {modelName(model.provider, model.model)}
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Badge color="gray">{KINDS[model.kind] ?? humanize(model.kind)}</Badge>
+                    <Badge color="gray">{modelKindName(model.kind)}</Badge>
                   </Table.Td>
                   <Table.Td ta="right">{formatCount(model.runs)}</Table.Td>
                   <Table.Td ta="right">{amountOf(model)}</Table.Td>

@@ -92,7 +92,7 @@ describe("a conversation", () => {
       event("tool_answered", { name: "find_order", ok: false, error: "no such order" }),
     );
     expect(state.lines).toMatchObject([
-      { text: "LLM openai failed: timed out", tone: "warning" },
+      { text: "Language model by OpenAI failed: timed out", tone: "warning" },
       { text: "Asked again: nothing recognized", tone: "warning" },
       { text: "Tool find_order failed: no such order", tone: "warning" },
     ]);

@@ -1,5 +1,6 @@
 /** Projects a conversation's events to what a reader sees: lines of speech, notes between them, the current node. */
 
+import { modelKindName, providerName, servedBy } from "../runs/model-names";
 import { type CallEvent, number, text } from "./events";
 
 export type Speaker = "agent" | "caller";
@@ -199,13 +200,10 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         ? [`Tool ${text(event, "name")} failed: ${text(event, "error")}`, "warning"]
         : ["", "plain"];
     case "model_failed":
-      return [
-        `${text(event, "kind").toUpperCase()} ${text(event, "provider")} failed: ${text(event, "message")}`,
-        "warning",
-      ];
+      return [`${servedBy(text(event, "kind"), text(event, "provider"))} failed: ${text(event, "message")}`, "warning"];
     case "failed_over":
       return [
-        `${text(event, "kind").toUpperCase()} switched from ${text(event, "from")} to ${text(event, "to")}`,
+        `${modelKindName(text(event, "kind"))} switched from ${providerName(text(event, "from"))} to ${providerName(text(event, "to"))}`,
         "warning",
       ];
     case "watchdog_acted":

@@ -43,7 +43,7 @@ def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
         ModelVendor(
             "tts",
             "builtin",
-            "espeak-ng, offline",
+            "Offline voice (eSpeak NG)",
             (ModelInfo("espeak-ng"),),
             build=build_voice,
             check=_always_works,
@@ -58,7 +58,7 @@ def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
         ModelVendor(
             "stt",
             "builtin",
-            "pocketsphinx, offline",
+            "Offline recognition (PocketSphinx)",
             (ModelInfo("pocketsphinx"),),
             build=lambda _: stt,
             check=_always_works,

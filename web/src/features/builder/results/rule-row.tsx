@@ -2,7 +2,7 @@
 
 import { ActionIcon, Autocomplete, Group, NativeSelect, Select, TagsInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";
-import { humanize } from "../../../lib/format/format";
+import { endReasonLabel } from "../../../lib/runs/run-labels";
 import { needsValues, type Rule } from "./analysis";
 
 export interface RuleChoices {
@@ -27,7 +27,7 @@ const OPERATORS = [
 const ENDS = ["agent_ended", "caller_hung_up", "transferred", "idle", "not_understood", "max_duration"].map(
   (value) => ({
     value,
-    label: humanize(value),
+    label: endReasonLabel(value),
   }),
 );
 

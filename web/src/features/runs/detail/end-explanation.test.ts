@@ -28,9 +28,13 @@ it("leads from words that were not understood to the sound, the step and the rec
 });
 
 it("names the model that failed", () => {
-  const failed = { type: "model_failed", at_ms: 9000, data: { provider: "openai", message: "The key was rejected." } };
+  const failed = {
+    type: "model_failed",
+    at_ms: 9000,
+    data: { kind: "llm", provider: "openai", message: "The key was rejected." },
+  };
   const end = explainEnd(ended("error", { status: "failed" }), [...EVENTS, failed]);
-  expect(end?.sentence).toBe("The call failed: openai failed (The key was rejected).");
+  expect(end?.sentence).toBe("The call failed: the language model by OpenAI failed (The key was rejected).");
   expect(end?.actions.map((action) => action.kind)).toEqual(["hear", "models"]);
 });
 

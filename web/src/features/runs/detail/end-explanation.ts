@@ -1,7 +1,9 @@
 /** Why a run ended, in one sentence, and what to do about it. Pure. */
 
-import { formatClock, humanize } from "../../../lib/format/format";
+import { formatClock } from "../../../lib/format/format";
 import { type CallEvent, number, text } from "../../../lib/live/events";
+import { servedBy } from "../../../lib/runs/model-names";
+import { endReasonLabel } from "../../../lib/runs/run-labels";
 import type { RunDetail } from "../../../lib/api/types";
 
 /** Where an action leads: into the recording, to a step of the agent, or to a page. */
@@ -46,8 +48,8 @@ export function explainEnd(run: EndedRun, events: readonly CallEvent[]): EndExpl
   return {
     sentence:
       run.status === "failed"
-        ? `The call could not be placed or was cut off: ${humanize(run.end_reason).toLowerCase()}.`
-        : `The call ended: ${humanize(run.end_reason).toLowerCase()}.`,
+        ? `The call could not be placed or was cut off: ${endReasonLabel(run.end_reason).toLowerCase()}.`
+        : `The call ended: ${endReasonLabel(run.end_reason).toLowerCase()}.`,
     isBad: run.status === "failed",
     actions: run.status === "failed" ? [PHONE] : [],
   };
@@ -126,7 +128,11 @@ function during({ step }: Facts): string {
 function because({ failure }: Facts): string {
   if (failure === undefined) return "";
   const message = text(failure, "message").replace(/\.$/, "");
-  return `: ${text(failure, "provider")} failed${message === "" ? "" : ` (${message})`}`;
+  return `: the ${lowerFirst(servedBy(text(failure, "kind"), text(failure, "provider")))} failed${message === "" ? "" : ` (${message})`}`;
+}
+
+function lowerFirst(words: string): string {
+  return words.charAt(0).toLowerCase() + words.slice(1);
 }
 
 function times(count: number): string {

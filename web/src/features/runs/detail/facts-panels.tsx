@@ -4,6 +4,7 @@ import { Badge, Table, Text } from "@mantine/core";
 import { DataTable } from "../../../components/tables/data-table";
 import { Panel } from "../../../components/layout/panel";
 import { formatMoney, humanize } from "../../../lib/format/format";
+import { modelKindName, modelName } from "../../../lib/runs/model-names";
 import { describeAmount, describePrice } from "./cost-descriptions";
 import type { RunDetail } from "../../../lib/api/types";
 import classes from "../runs.module.css";
@@ -89,10 +90,10 @@ function Name({ line }: { line: { kind: string; provider: string; model: string 
   return (
     <>
       <Text fz="sm" fw={600}>
-        {line.kind.length <= 3 ? line.kind.toUpperCase() : humanize(line.kind)}
+        {modelKindName(line.kind)}
       </Text>
       <Text fz="xs" c="dimmed">
-        {line.provider} {line.model}
+        {modelName(line.provider, line.model)}
       </Text>
     </>
   );

@@ -27,3 +27,20 @@ it("is not there for those who may not write, without anything to read", async (
   await renderPart(<NotesPanel agentId={3} run={{ id: 7, note: null, tags: [] }} />, { server });
   expect(screen.queryByLabelText("Note")).toBeNull();
 });
+
+it("shows the platform's tags in words and saves them under their names", async () => {
+  const server = new FakeServer();
+  signIn(server, "member");
+  server.on(ROUTE, (body) => ({ body: { workflow_run_id: 7, note: null, tags: [], ...(body as object) } }));
+  const run = { id: 7, note: null, tags: ["silent_caller", "vip_customer"] };
+  const { user } = await renderPart(<NotesPanel agentId={3} run={run} />, { server });
+  expect(await screen.findByText("Silent caller")).toBeTruthy();
+  expect(screen.getByText("vip_customer")).toBeTruthy();
+  const field = screen.getByRole("combobox", { name: "Tags" });
+  // Until the role is known, nothing can be typed.
+  await waitFor(() => expect(field).toHaveProperty("readOnly", false));
+  await user.type(field, "angry{Enter}");
+  await waitFor(() =>
+    expect(server.sent.at(-1)).toEqual({ route: ROUTE, body: { tags: ["silent_caller", "vip_customer", "angry"] } }),
+  );
+});

@@ -4,6 +4,7 @@ import { Stack, TagsInput, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import type { RunDetail } from "../../../lib/api/types";
+import { tagLabel, tagOf } from "../../../lib/runs/run-labels";
 import { permissionsOf, useOrganizationContext } from "../../../lib/organization/organization-context";
 import { useUpdateNotes } from "../api";
 
@@ -35,8 +36,8 @@ export function NotesPanel({ agentId, run }: { agentId: number; run: Pick<RunDet
           readOnly={!canWrite}
           maxTags={MOST_TAGS}
           maxLength={LONGEST_TAG}
-          value={run.tags}
-          onChange={(tags) => update.mutate({ tags })}
+          value={run.tags.map(tagLabel)}
+          onChange={(tags) => update.mutate({ tags: tags.map(tagOf) })}
         />
         <Textarea
           aria-label="Note"

@@ -53,5 +53,5 @@ it("says why a turn cannot be played again", async () => {
 });
 
 it("names where a turn led to", () => {
-  expect(describePath({ ...NOW, end_reason: "agent_ended" })).toBe("Book → Booking, then agent ended");
+  expect(describePath({ ...NOW, end_reason: "agent_ended" })).toBe("Book → Booking, then ended by the agent");
 });

@@ -5,7 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
 import { messageOf } from "../../../lib/api/errors";
 import type { Schema } from "../../../lib/api/types";
-import { humanize } from "../../../lib/format/format";
+import { endReasonLabel } from "../../../lib/runs/run-labels";
 import classes from "./turn-replay.module.css";
 
 interface TurnReplayProps {
@@ -111,5 +111,5 @@ function Outcome({ title, outcome }: { title: string; outcome: Schema<"ReplayedO
 export function describePath(outcome: Pick<Schema<"ReplayedOutcome">, "edges" | "steps" | "end_reason">): string {
   const edges = outcome.edges.map((edge, place) => [edge.label, outcome.steps[place]].filter(Boolean).join(" → "));
   const moved = edges.length === 0 ? "Stays in the step" : edges.join(", ");
-  return outcome.end_reason === null ? moved : `${moved}, then ${humanize(outcome.end_reason).toLowerCase()}`;
+  return outcome.end_reason === null ? moved : `${moved}, then ${endReasonLabel(outcome.end_reason).toLowerCase()}`;
 }

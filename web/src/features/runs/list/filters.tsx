@@ -15,6 +15,7 @@ import {
 import { ListFilter } from "lucide-react";
 import { humanize } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
+import { PLATFORM_TAG_LABELS, tagLabel, tagOf } from "../../../lib/runs/run-labels";
 import { useCampaignNames, useResultNames } from "../api";
 import classes from "../runs.module.css";
 import { countFilters, MAX_WORDS, type RunSearch, toList } from "./search";
@@ -38,7 +39,6 @@ const CHANNELS = [
   { value: "textchat", label: "Text chat" },
   ...named(["sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"]),
 ];
-
 const SUCCESS = [
   { value: "yes", label: "Success" },
   { value: "no", label: "Failure" },
@@ -195,8 +195,9 @@ function More({ search, onChange }: FiltersProps) {
               {...inside}
               label="Tags"
               placeholder={search.tag === undefined ? "Any of these" : ""}
-              value={search.tag ?? []}
-              onChange={(value) => set("tag", value)}
+              data={[...PLATFORM_TAG_LABELS]}
+              value={(search.tag ?? []).map(tagLabel)}
+              onChange={(value) => set("tag", value.map(tagOf))}
             />
             <Select
               {...inside}

@@ -19,12 +19,12 @@ import {
   formatMilliseconds,
   formatMoney,
   formatTimeAgo,
-  humanize,
 } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
+import { endReasonLabel } from "../../../lib/runs/run-labels";
 import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
 import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
@@ -149,7 +149,7 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
 
 /** Why it ended, unless its outcome says so already. */
 function endOf({ end_reason, outcome, status }: Schema<"UsageRunItem">): string | null {
-  return end_reason === null || end_reason === outcome || end_reason === status ? null : humanize(end_reason);
+  return end_reason === null || end_reason === outcome || end_reason === status ? null : endReasonLabel(end_reason);
 }
 
 function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => void }) {
