@@ -94,7 +94,12 @@ export function ContactFileField({
           </Text>
         ) : (
           <Text fz="sm" fw={600}>
-            {contacts.name} · {formatFileSize(contacts.size)} · {pluralize(contacts.look.rowCount, "contact")}
+            {[
+              contacts.name,
+              formatFileSize(contacts.size),
+              // Rows are counted once it is known which column has the numbers.
+              ...(contacts.look.phoneChoices.length > 0 ? [] : [pluralize(contacts.look.rowCount, "contact")]),
+            ].join(" · ")}
           </Text>
         )}
         <Group gap="sm" justify="center">

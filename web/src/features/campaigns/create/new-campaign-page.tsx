@@ -138,11 +138,13 @@ function Steps() {
 
 function neededOf(name: string, agentId: string | null, contacts: Contacts | null): string {
   const file =
-    contacts !== null && contacts.look.problemCount > 0
-      ? "a file without problems"
-      : contacts === null
-        ? "a file with contacts"
-        : "the upload to finish";
+    contacts !== null && contacts.look.phoneChoices.length > 0
+      ? "the phone number column"
+      : contacts !== null && contacts.look.problemCount > 0
+        ? "a file without problems"
+        : contacts === null
+          ? "a file with contacts"
+          : "the upload to finish";
   return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file]
     .filter((one) => one !== false)
     .join(", ");

@@ -104,6 +104,7 @@ it("asks which column holds the phone numbers", async () => {
   const uploads = stubUploads(200);
   const { user, onContacts } = await chooseFile('Name;Mobile\n"Ann; B";+12015550101\n');
   await user.click(await screen.findByRole("combobox", { name: "Phone number column" }));
+  expect(screen.getByText(/^people\.csv · \d+ B$/)).toBeTruthy();
   await user.click(await screen.findByRole("option", { name: "Mobile" }));
   await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
   expect(await uploads[0]?.body.text()).toBe("Name,phone_number\nAnn; B,+12015550101\n");

@@ -119,9 +119,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
 function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema<"ContactItem"> }) {
   const isDone = contact.state === "done";
   const word = isDone ? (contact.outcome ?? "done") : contact.state;
-  const known = Object.values(contact.variables)
-    .map(String)
-    .filter((value) => value !== "");
+  const known = Object.entries(contact.variables).filter(([, value]) => String(value) !== "");
   return (
     <Table.Tr>
       <Table.Td ta="right" c="dimmed">
@@ -146,12 +144,11 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
           <Text
             fz="xs"
             c="dimmed"
-            truncate
-            title={Object.entries(contact.variables)
-              .map(([name, value]) => `${name}: ${String(value)}`)
-              .join("\n")}
+            lineClamp={2}
+            style={{ whiteSpace: "normal" }}
+            title={known.map(([name, value]) => `${humanize(name)}: ${String(value)}`).join("\n")}
           >
-            {known.join(" · ")}
+            {known.map(([name, value]) => `${humanize(name)}: ${String(value)}`).join(" · ")}
           </Text>
         )}
       </Table.Td>
