@@ -88,6 +88,7 @@ const parseId = (raw: string) => {
 const agents = createRoute({
   getParentRoute: () => signedIn,
   path: "/",
+  validateSearch: (raw: Record<string, unknown>): { create?: true } => (raw["create"] === true ? { create: true } : {}),
   component: lazyRouteComponent(() => import("./screens/agents-screen"), "AgentsScreen"),
 });
 

@@ -12,10 +12,11 @@ import classes from "./agents-page.module.css";
 import { GetStarted } from "./get-started";
 import { NewAgent } from "./new-agent";
 
-export function AgentsPage() {
+/** `isCreatingFirst`: a link asks for a new agent. */
+export function AgentsPage({ isCreatingFirst }: { isCreatingFirst: boolean }) {
   const agents = useAgents();
   const { write: canWrite } = usePermissions();
-  const [isCreating, setIsCreating] = useState(false);
+  const [isCreating, setIsCreating] = useState(isCreatingFirst);
   const count = agents.data?.length ?? 0;
   return (
     <Stack gap="lg">

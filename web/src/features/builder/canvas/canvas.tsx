@@ -19,6 +19,7 @@ import { CanvasBackground } from "./background";
 import { edgeAt } from "./edge-at";
 import { LabelLayer } from "./label-layer";
 import { CanvasMenu } from "./canvas-menu";
+import { EmptyCanvas } from "./empty-canvas";
 import { NodeCard, type CanvasNode } from "./node-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
@@ -147,7 +148,7 @@ export function Canvas() {
           <Tools />
         </ReactFlow>
       </LabelLayer>
-      {canEdit && <Tour />}
+      {definition.nodes.length === 0 ? <EmptyCanvas /> : canEdit && <Tour />}
       <CanvasMenu place={menu} onClose={() => setMenu(null)} />
     </div>
   );
