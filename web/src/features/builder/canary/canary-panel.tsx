@@ -13,6 +13,8 @@ const STATES: Record<string, string> = {
   rolled_forward: "Rolled forward",
   rolled_back: "Rolled back",
 };
+type Evidence = NonNullable<Canary["evidence"]>;
+
 const DOUBT = 20;
 
 const percent = (rate: number | null) => (rate === null ? "–" : `${Math.round(100 * rate)}%`);
@@ -52,7 +54,7 @@ function KnownCanary({ canary }: { canary: Canary }) {
         </Text>
       </Group>
       <Text fz="sm">{canary.explanation ?? progress(canary)}</Text>
-      {canary.evidence && <Sides canary={canary} evidence={canary.evidence} />}
+      {canary.evidence && hasEnded(canary.evidence) && <Sides canary={canary} evidence={canary.evidence} />}
       {isRunning && canEdit && (
         <Group gap={8}>
           <Button size="compact-sm" variant="default" onClick={() => setDirection("forward")}>
@@ -68,18 +70,23 @@ function KnownCanary({ canary }: { canary: Canary }) {
   );
 }
 
+/** Of a canary that just began, a table would be empty. */
+function hasEnded({ old, new: next }: Evidence): boolean {
+  return old.calls + next.calls > 0;
+}
+
 function progress({ share, old_version_number: old, evidence }: Canary): string {
   const takes = `It takes ${share}% of calls, and version ${old} takes the rest.`;
-  if (!evidence) return `${takes} None of them has ended yet.`;
+  if (!evidence || !hasEnded(evidence)) return `${takes} None of them has ended yet.`;
   const odds = evidence.odds["less_success"] ?? 1;
   if (odds >= DOUBT)
     return `${takes} Its success rate may be lower: chance alone would show this 1 time in ${Math.round(odds)}.`;
   return `${takes} There is no verdict yet.`;
 }
 
-function Sides({ canary, evidence }: { canary: Canary; evidence: NonNullable<Canary["evidence"]> }) {
+function Sides({ canary, evidence }: { canary: Canary; evidence: Evidence }) {
   return (
-    <Table fz="sm" verticalSpacing={4}>
+    <Table fz="sm" verticalSpacing={4} horizontalSpacing={8}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">Calls</Table.Th>

@@ -32,9 +32,11 @@ export function ShareField({ share, onChange }: ShareFieldProps) {
           min={1}
           max={MAX_SHARE}
           maw={160}
+          // Below the label of the box that it belongs to.
+          ml={32}
           allowDecimal={false}
           value={share}
-          error={isShare(share) ? null : `1 to ${MAX_SHARE}%`}
+          error={isShare(share) ? null : `Enter 1 to ${MAX_SHARE}%.`}
           onChange={(value) => onChange(typeof value === "number" ? value : 0)}
         />
       )}

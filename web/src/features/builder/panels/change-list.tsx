@@ -4,6 +4,7 @@ import { Badge, Stack, Text } from "@mantine/core";
 import type { Change } from "../../../graph/diff";
 import { humanize } from "../../../lib/format/format";
 import { useChangeLabels } from "./change-labels";
+import { findChangedWords } from "./changed-words";
 import classes from "./versions.module.css";
 
 const COLORS = { added: "brand", removed: "red", changed: "blue" } as const;
@@ -29,8 +30,10 @@ export function ChangeList({ changes }: { changes: Change[] }) {
                 <div key={field.field}>
                   {(field.field !== "value" || change.kind !== "setting") && <dt>{says.field(change, field)}</dt>}
                   <dd>
-                    {isThere(field.before) && <del>{says.value(change, field, field.before)}</del>}
-                    {isThere(field.after) && <ins>{says.value(change, field, field.after)}</ins>}
+                    <Values
+                      before={isThere(field.before) ? says.value(change, field, field.before) : null}
+                      after={isThere(field.after) ? says.value(change, field, field.after) : null}
+                    />
                   </dd>
                 </div>
               ))}
@@ -39,6 +42,32 @@ export function ChangeList({ changes }: { changes: Change[] }) {
         </section>
       ))}
     </Stack>
+  );
+}
+
+/** Of long texts the words that differ are marked. */
+function Values({ before, after }: { before: string | null; after: string | null }) {
+  const words = before === null || after === null ? null : findChangedWords(before, after);
+  if (words === null)
+    return (
+      <>
+        {before !== null && <del>{before}</del>}
+        {after !== null && <ins>{after}</ins>}
+      </>
+    );
+  return (
+    <>
+      <del>
+        {words.head}
+        <mark>{words.before}</mark>
+        {words.tail}
+      </del>
+      <ins>
+        {words.head}
+        <mark>{words.after}</mark>
+        {words.tail}
+      </ins>
+    </>
   );
 }
 

@@ -127,13 +127,13 @@ it("tries it on a share of calls first", async () => {
   const share = screen.getByRole("textbox", { name: "Share of calls" });
   await user.clear(share);
   await user.type(share, "80");
-  const start = screen.getByRole("button", { name: "Try it" });
+  const start = screen.getByRole("button", { name: "Try on a share of calls" });
   expect(start).toHaveProperty("disabled", true);
   await user.clear(share);
   await user.type(share, "20");
   const route = "POST /api/v1/workflow/4/canary";
   server.on(route, { body: { id: 1, version_number: 2, share: 20, state: "running" } });
-  await user.click(start);
+  await user.click(screen.getByRole("button", { name: "Try on 20% of calls" }));
   await waitFor(() => expect(close).toHaveBeenCalledOnce());
   expect(server.sent).toEqual([{ route, body: { share: 20 } }]);
 });

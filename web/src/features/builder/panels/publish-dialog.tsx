@@ -67,12 +67,21 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
       isOpen
       onClose={onClose}
       onSubmit={() => void submit()}
-      submit={share !== null ? "Try it" : isStopped && override !== null ? "Publish anyway" : "Publish"}
+      submit={
+        share !== null
+          ? `Try on ${isShare(share) ? `${share}%` : "a share"} of calls`
+          : isStopped && override !== null
+            ? "Publish anyway"
+            : "Publish"
+      }
       isBusy={isBusy}
       isDisabled={(isStopped && reason === "") || !isShare(share)}
       problem={failure}
       size="lg"
     >
+      <Changes />
+      <GateVerdict />
+      {isStopped && <Override reason={override} onChange={setOverride} />}
       <Textarea
         label="Note"
         description="Optional. Shown in the list of versions."
@@ -86,9 +95,6 @@ export function PublishDialog({ onClose, onRefused }: PublishDialogProps) {
         onChange={(event) => setNote(event.currentTarget.value)}
       />
       {isPublished && <ShareField share={share} onChange={setShare} />}
-      <GateVerdict />
-      {isStopped && <Override reason={override} onChange={setOverride} />}
-      <Changes />
     </FormDialog>
   );
 }

@@ -47,7 +47,11 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
     return (
       <Text fz="sm">
         {demand}
-        {count === 0 ? "It has no scenarios yet." : "They have not been run with the current draft."}
+        {count === 0
+          ? "It has no scenarios yet."
+          : gate.is_required
+            ? "They have not been run with this draft."
+            : "The scenarios have not been run with this draft."}
       </Text>
     );
   const reasons = listOf(object(gate.play.verdict)["reasons"]);
