@@ -5,6 +5,7 @@
 Read what it wrote before committing it: Alembic does not see renames, and it knows nothing of data.
 """
 
+import argparse
 import asyncio
 import subprocess
 import sys
@@ -30,12 +31,17 @@ async def write(url: str, message: str) -> Path | None:
 
 
 def main() -> None:
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, usage="%(prog)s MESSAGE", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("message", metavar="MESSAGE", help="what the migration does, which becomes its name")
+    message = parser.parse_args().message.strip()
+    if not message:
+        parser.error("Say what the migration does.")
     with tempfile.TemporaryDirectory() as folder:
         server = EmbeddedPostgres(Path(folder), durable=False)
         try:
-            path = asyncio.run(write(server.start(), sys.argv[1]))
+            path = asyncio.run(write(server.start(), message))
         finally:
             server.stop()
     if path is None:

@@ -74,10 +74,12 @@ def server(offhook: Offhook) -> Iterator[Offhook]:
 def test_a_guide_runs_from_top_to_bottom(guide: Path, server: Offhook, tmp_path: Path) -> None:
     assert shutil.which("curl"), "The guides use curl: install it."
     script = blocks(guide, "sh").replace(". .venv/bin/activate\n", "")
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         env=server.environment,
-        cwd=tmp_path,
+        cwd=checkout,
         capture_output=True,
         text=True,
         check=False,
@@ -87,6 +89,7 @@ def test_a_guide_runs_from_top_to_bottom(guide: Path, server: Offhook, tmp_path:
     assert '"code":"internal_error"' not in done.stdout
     for line in promised(guide):
         assert line in done.stdout, f"{line!r} was not printed:\n{done.stdout}"
+    assert list(checkout.iterdir()) == []
 
 
 def promised(guide: Path) -> list[str]:
