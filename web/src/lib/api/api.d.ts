@@ -5492,14 +5492,15 @@ export interface components {
         Byok: {
             /**
              * Mode
-             * @constant
+             * @enum {string}
              */
-            mode: "pipeline";
-            pipeline: components["schemas"]["ByokPipeline"];
+            mode: "pipeline" | "realtime";
+            pipeline?: components["schemas"]["ByokPipeline"] | null;
+            realtime?: components["schemas"]["ByokRealtime"] | null;
         };
         /**
          * ByokConfiguration
-         * @description The alternative shape: your own keys in a pipeline. Hosted and real-time modes are not supported.
+         * @description The alternative shape: your own keys in a pipeline, or for a realtime model. The hosted mode is not supported.
          */
         ByokConfiguration: {
             byok: components["schemas"]["Byok"];
@@ -5534,6 +5535,24 @@ export interface components {
             };
             /** Tts */
             tts: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
+         * ByokRealtime
+         * @description A realtime model and the language model beside it; the voice for fixed sentences is the installation's.
+         */
+        ByokRealtime: {
+            /** Embeddings */
+            embeddings?: {
+                [key: string]: components["schemas"]["JsonValue"];
+            } | null;
+            /** Llm */
+            llm: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /** Realtime */
+            realtime: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
         };
@@ -7290,7 +7309,13 @@ export interface components {
             fallbacks: {
                 [key: string]: components["schemas"]["EffectiveService"][];
             };
+            /**
+             * Is Realtime
+             * @default false
+             */
+            is_realtime: boolean;
             llm: components["schemas"]["EffectiveService"];
+            realtime?: components["schemas"]["EffectiveService"] | null;
             stt: components["schemas"]["EffectiveService"];
             tts: components["schemas"]["EffectiveService"];
         };
@@ -8646,6 +8671,7 @@ export interface components {
             llm: components["schemas"]["CheckResponse"];
             /** Ok */
             ok: boolean;
+            realtime?: components["schemas"]["CheckResponse"] | null;
             stt: components["schemas"]["CheckResponse"];
             tts: components["schemas"]["CheckResponse"];
         };
@@ -8927,7 +8953,13 @@ export interface components {
         OrganizationAIModelConfigurationV2: {
             embeddings?: components["schemas"]["EmbeddingsService"] | null;
             fallbacks?: components["schemas"]["Fallbacks"] | null;
+            /**
+             * Is Realtime
+             * @description false: the realtime model is kept and not used
+             */
+            is_realtime?: boolean | null;
             llm?: components["schemas"]["LlmService"] | null;
+            realtime?: components["schemas"]["RealtimeService"] | null;
             stt?: components["schemas"]["SttService"] | null;
             tts?: components["schemas"]["TtsService"] | null;
             /**
@@ -9012,6 +9044,12 @@ export interface components {
          *     the called number ``outbound/US``. ``step``: calls are billed in full steps of this many seconds.
          */
         OwnPriceRequest: {
+            /** Audio Cached Million */
+            audio_cached_million?: (number | string) | null;
+            /** Audio Input Million */
+            audio_input_million?: (number | string) | null;
+            /** Audio Output Million */
+            audio_output_million?: (number | string) | null;
             /** Character Million */
             character_million?: (number | string) | null;
             /** Completion Million */
@@ -9020,7 +9058,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "llm" | "tts" | "stt" | "carrier";
+            kind: "llm" | "tts" | "stt" | "realtime" | "carrier";
             /** Minute */
             minute?: (number | string) | null;
             /**
@@ -9037,6 +9075,12 @@ export interface components {
              * @default 1
              */
             step: number;
+            /** Text Cached Million */
+            text_cached_million?: (number | string) | null;
+            /** Text Input Million */
+            text_input_million?: (number | string) | null;
+            /** Text Output Million */
+            text_output_million?: (number | string) | null;
             /**
              * Valid From
              * Format: date
@@ -9396,6 +9440,12 @@ export interface components {
          * @description ``source``: where the price comes from; ``organization`` for the organization's own.
          */
         PriceItem: {
+            /** Audio Cached Million */
+            audio_cached_million?: string | null;
+            /** Audio Input Million */
+            audio_input_million?: string | null;
+            /** Audio Output Million */
+            audio_output_million?: string | null;
             /** Character Million */
             character_million?: string | null;
             /** Completion Million */
@@ -9408,7 +9458,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "llm" | "tts" | "stt" | "carrier";
+            kind: "llm" | "tts" | "stt" | "realtime" | "carrier";
             /** Minute */
             minute?: string | null;
             /** Model */
@@ -9423,6 +9473,12 @@ export interface components {
             source: string;
             /** Step */
             step: number;
+            /** Text Cached Million */
+            text_cached_million?: string | null;
+            /** Text Input Million */
+            text_input_million?: string | null;
+            /** Text Output Million */
+            text_output_million?: string | null;
             /**
              * Valid From
              * Format: date
@@ -9834,6 +9890,31 @@ export interface components {
             status: "active";
             /** Workflow Id */
             workflow_id: number | null;
+        };
+        /** RealtimeOverride */
+        RealtimeOverride: {
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider?: string | null;
+            /** Voice Id */
+            voice_id?: string | null;
+        };
+        /**
+         * RealtimeService
+         * @description A model that hears the caller and speaks itself; ``llm``, ``tts`` and ``stt`` do the rest, and take over from it.
+         */
+        RealtimeService: {
+            /** Api Key */
+            api_key?: string | null;
+            /** Base Url */
+            base_url?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider: string;
+            /** Voice Id */
+            voice_id?: string | null;
         };
         /**
          * RecordingConfig
@@ -12989,7 +13070,13 @@ export interface components {
          */
         WorkflowModels: {
             fallbacks?: components["schemas"]["FallbackOverrides"] | null;
+            /**
+             * Is Realtime
+             * @description false: this agent uses the cascade
+             */
+            is_realtime?: boolean | null;
             llm?: components["schemas"]["LlmOverride"] | null;
+            realtime?: components["schemas"]["RealtimeOverride"] | null;
             stt?: components["schemas"]["SttOverride"] | null;
             tts?: components["schemas"]["TtsOverride"] | null;
         };
@@ -26276,7 +26363,7 @@ export interface operations {
     remove_own_price: {
         parameters: {
             query: {
-                kind: "llm" | "tts" | "stt" | "carrier";
+                kind: "llm" | "tts" | "stt" | "realtime" | "carrier";
                 provider: string;
                 valid_from: string;
                 model?: string;
