@@ -1,105 +1,24 @@
 """Calls of every kind played again from their journals: the same events, to the byte, and nobody is asked."""
 
-import asyncio
-import json
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import count
-from typing import Any
 
 import pytest
 
-from offhook.models.ports import CallModels, ModelError
+from offhook.models.ports import ModelError
 from offhook.voice import events
-from offhook.voice.call_context import CallAgent
-from offhook.voice.config import CallConfig
-from offhook.voice.events import LIVE_ONLY
 from offhook.voice.journal.kinds import AUDIO, MEASURED, TICK, WINDOW
-from offhook.voice.journal.recorded_call import RecordedCall
-from offhook.voice.journal.replay import ReplayedCall, replay_call
-from offhook.voice.journal.tape import (
-    BLOCK_ENTRIES,
-    ENTRY_BYTES,
-    CallJournal,
-    CallTape,
-    JournalUnreadable,
-    read_journal,
-)
-from offhook.voice.ports import CallResult, EndCallRequest, ToolAnnouncement
+from offhook.voice.journal.tape import BLOCK_ENTRIES, ENTRY_BYTES, CallTape, JournalUnreadable, read_journal
+from offhook.voice.ports import EndCallRequest, ToolAnnouncement
 from offhook.voice.recording_switch import RecordingSwitch
-from offhook.voice.session import CallSession
-from offhook.workflows.graph import parse_graph
 from tests.fakes.scripted import Reply, ScriptedLlm, ScriptedStt, ScriptedTts, calls, says, takes
-from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds, LoudnessVad, ScriptedTool, Tools
+from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds, ScriptedTool, Tools
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
+from tests.voice.recorded_phone import RecordedPhoneCall, replayed
 
 LONG = "We open at nine in the morning and close at five in the evening, every single day of the week."
 EXTRACTS = {"extraction_enabled": True, "extraction_variables": [{"name": "name", "type": "string", "prompt": "Name"}]}
-
-
-@dataclass
-class RecordedPhoneCall(Call):
-    """A call on virtual time, with its journal."""
-
-    journaled: RecordedCall | None = None
-    recording: RecordingSwitch | None = field(default_factory=RecordingSwitch)
-
-    async def _run(self) -> CallResult:
-        loop = asyncio.get_running_loop()
-        self.started_at = loop.time()
-        self.journaled = RecordedCall(
-            CallTape(loop.time, max_bytes=1 << 22), started=datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
-        )
-        models = CallModels(
-            llm=tuple(self.llms) or (ScriptedLlm(self.replies),),
-            tts=tuple(self.ttss) or (ScriptedTts(),),
-            stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
-        )
-        assert self.recording is not None
-        self._session: CallSession = self.journaled.build_session(
-            agent=self.agent(),
-            leg=self.leg,
-            models=models,
-            sink=self.sink,
-            vad=LoudnessVad(),
-            recording=self.recording,
-        )
-        self.leg.on_mark = self._session.feed_mark
-        caller = asyncio.create_task(self._caller(loop))
-        try:
-            return await self._session.run()
-        finally:
-            caller.cancel()
-
-    def agent(self, **changes: Any) -> CallAgent:
-        return CallAgent(
-            parse_graph(changes.get("definition", self.definition)),
-            CallConfig.from_configurations(changes.get("configurations", self.configurations)),
-            self.tools,
-            dict(self.context),
-            self.sounds,
-            self.knowledge,
-        )
-
-    def journal(self) -> CallJournal:
-        assert self.journaled is not None
-        return read_journal(self.journaled.pack())
-
-    def play_again(self, **changes: Any) -> ReplayedCall:
-        return replay_call(self.journal(), self.agent(**changes))
-
-    def stored(self) -> list[str]:
-        return [
-            json.dumps([round(event.at_s * 1000), event.type, event.data])
-            for event in self.sink.events
-            if event.type not in LIVE_ONLY
-        ]
-
-
-def replayed(call: ReplayedCall) -> list[str]:
-    return [json.dumps([seen.at_ms, seen.data["type"], seen.data["data"]]) for seen in call.events]
 
 
 def spoken_turns() -> RecordedPhoneCall:

@@ -19,6 +19,7 @@ CALL_EVENTS: Final = (
 )
 MAX_SHOWN: Final = 300
 NOTHING: Final = "nothing more"
+NOT_THERE: Final = "not there"
 _QUESTIONS: Final = {
     "asked_model": "what the model is asked",
     "asked_documents": "what the documents are asked",
@@ -90,13 +91,13 @@ def _describe_both(before: Observation | None, after: Observation | None) -> tup
     added = [line[2:] for line in changes if line.startswith("+ ")]
     if not changes:
         return f"at {before.at_ms / 1000:.3f} s", f"at {after.at_ms / 1000:.3f} s"
-    return _shorten(removed), _shorten(added)
+    return _shorten(removed) or NOT_THERE, _shorten(added) or NOT_THERE
 
 
 def _describe(seen: Observation | None) -> str:
     if seen is None:
         return NOTHING
-    return f"{_name(seen)} at {seen.at_ms / 1000:.3f} s: " + _shorten(_lines(seen.data))
+    return f"{_name(seen)} at {seen.at_ms / 1000:.3f} s: {_shorten(_lines(seen.data))}".removesuffix(": ")
 
 
 def _lines(data: Any) -> list[str]:
@@ -115,5 +116,5 @@ def _walk(value: Any, path: str) -> Sequence[str]:
 
 
 def _shorten(lines: Sequence[str]) -> str:
-    text = "; ".join(lines) or NOTHING
+    text = "; ".join(lines)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -3,7 +3,7 @@
 import asyncio
 import heapq
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Final, Protocol
 
@@ -49,7 +49,8 @@ class TapePlayer:
     """The clock and the answers of one replay. ``deliver`` gets what the owner of a live call would do with it."""
 
     def __init__(self, journal: CallJournal) -> None:
-        self._entries = journal.entries
+        # with an end: it is looked at for each step
+        self._entries: Sequence[TapeEntry | None] = [*journal.entries, None]
         self._position = 0
         self._reads_left = journal.entries[0].reads if journal.entries else 0
         self.now = journal.started_at
@@ -74,14 +75,16 @@ class TapePlayer:
 
     def time(self) -> float:
         """Returns the time that the call saw when it looked here."""
-        self._catch_up()
+        if not self._reads_left:
+            self._catch_up()
         if not self._reads_left:
             entry = self._next()
             if entry is None or entry.kind != TICK:
                 self.deviations += entry is not None
                 return self.now
             self._advance()
-        self._reads_left = max(self._reads_left - 1, 0)
+        if self._reads_left:
+            self._reads_left -= 1
         return self.now
 
     def _catch_up(self) -> None:
@@ -92,13 +95,14 @@ class TapePlayer:
             self._give(self._advance())
 
     def _next(self) -> TapeEntry | None:
-        return self._entries[self._position] if self._position < len(self._entries) else None
+        return self._entries[self._position]
 
     def _advance(self) -> TapeEntry:
         entry = self._entries[self._position]
+        assert entry is not None
         self._position += 1
         self.now = max(self.now, entry.at)
-        following = self._next()
+        following = self._entries[self._position]
         self._reads_left = 0 if following is None else following.reads
         return entry
 
