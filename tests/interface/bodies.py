@@ -270,6 +270,7 @@ ROLES = {"end_session": "viewer"}
 NEED_MORE = {
     "start_canary": "a draft beside a published version: tests/canary",
     "end_canary": "would end the canary that the others need: tests/canary",
+    "replay_run": "a call with a journal: tests/runs/test_replayed_periods.py",
     "propose_scenarios": "a process that plays them: tests/scenarios/test_proposed.py",
     "get_run_scenario": "a call in which somebody spoke: tests/scenarios/test_stored.py",
     "download_data_archive": "an export whose job has run: tests/privacy",

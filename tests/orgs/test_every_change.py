@@ -67,6 +67,7 @@ NO_ENTRY = UNRECORDED_OPERATIONS | {
     "search_knowledge": "a question: changes nothing",
     "check_scenarios": "a question: changes nothing",
     "propose_scenarios": "a question: changes nothing",
+    "replay_run": "a question: changes nothing",
     "check_model_configurations": "a question to the vendors: changes nothing",
     "preview_voice": "a question: changes nothing, and what it costs is bounded",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",

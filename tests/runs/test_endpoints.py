@@ -235,6 +235,7 @@ class TestGet:
             "unpriced",
             "note",
             "prompts",
+            "has_journal",
             "previous_run_id",
             "next_run_id",
         }

@@ -13,6 +13,7 @@ from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.runs import repository, service
 from offhook.runs.finishing import analysis_queries, reviews
+from offhook.runs.journals import queries as journal_queries
 from offhook.runs.lists import listing
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs
@@ -167,6 +168,7 @@ async def get_workflow_run(
         analysis=await analysis_queries.find_analysis(session, org.organization_id, run_id),
         note=run.note,
         prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
+        has_journal=await journal_queries.has_journal(session, org.organization_id, run_id),
         previous_run_id=previous_id,
         next_run_id=next_id,
         **live_values,

@@ -185,6 +185,7 @@ class RunDetail(RunRecord):
     analysis: RunAnalysisRecord | None = Field(description="null for an agent without summary and success criteria")
     note: str | None
     prompts: Mapping[str, str] = Field(description="The prompt of each step of this run's version, by node id")
+    has_journal: bool = Field(description="Whether the call can be replayed, as far as its journal is concerned")
     previous_run_id: int | None = Field(description="The run of the same agent before this one")
     next_run_id: int | None
 

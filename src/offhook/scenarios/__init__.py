@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from offhook.jobs.shares import OrganizationShares
 from offhook.root import Root
+from offhook.runs import RunServices
 from offhook.scenarios.coverage import endpoints as coverage_endpoints
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
@@ -15,6 +16,8 @@ from offhook.scenarios.plays.service import PLAY_JOB
 from offhook.scenarios.plays.tasks import ScenarioPlayJob
 from offhook.scenarios.proposals import endpoints as proposal_endpoints
 from offhook.scenarios.proposals.service import ScenarioProposalService
+from offhook.scenarios.replays import endpoints as replay_endpoints
+from offhook.scenarios.replays.requests import RunReplayService
 from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.stored import endpoints
 from offhook.scenarios.stored.service import store_scenarios
@@ -44,8 +47,13 @@ def register(root: Root) -> None:
     # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
     job = ScenarioPlayJob(root.db, models_folder)
     root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
-    root.provide(ScenarioServices, ScenarioServices(ScenarioProposalService(root.db, models_folder)))
+    journals = root.get(RunServices).live.journals
+    root.provide(
+        ScenarioServices,
+        ScenarioServices(ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals)),
+    )
     root.api.include_router(endpoints.router)
     root.api.include_router(play_endpoints.router)
     root.api.include_router(coverage_endpoints.router)
     root.api.include_router(proposal_endpoints.router)
+    root.api.include_router(replay_endpoints.router)

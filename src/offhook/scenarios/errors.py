@@ -139,6 +139,12 @@ class ReplayFailed(Conflict):
     code = "replay_failed"
 
 
+class TooManyReplays(TooManyRequests):
+    """A call is already being replayed. Try again in a few seconds."""
+
+    code = "too_many_replays"
+
+
 class NothingToReplay(Conflict):
     """This agent has no runs in this time."""
 

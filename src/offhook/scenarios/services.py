@@ -7,6 +7,7 @@ from fastapi import Depends
 
 from offhook.root import use_service
 from offhook.scenarios.proposals.service import ScenarioProposalService
+from offhook.scenarios.replays.requests import RunReplayService
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class ScenarioServices:
     """The services that the endpoints of scenarios use."""
 
     proposals: ScenarioProposalService
+    replays: RunReplayService
 
 
 Services = Annotated[ScenarioServices, Depends(use_service(ScenarioServices))]

@@ -35,6 +35,13 @@ async def find_journal(session: AsyncSession, organization_id: int, run_id: int)
     return await session.scalar(select(RunJournal).where(owner, RunJournal.run_id == run_id))
 
 
+async def has_journal(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+    """Returns whether the run has a journal that is not empty."""
+    owner = RunJournal.organization_id == organization_id
+    found = select(RunJournal.run_id).where(owner, RunJournal.run_id == run_id, RunJournal.omitted.is_(None))
+    return await session.scalar(found) is not None
+
+
 async def list_runs(
     session: AsyncSession, organization_id: int, workflow_id: int, since: datetime, until: datetime, *, limit: int
 ) -> Sequence[JournaledRun]:

@@ -19,6 +19,7 @@ import type { RunDetail } from "../../../lib/api/types";
 import { useRunStrip } from "../../../lib/runs/run-strips";
 import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { isLive, useCampaignNames, useRun } from "../api";
+import { CallReplay } from "./call-replay";
 import { explainEnd } from "./end-explanation";
 import { EndNote } from "./end-note";
 import { EventsPanel } from "./events-panel";
@@ -30,7 +31,7 @@ import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
-import { TurnsPanel } from "./turns-panel";
+import { showHeardTurn, TurnsPanel } from "./turns-panel";
 import { usePlayer } from "../player/use-player";
 
 /** `startAt`: seconds of the recording that a link leads to. */
@@ -119,6 +120,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         <Stack gap="lg" className={classes.rest}>
           <SummaryPanel run={run} />
           <NotesPanel agentId={agentId} run={run} />
+          <CallReplay key={run.id} agentId={agentId} run={run} onTurn={(turn) => showHeardTurn(turns, turn)} />
           <TurnsPanel
             agentId={agentId}
             runId={run.id}

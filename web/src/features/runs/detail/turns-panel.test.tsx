@@ -4,7 +4,7 @@ import type { AnswerTimes } from "../../../lib/live/answer-times";
 import { conversationTurns } from "../../../lib/live/turns";
 import { renderPart, signIn } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
-import { TurnsPanel } from "./turns-panel";
+import { showHeardTurn, TurnsPanel } from "./turns-panel";
 
 const TURNS = conversationTurns([
   { type: "caller_said", at_ms: 2000, data: { text: "A table for two", start_s: 1, end_s: 2 } },
@@ -18,10 +18,10 @@ const MEASURED: AnswerTimes = {
   answers: [{ caller_stopped_s: 1.95, agent_audible_s: 2.86, silence_ms: 910 }],
 };
 
-async function renderTurns(answerTimes: AnswerTimes | null) {
+async function renderTurns(answerTimes: AnswerTimes | null, turns = TURNS) {
   const server = new FakeServer();
   signIn(server, "viewer");
-  const props = { agentId: 3, runId: 7, turns: TURNS, prompts: new Map<string, string>(), isOver: true, onSeek: null };
+  const props = { agentId: 3, runId: 7, turns, prompts: new Map<string, string>(), isOver: true, onSeek: null };
   const { user } = await renderPart(<TurnsPanel {...props} answerTimes={answerTimes} />, { server });
   await screen.findByRole("list", { name: "Turns of the conversation" });
   return user;
@@ -48,4 +48,17 @@ it("shows the events' times alone when nothing was answered in the recording", a
   await renderTurns({ p50_ms: null, p95_ms: null, answers: [] });
   expect(screen.queryByText("Measured in the recording")).toBeNull();
   expect(screen.getByText("Median response")).toBeTruthy();
+});
+
+it("leads to what the caller said, not counting what was not understood", async () => {
+  const turns = conversationTurns([
+    { type: "caller_said", at_ms: 2000, data: { text: "A table for two", start_s: 1, end_s: 2 } },
+    { type: "caller_not_understood", at_ms: 4000, data: { start_s: 3, end_s: 4 } },
+    { type: "caller_said", at_ms: 6000, data: { text: "Tonight", start_s: 5, end_s: 6 } },
+  ]);
+  await renderTurns(null, turns);
+  showHeardTurn(turns, 2);
+  expect(document.activeElement?.textContent).toBe("Tonight");
+  showHeardTurn(turns, 9);
+  expect(document.activeElement?.textContent).toBe("Tonight");
 });

@@ -27,6 +27,19 @@ interface TurnsPanelProps {
   onSeek: ((seconds: number) => void) | null;
 }
 
+function turnId(index: number): string {
+  return `turn-${index}`;
+}
+
+/** Brings a turn into view, and the keyboard to it: `count` is what the caller had said by then. Turns that were not understood
+ * are in the list and do not count. */
+export function showHeardTurn(turns: readonly ConversationTurn[], count: number) {
+  const turn = turns.filter(({ heard }) => heard !== null)[count - 1];
+  const row = turn === undefined ? null : document.getElementById(turnId(turn.index));
+  row?.scrollIntoView({ block: "center" });
+  row?.querySelector<HTMLElement>("[aria-expanded]")?.focus({ preventScroll: true });
+}
+
 export function TurnsPanel({ agentId, runId, turns, prompts, isOver, answerTimes, onSeek }: TurnsPanelProps) {
   const permissions = usePermissions();
   if (turns.length === 0) return null;
@@ -78,7 +91,7 @@ function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, silenceMs, on
   const [isOpen, setIsOpen] = useState(false);
   const words = turn.heard ?? `Not understood, ${formatMilliseconds(turn.endMs - turn.atMs)} of speech`;
   return (
-    <li className={classes.turn} data-missed={turn.heard === null || undefined}>
+    <li id={turnId(turn.index)} className={classes.turn} data-missed={turn.heard === null || undefined}>
       <div className={classes.row}>
         {onSeek === null ? (
           <span className={classes.time}>{turn.index}</span>

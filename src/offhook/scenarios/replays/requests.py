@@ -1,0 +1,48 @@
+"""Replays that somebody waits for: one at a time of each organization, in a process of their own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from offhook.kit.database.database import Database
+from offhook.runs import service as runs
+from offhook.runs.journals.call_journals import CallJournals
+from offhook.scenarios.errors import TooManyReplays
+from offhook.scenarios.replays.orders import RunReplay
+from offhook.scenarios.replays.processes import PROGRAM, ReplayProcess
+from offhook.scenarios.replays.service import LoadedAgents, find_version, load_with_version
+
+# Proxies give up after a minute.
+TIMEOUT_S: Final = 45.0
+# Of one process of the server, whose cores carry calls.
+MAX_CONCURRENT_REPLAYS: Final = 2
+
+
+@dataclass(slots=True)
+class RunReplayService:
+    """Replays a run for the page and the API."""
+
+    db: Database
+    journals: CallJournals
+    program: Sequence[str] = PROGRAM
+    timeout_s: float = TIMEOUT_S
+    _busy: set[int] = field(default_factory=set)
+
+    async def replay(self, organization_id: int, workflow_id: int, run_id: int, *, number: int | None) -> RunReplay:
+        """Plays a run with the version of this number, or with the draft.
+
+        Raises RunNotFound, VersionNotFound (404), RunNotOver, RunNotKept, JournalNotKept, JournalDamaged, VersionChanged,
+        NoDraft, ReplayFailed (409), TooManyReplays (429).
+        """
+        if organization_id in self._busy or len(self._busy) >= MAX_CONCURRENT_REPLAYS:
+            raise TooManyReplays
+        self._busy.add(organization_id)
+        try:
+            async with self.db.transaction() as session:
+                run = await runs.get_run(session, organization_id, run_id, workflow_id=workflow_id)
+                other = await find_version(session, organization_id, workflow_id, number=number)
+                replayable = await load_with_version(session, self.journals, LoadedAgents(), run, other)
+            async with ReplayProcess(self.program, timeout_s=self.timeout_s) as process:
+                return await process.replay(replayable)
+        finally:
+            self._busy.discard(organization_id)

@@ -1,0 +1,88 @@
+"""A call replayed over HTTP: who may ask, what is refused, what is answered."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+
+import pytest
+from httpx2 import AsyncClient
+
+from offhook.root import Root
+from offhook.runs import LiveCallRegistry, RunServices
+from offhook.runs.tables import Run
+from offhook.scenarios.errors import ReplayFailed, TooManyReplays
+from offhook.scenarios.replays.requests import RunReplayService
+from tests.fakes.calls import FixedModels, use_fakes
+from tests.fakes.scripted import says, takes
+from tests.fixtures_orgs import OrgFixture
+from tests.runs.test_journals import add_draft, talk
+
+WAITS = (sys.executable, "-c", "import time; time.sleep(600)")
+DEAD = (sys.executable, "-c", "import sys; sys.stdin.readline(); sys.exit(3)")
+
+
+@pytest.fixture
+def models(root: Root) -> FixedModels:
+    fakes = FixedModels([says("We open at nine."), takes("done")])
+    use_fakes(root, fakes)
+    return fakes
+
+
+@pytest.fixture
+async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
+    yield root.get(RunServices).live
+    await root.get(RunServices).live.stop_all()
+
+
+async def test_a_call_is_replayed_with_the_draft_or_a_version(
+    root: Root, client: AsyncClient, org: OrgFixture, run: Run, live: LiveCallRegistry, models: FixedModels
+) -> None:
+    path, headers = f"/workflow/{run.workflow_id}/runs/{run.id}", org.headers_for("member")
+    assert (await client.get(path, headers=headers)).json()["has_journal"] is False
+    await talk(live, run, models)
+    assert (await client.get(path, headers=headers)).json()["has_journal"] is True
+    same = (await client.post(f"{path}/replay?version=1", headers=headers)).json()
+    assert (same["is_same"], same["is_exact"], same["version_number"], same["first_difference"]) == (
+        True,
+        True,
+        1,
+        None,
+    )
+    without_draft = await client.post(f"{path}/replay", headers=headers)
+    assert (without_draft.status_code, without_draft.json()["code"]) == (409, "no_draft")
+    await add_draft(root, run)
+    other = (await client.post(f"{path}/replay", headers=headers)).json()
+    assert (other["run_id"], other["is_same"], other["is_exact"], other["version_number"]) == (run.id, False, True, 2)
+    difference = other["first_difference"]
+    assert (difference["turn"], difference["node"], difference["what"]) == (1, "Greeting", "what the model is asked")
+    assert "Be brief." in difference["came"]
+    journals = live.journals
+    with pytest.raises(ReplayFailed):
+        await RunReplayService(root.db, journals, DEAD).replay(org.id, run.workflow_id, run.id, number=1)
+    with pytest.raises(ReplayFailed):
+        await RunReplayService(root.db, journals, WAITS, 0.1).replay(org.id, run.workflow_id, run.id, number=1)
+    busy = RunReplayService(root.db, journals, WAITS)
+    first = asyncio.create_task(busy.replay(org.id, run.workflow_id, run.id, number=1))
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyReplays):
+        await busy.replay(org.id, run.workflow_id, run.id, number=1)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+
+
+async def test_what_cannot_be_replayed_is_refused(
+    client: AsyncClient, org: OrgFixture, other_org: OrgFixture, run: Run
+) -> None:
+    path, headers = f"/workflow/{run.workflow_id}/runs/{run.id}/replay", org.headers_for("member")
+    assert (await client.post(path)).status_code == 401
+    assert (await client.post(path, headers=org.headers_for("viewer"))).status_code == 403
+    stranger = await client.post(path, headers=other_org.owner_headers)
+    assert (stranger.status_code, stranger.json()["code"]) == (404, "run_not_found")
+    for bad in ("?version=0", "?version=x", f"?version={2**31}"):
+        assert (await client.post(path + bad, headers=headers)).status_code == 422
+    elsewhere = await client.post(f"/workflow/{run.workflow_id + 1}/runs/{run.id}/replay", headers=headers)
+    assert elsewhere.json()["code"] == "run_not_found"
+    unknown = await client.post(f"{path}?version=7", headers=headers)
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "workflow_version_not_found")
+    live = await client.post(f"{path}?version=1", headers=headers)
+    assert (live.status_code, live.json()["code"]) == (409, "run_not_over")
