@@ -28,8 +28,11 @@ async def start_program(
 
 
 @asynccontextmanager
-async def open_program(command: Sequence[str], *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Yields a process that waits for orders on its standard input; it is killed at the end."""
+async def open_program(
+    command: Sequence[str], *arguments: str, is_interruptible: bool = True
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Yields a process that waits for orders on its standard input; it is killed at the end. ``is_interruptible``: Ctrl-C on
+    our terminal ends it, too."""
     process = await asyncio.create_subprocess_exec(
         *command,
         *arguments,
@@ -37,6 +40,7 @@ async def open_program(command: Sequence[str], *arguments: str) -> AsyncIterator
         stdout=asyncio.subprocess.PIPE,
         limit=MAX_LINE_BYTES,
         env=_environment(),
+        start_new_session=not is_interruptible,
         preexec_fn=die_with_parent(),
     )
     try:

@@ -55,7 +55,8 @@ class ReplayProcess:
 
     async def _ask(self, order: bytes) -> bytes:
         if self._process is None:
-            self._process = await self._stack.enter_async_context(open_program(self._program, str(MAX_CPU_S)))
+            program = open_program(self._program, str(MAX_CPU_S), is_interruptible=False)
+            self._process = await self._stack.enter_async_context(program)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(order)

@@ -9,7 +9,6 @@ import logging
 import math
 import os
 import resource
-import signal
 import sys
 import time
 from typing import Final
@@ -28,8 +27,6 @@ NICENESS: Final = 10
 def main() -> int:
     cpu_s = int(sys.argv[1])
     os.nice(NICENESS)
-    # on a terminal, who started us decides what its interruption means
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # the output is for results; a trace of what went wrong belongs to the log of who started us
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
