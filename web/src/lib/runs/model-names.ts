@@ -6,6 +6,7 @@ const KINDS: Partial<Record<string, string>> = {
   llm: "Language model",
   tts: "Voice",
   stt: "Speech recognition",
+  realtime: "Speech-to-speech model",
   embedding: "Embeddings",
 };
 

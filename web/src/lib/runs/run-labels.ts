@@ -8,6 +8,7 @@ const TAGS: Readonly<Partial<Record<string, string>>> = {
   llm_failed: "Language model failed",
   tts_failed: "Voice failed",
   stt_failed: "Speech recognition failed",
+  realtime_failed: "Speech-to-speech model failed",
   handover_failed: "Transfer failed",
 };
 const TAG_NAMES: ReadonlyMap<string, string> = new Map(
