@@ -4297,6 +4297,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/runs/{run_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay Run
+         * @description Plays a call again from its journal with the agent's draft or another version, and returns the first point at which it
+         *     differs. No model and no tool is called, and nothing is stored.
+         *
+         *     Takes a few seconds, 45 at most; returns 409 where the call has no journal, and 429 (`too_many_replays`) while another
+         *     such request of the organization is running.
+         */
+        post: operations["replay_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/runs/{run_id}/scenario": {
         parameters: {
             query?: never;
@@ -10224,6 +10248,32 @@ export interface components {
             /** Scenarios */
             scenarios: components["schemas"]["Scenario"][];
         };
+        /**
+         * ReplayDifferenceResponse
+         * @description Where two calls differ first.
+         */
+        ReplayDifferenceResponse: {
+            /** At Ms */
+            at_ms: number;
+            /** Came */
+            came: string;
+            /** Expected */
+            expected: string;
+            /** Node */
+            node: string;
+            /** Node Id */
+            node_id: string;
+            /**
+             * Turn
+             * @description What the caller had said by then, counted from 1; 0 before that
+             */
+            turn: number;
+            /**
+             * What
+             * @description The type of the event, or what the model, the documents or the voice were asked
+             */
+            what: string;
+        };
         /** ReplayedEdge */
         ReplayedEdge: {
             /** Id */
@@ -10515,6 +10565,11 @@ export interface components {
             gathered_context: {
                 [key: string]: unknown;
             };
+            /**
+             * Has Journal
+             * @description Whether the call can be replayed, as far as its journal is concerned
+             */
+            has_journal: boolean;
             /** Id */
             id: number;
             /** Initial Context */
@@ -10717,6 +10772,29 @@ export interface components {
             workflow_name: string;
             /** Workflow Run Id */
             workflow_run_id: number;
+        };
+        /**
+         * RunReplayResponse
+         * @description ``is_exact`` is false when the call is not even the same with its own version: nothing can be said about another one
+         *     then, and ``first_difference`` is that of its own version.
+         */
+        RunReplayResponse: {
+            /** Events */
+            events: number;
+            first_difference: components["schemas"]["ReplayDifferenceResponse"] | null;
+            /**
+             * Hash
+             * @description SHA-256 of all events with their times
+             */
+            hash: string;
+            /** Is Exact */
+            is_exact: boolean;
+            /** Is Same */
+            is_same: boolean;
+            /** Run Id */
+            run_id: number;
+            /** Version Number */
+            version_number: number;
         };
         /**
          * Scenario
@@ -38115,6 +38193,100 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    replay_run: {
+        parameters: {
+            query?: {
+                /** @description The number of a version; the draft without it */
+                version?: number | null;
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunReplayResponse"];
+                };
             };
             /** @description The credential is missing or invalid */
             401: {
