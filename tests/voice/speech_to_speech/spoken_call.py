@@ -14,7 +14,7 @@ from offhook.voice import events
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer, answers_in_turn
 from offhook_lab.speech.realtime_conversation import ModelAnswer
-from offhook_lab.speech.tones import ToneDetector, ToneWord, speak_tones
+from offhook_lab.speech.tones import ToneDetector, ToneLexicon, ToneWord, speak_tones
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import ScriptedLlm, says
 from tests.fakes.voice import KeptLeg, KeptRecorder
@@ -24,6 +24,8 @@ SURE = "Sure, for how many people shall I book it?"
 LONG = "Well there are many things that I could tell you about this and I will tell you all of them one after another"
 CASCADE = "The other model says this."
 VOICE = "marin"
+# Tones are for some hundred words: these calls have theirs, and leave those of other tests alone.
+LEXICON = ToneLexicon()
 
 
 def answer(text: str = "", *calls: str, **arguments: Any) -> ModelAnswer:
@@ -48,7 +50,7 @@ class SpokenCall(Call):
     def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> Self:
         def speak(call: Call) -> None:
             self.hearing.spoken.append(text)
-            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate)))
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, LEXICON)))
 
         self.actions.append(Action(at, speak))
         return self
@@ -57,7 +59,7 @@ class SpokenCall(Call):
         """Speak words that the recognizer does not understand."""
 
         def speak(call: Call) -> None:
-            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate)))
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, LEXICON)))
 
         self.actions.append(Action(at, speak))
         return self
@@ -72,7 +74,7 @@ class SpokenCall(Call):
     def heard_by_the_caller(self) -> str:
         """The words in the frames that left, those of the scripted voice as ``?``."""
         codec = self.leg.codec
-        ear = ToneDetector(codec.sample_rate)
+        ear = ToneDetector(codec.sample_rate, lexicon=LEXICON)
         quiet = np.zeros(codec.sample_rate // 5, np.int16)
         line = np.concatenate([*(codec.decode(frame) for _, frame in self.leg.frames), quiet])
         return " ".join(item.text or "?" for item in ear.push_samples(line) if isinstance(item, ToneWord))
@@ -114,7 +116,7 @@ class Vendor:
 @asynccontextmanager
 async def vendor(*answers: ModelAnswer, model: str = "gpt-realtime-2", key: str = "lab-key") -> AsyncIterator[Vendor]:
     script = answers or (answer("Hello, how can I help?"), answer(SURE))
-    async with OpenAiVoiceModelServer(answers_in_turn(*script)).running() as server:
+    async with OpenAiVoiceModelServer(answers_in_turn(*script), LEXICON).running() as server:
         choice = ModelChoice(
             "realtime", "openai_realtime", model, key, server.base_url, is_own_network=True, voice_id=VOICE
         )

@@ -16,7 +16,7 @@ from websockets.datastructures import Headers
 from offhook.kit.audio import MULAW_8K, Samples
 from offhook_lab.speech.realtime_conversation import Entry, ModelAnswer, VendorConversation
 from offhook_lab.speech.server import HandshakeRefusal, LabServer, SpeechFault, send_json
-from offhook_lab.speech.tones import read_tones, speak_tones
+from offhook_lab.speech.tones import LEXICON, ToneLexicon, read_tones, speak_tones
 
 RATE: Final = 24000
 CHUNK_S: Final = 0.1
@@ -52,8 +52,8 @@ class OpenAiVoiceModelServer(LabServer):
         "server_error": HandshakeRefusal(503, {"error": {"code": None, "message": "The server had an error."}}),
     }
 
-    def __init__(self, model: Answer | None = None) -> None:
-        super().__init__()
+    def __init__(self, model: Answer | None = None, lexicon: ToneLexicon = LEXICON) -> None:
+        super().__init__(lexicon=lexicon)
         self.model: Answer = model or answers_in_turn(ModelAnswer("Hello, how can I help?"))
         self.sessions: list[VoiceModelSession] = []
         self.first_audio_s = 0.2
