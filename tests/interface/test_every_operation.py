@@ -15,6 +15,7 @@ from tests.interface.bodies import (
     BODIES,
     FILES,
     IDS,
+    NEED_MORE,
     PUBLIC,
     QUERIES,
     REFERENCES,
@@ -169,7 +170,9 @@ async def test_numbers_in_the_query_at_and_past_their_edges(
                 if value is None:
                     continue
                 answer = await send(client, operation, ours, query={name: str(value)})
-                if answer.status_code != expected:
+                # what a valid request needs besides is made elsewhere: here the number is not refused
+                is_taken = expected == 200 and operation.name in NEED_MORE and answer.status_code == 409
+                if answer.status_code != expected and not is_taken:
                     wrong.append(f"{operation} {name}={value}: {answer.status_code}, not {expected}")
     assert not wrong
 
