@@ -145,6 +145,16 @@ class TestTheVoice:
         assert SENTENCE.startswith(heard)
         assert len(heard) > 20
 
+    def test_the_offline_voice_is_waited_for_when_it_is_the_last_one(self) -> None:
+        """The first call of a busy machine starts its program."""
+        voice = ScriptedTts(provider="builtin", first_byte_s=3.0)
+        call = Call(simple_agent(), [says("Sure.")], ttss=[voice]).hangs_up(at=12).run()
+
+        assert call.sink.of(events.MODEL_FAILED) == []
+        assert call.result is not None
+        assert call.result.end_reason == "caller_hung_up"
+        assert call.agent_said
+
 
 @dataclass(eq=False)
 class LoudnessStt:

@@ -18,6 +18,8 @@ from offhook.voice.usage_counter import UsageCounter
 
 # Vendors answer in 0.1 to 0.4 s; beyond this the caller would hear a gap.
 FIRST_BYTE_TIMEOUT_S: Final = 1.5
+# The offline voice with none behind it: its program may just be starting, on a machine that is busy with that.
+LAST_VOICE_TIMEOUT_S: Final = 5.0
 CHUNK_TIMEOUT_S: Final = 1.5
 # Rate of unhurried English speech, for a voice that has not finished a sentence yet.
 CHARS_PER_S: Final = 14
@@ -108,7 +110,8 @@ class CallSpeaker:
         self._usage.add_units(tts.model_ref, "characters", len(sentence.text))
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
         chunks = tts.speak(self._dictionary.apply_pronunciations(sentence.text))
-        limit = FIRST_BYTE_TIMEOUT_S
+        is_last = tts.model_ref.provider == OFFLINE_PROVIDER and self._circuit.next_ref is None
+        limit, has_begun = LAST_VOICE_TIMEOUT_S if is_last else FIRST_BYTE_TIMEOUT_S, False
         try:
             while True:
                 try:
@@ -118,9 +121,9 @@ class CallSpeaker:
                     break
                 except TimeoutError:
                     raise ModelError("tts_stalled", f"No audio for {limit:g} s.", retryable=True) from None
-                if limit is FIRST_BYTE_TIMEOUT_S:
+                if not has_begun:
                     on_byte()
-                limit = CHUNK_TIMEOUT_S
+                limit, has_begun = CHUNK_TIMEOUT_S, True
                 self._playback.push_audio(sentence, self._codec.encode(resampler.push(chunk)))
             self._playback.push_audio(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
         finally:
