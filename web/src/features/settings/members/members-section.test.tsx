@@ -42,7 +42,7 @@ it("hands over a link with which a member chooses a new password", async () => {
     },
   });
   const { user } = await renderPart(<MembersSection />, { server });
-  await user.click(await screen.findByRole("button", { name: "Reset the password of bo@example.com" }));
+  await user.click(await screen.findByRole("button", { name: "Reset password of bo@example.com" }));
   expect(await screen.findByText(/Send it to bo@example.com/)).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Remove bo@example.com" }));
   expect(await screen.findByText(/So do the API keys that they created: CI\./)).toBeTruthy();

@@ -133,7 +133,7 @@ export function MemberRow({ member, onLink }: MemberRowProps) {
             variant="subtle"
             loading={link.isPending}
             onClick={() => link.mutate(member.user_id, { onSuccess: onLink, onError: notifyError })}
-            aria-label={`Reset the password of ${member.email}`}
+            aria-label={`Reset password of ${member.email}`}
           >
             Reset password
           </Button>
