@@ -108,11 +108,6 @@ def _encode(columns: _Columns) -> tuple[list[bytes], bool]:
     return [*parts, columns.values], in_ms
 
 
-def _compress(columns: _Columns) -> _Block:
-    parts, in_ms = _encode(columns)
-    return _Block([len(part) for part in parts], in_ms, zlib.compress(b"".join(parts), _FAST))
-
-
 def _decompress(block: _Block) -> _Columns:
     kinds, reads, times, sizes, windows, beats, values = _split(zlib.decompress(block.packed), block.lengths)
     return _Columns(
@@ -210,7 +205,9 @@ class CallTape:
         if self._blocks_bytes > self._max_bytes:
             self.omit("too_long")
             return
-        self._blocks.append(_compress(self._newest_columns()))
+        parts, in_ms = _encode(self._newest_columns())
+        packed = zlib.compress(b"".join(parts), _FAST)
+        self._blocks.append(_Block([len(part) for part in parts], in_ms, packed))
         self._end, self._values = 0, bytearray()
 
     def _newest_columns(self) -> _Columns:

@@ -25,15 +25,10 @@ ACTIVE_RESPONSE: Final = "conversation_already_has_active_response"
 _MAX_ITEM_CHARS: Final = 60_000
 
 
-def audio_format(wire: WireFormat) -> JsonObject:
-    if wire.encoding == "mulaw":
-        return {"type": "audio/pcmu"}
-    return {"type": "audio/pcm", "rate": wire.sample_rate}
-
-
 def opening_session(wire: WireFormat, voice: str) -> JsonObject:
     """Returns the settings of a whole session: the client decides when a turn is over, the vendor never does."""
-    form = audio_format(wire)
+    is_mulaw = wire.encoding == "mulaw"
+    form: JsonObject = {"type": "audio/pcmu"} if is_mulaw else {"type": "audio/pcm", "rate": wire.sample_rate}
     return {
         "type": "realtime",
         "output_modalities": ["audio"],
