@@ -1,14 +1,16 @@
 """What tests of runs start from: a published workflow and a way to make runs of it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from offhook.root import Root
-from offhook.runs import service
+from offhook.runs import LiveCallRegistry, RunServices, service
 from offhook.runs.tables import Run
 from offhook.workflows.tables import Workflow, WorkflowVersion
+from tests.fakes.calls import FixedModels, use_fakes
+from tests.fakes.scripted import says, takes
 from tests.fixtures_orgs import OrgFixture
 
 DEFINITION: dict[str, Any] = {
@@ -84,3 +86,17 @@ def make_run(root: Root, org: OrgFixture, workflow_id: int) -> MakeRun:
 @pytest.fixture
 async def run(make_run: MakeRun) -> Run:
     return await make_run()
+
+
+@pytest.fixture
+def models(root: Root) -> FixedModels:
+    """The model of calls that are journaled: it answers once and ends the call."""
+    fakes = FixedModels([says("We open at nine."), takes("done")])
+    use_fakes(root, fakes)
+    return fakes
+
+
+@pytest.fixture
+async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
+    yield root.get(RunServices).live
+    await root.get(RunServices).live.stop_all()

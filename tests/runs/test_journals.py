@@ -1,7 +1,6 @@
 """Journals of live calls: what is kept and what is not, who can read it, and that it goes with the words of its run."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -20,25 +19,11 @@ from offhook.scenarios.replays.orders import RunReplay
 from offhook.scenarios.replays.service import load_replayable, replay_run
 from offhook.voice.journal.kinds import AUDIO
 from offhook.workflows.tables import WorkflowVersion
-from tests.fakes.calls import FixedModels, use_fakes
-from tests.fakes.scripted import says, takes
+from tests.fakes.calls import FixedModels
 from tests.fakes.voice import KeptLeg
 from tests.privacy.scan import NUMBER, find_in_tables
 from tests.runs.conftest import MakeRun
 from tests.voice.phone import hum
-
-
-@pytest.fixture
-def models(root: Root) -> FixedModels:
-    fakes = FixedModels([says("We open at nine."), takes("done")])
-    use_fakes(root, fakes)
-    return fakes
-
-
-@pytest.fixture
-async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
-    yield root.get(RunServices).live
-    await root.get(RunServices).live.stop_all()
 
 
 async def talk(live: LiveCallRegistry, run: Run, models: FixedModels, text: str = "When do you open?") -> None:

@@ -2,36 +2,21 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 
 import pytest
 from httpx2 import AsyncClient
 
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry, RunServices
+from offhook.runs import LiveCallRegistry
 from offhook.runs.tables import Run
 from offhook.scenarios.errors import ReplayFailed, TooManyReplays
 from offhook.scenarios.replays.requests import RunReplayService
-from tests.fakes.calls import FixedModels, use_fakes
-from tests.fakes.scripted import says, takes
+from tests.fakes.calls import FixedModels
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.test_journals import add_draft, talk
 
 WAITS = (sys.executable, "-c", "import time; time.sleep(600)")
 DEAD = (sys.executable, "-c", "import sys; sys.stdin.readline(); sys.exit(3)")
-
-
-@pytest.fixture
-def models(root: Root) -> FixedModels:
-    fakes = FixedModels([says("We open at nine."), takes("done")])
-    use_fakes(root, fakes)
-    return fakes
-
-
-@pytest.fixture
-async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
-    yield root.get(RunServices).live
-    await root.get(RunServices).live.stop_all()
 
 
 async def test_a_call_is_replayed_with_the_draft_or_a_version(

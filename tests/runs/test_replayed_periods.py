@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
@@ -17,26 +16,12 @@ from offhook.scenarios.replays.player import play_run
 from offhook.scenarios.replays.processes import PROGRAM
 from offhook.scenarios.replays.program import answer_order
 from offhook.scenarios.replays.service import load_replayable, replay_run
-from tests.fakes.calls import FixedModels, use_fakes
-from tests.fakes.scripted import says, takes
+from tests.fakes.calls import FixedModels
 from tests.runs.conftest import MakeRun
 from tests.runs.test_journals import add_draft, talk
 
 DEAD = (sys.executable, "-c", "import sys; sys.stdin.readline(); sys.exit(3)")
 WAITS = (sys.executable, "-c", "import time; time.sleep(600)")
-
-
-@pytest.fixture
-def models(root: Root) -> FixedModels:
-    fakes = FixedModels([says("We open at nine."), takes("done")])
-    use_fakes(root, fakes)
-    return fakes
-
-
-@pytest.fixture
-async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
-    yield root.get(RunServices).live
-    await root.get(RunServices).live.stop_all()
 
 
 async def replay_day(
