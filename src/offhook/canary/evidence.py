@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, Literal, TypedDict
 
 from offhook.canary.comparison.judge import CallMeasures, CanaryJudge, CountedCall, JudgeSettings, Verdict
 
@@ -11,8 +11,8 @@ from offhook.canary.comparison.judge import CallMeasures, CanaryJudge, CountedCa
 MAX_CALLS: Final = 50_000
 # Beyond it a number says no more.
 _MAX_ODDS: Final = 1_000_000_000
-
-_MEASURES: Final = {
+_Measure = Literal["failure_rate", "complaint_rate", "median_answer_ms", "median_cost_cents", "median_seconds"]
+_MEASURES: Final[Mapping[str, tuple[str, _Measure]]] = {
     "more_failures": ("calls that broke", "failure_rate"),
     "more_complaints": ("callers who asked for a person or not to be called", "complaint_rate"),
     "slower_answers": ("answer time", "median_answer_ms"),
@@ -22,9 +22,34 @@ _MEASURES: Final = {
 }
 
 
+class SideMeasures(TypedDict):
+    """The calls of one version. Rates are 0 to 1; None: not measured."""
+
+    calls: int
+    success_rate: float | None
+    failure_rate: float | None
+    complaint_rate: float | None
+    median_seconds: float | None
+    median_answer_ms: float | None
+    median_cost_cents: float | None
+
+
+class CanaryEvidence(TypedDict):
+    """Evidence as it is stored; see the response that shows it."""
+
+    pairs: int
+    difference: float
+    decision: str
+    reason: str
+    odds: dict[str, float]
+    earlier_calls: int
+    old: SideMeasures
+    new: SideMeasures
+
+
 def judge_calls(
     settings: JudgeSettings, earlier: Sequence[CallMeasures], calls: Sequence[CountedCall]
-) -> tuple[Verdict, dict[str, Any]]:
+) -> tuple[Verdict, CanaryEvidence]:
     """Reads all calls from the first on; returns the verdict and the evidence to be stored. Takes 0.07 s of
     CPU for 10,000 calls beside as many earlier ones."""
     judge = CanaryJudge(settings, earlier)
@@ -34,7 +59,7 @@ def judge_calls(
     verdict = judge.verdict
     if verdict.decision == "go_on" and len(calls) >= MAX_CALLS:
         verdict = judge.close()
-    evidence: dict[str, Any] = {
+    evidence: CanaryEvidence = {
         "pairs": verdict.pairs,
         "difference": round(verdict.difference, 4),
         "decision": verdict.decision,
@@ -47,7 +72,7 @@ def judge_calls(
     return verdict, evidence
 
 
-def explain(verdict: Verdict, evidence: Mapping[str, Any], old_number: int, new_number: int) -> str:
+def explain(verdict: Verdict, evidence: CanaryEvidence, old_number: int, new_number: int) -> str:
     """Returns why a canary ended, for people."""
     new, old, odds = evidence["new"], evidence["old"], evidence["odds"]
     compared = (
@@ -69,7 +94,7 @@ def explain(verdict: Verdict, evidence: Mapping[str, Any], old_number: int, new_
     )
 
 
-def _summarize(calls: Iterable[CallMeasures]) -> dict[str, Any]:
+def _summarize(calls: Iterable[CallMeasures]) -> SideMeasures:
     kept = list(calls)
 
     def rate(count: int) -> float | None:
@@ -103,7 +128,7 @@ def _shown(field: str, value: float | None) -> str:
     return {"median_seconds": f"{value:.0f} s", "median_answer_ms": f"{value:.0f} ms"}.get(field, f"{value:.1f} cents")
 
 
-def read_settings(stored: dict[str, Any]) -> JudgeSettings:
+def read_settings(stored: Mapping[str, Any]) -> JudgeSettings:
     """Returns the settings of the comparison; what another version of Offhook stored beside them is left out."""
     known = set(asdict(JudgeSettings()))
     return JudgeSettings(**{name: value for name, value in stored.items() if name in known})

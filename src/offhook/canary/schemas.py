@@ -1,13 +1,14 @@
 """Requests and responses of canaries."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.canary.comparison.judge import JudgeSettings
 from offhook.canary.tasks import EARLIER_DAYS
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.json_values import JsonObject
 from offhook.workflows import WorkflowCanary
 from offhook.workflows.publication import PublishRequest
 from offhook.workflows.schemas import PublishWorkflowRequest
@@ -40,7 +41,7 @@ class StartCanaryRequest(PublishWorkflowRequest):
         description="Days before the start whose calls of the old version are used too; 0: none",
     )
 
-    def to_settings(self) -> dict[str, Any]:
+    def to_settings(self) -> JsonObject:
         return {"margin": self.margin_points / 100, "horizon": self.horizon, EARLIER_DAYS: self.earlier_days}
 
     def to_publish_request(self) -> PublishRequest:

@@ -6,8 +6,8 @@ by one conditional update.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.canary.comparison.judge import CallMeasures, CountedCall, Verdict
-from offhook.canary.evidence import MAX_CALLS, explain, judge_calls, read_settings
+from offhook.canary.evidence import MAX_CALLS, CanaryEvidence, explain, judge_calls, read_settings
 from offhook.jobs import enqueue
 from offhook.jobs.registry import read_number
 from offhook.kit.clock import Clock
@@ -53,7 +53,7 @@ class CanaryCase:
     old_number: int
     new_number: int
     counted_calls: int
-    settings: dict[str, Any]
+    settings: Mapping[str, Any]
     earlier: Sequence[CallMeasures]
     calls: Sequence[CountedCall]
 
@@ -99,7 +99,7 @@ class CanaryJob:
                 return None
             return await _load_case(session, canary)
 
-    async def _store(self, case: CanaryCase, verdict: Verdict, evidence: dict[str, Any]) -> None:
+    async def _store(self, case: CanaryCase, verdict: Verdict, evidence: CanaryEvidence) -> None:
         now = self._clock.now()
         async with self._db.transaction() as session:
             if verdict.decision == "go_on":
@@ -157,7 +157,7 @@ async def _add_earlier(session: AsyncSession, canary: WorkflowCanary) -> None:
             "is_earlier": True,
             "caller_key": None,
             "position": position,
-            **_measures_of(one, canary),
+            **asdict(_measures_of(one, canary)),
         }
         for position, one in enumerate(sorted(kept.values(), key=lambda one: one.id), start=1)
     ]
@@ -174,7 +174,7 @@ async def _settle_calls(session: AsyncSession, canary: WorkflowCanary, now: date
     over = sorted((one for one in measured if one.is_over), key=lambda one: (one.ended_at or now, one.id))
     callers = await queries.counted_callers(session, canary.organization_id, canary.id, [one.id for one in over])
     seen: set[int] = set()
-    settled: dict[int, dict[str, Any]] = {}
+    settled: dict[int, Mapping[str, object]] = {}
     for one in over:
         key, has_counted = callers[one.id]
         # calls of one person are not independent of each other: the first one counts
@@ -184,19 +184,19 @@ async def _settle_calls(session: AsyncSession, canary: WorkflowCanary, now: date
         if key is not None:
             seen.add(key)
         canary.counted_calls += 1
-        settled[one.id] = {"position": canary.counted_calls, **_measures_of(one, canary)}
+        settled[one.id] = {"position": canary.counted_calls, **asdict(_measures_of(one, canary))}
     await queries.settle_calls(session, canary.organization_id, canary.id, settled)
 
 
-def _measures_of(one: Any, canary: WorkflowCanary) -> dict[str, Any]:
-    return {
-        "is_success": one.is_success if canary.settings.get(SUCCESS_BY) == BY_RESULTS else one.is_completed,
-        "has_failed": one.has_failed,
-        "has_complained": one.has_complained,
-        "seconds": one.seconds,
-        "answer_ms": one.answer_ms,
-        "cost_cents": one.cost_cents,
-    }
+def _measures_of(one: Any, canary: WorkflowCanary) -> CallMeasures:
+    return CallMeasures(
+        is_success=one.is_success if canary.settings.get(SUCCESS_BY) == BY_RESULTS else one.is_completed,
+        has_failed=one.has_failed,
+        has_complained=one.has_complained,
+        seconds=one.seconds,
+        answer_ms=one.answer_ms,
+        cost_cents=one.cost_cents,
+    )
 
 
 async def _load_case(session: AsyncSession, canary: WorkflowCanary) -> CanaryCase:

@@ -34,8 +34,9 @@ def read_disclosure(events: Sequence[StoredEvent]) -> DisclosureFacts | None:
     started = _find(events, RECORDING_STARTED)
     data = played["data"]
     start, end = data.get("start_s"), data.get("end_s")
+    sentences = [event["data"] for event in events if event["type"] == AGENT_SAID]
     return DisclosureFacts(
-        text=next((words for event in events if (words := _words_at(event, start))), None),
+        text=next((str(data["text"]) for data in sentences if data.get("text") and data.get("start_s") == start), None),
         start_s=float(start) if isinstance(start, int | float) else None,
         end_s=float(end) if isinstance(end, int | float) else None,
         proof=str(data.get("proof") or ""),
@@ -61,11 +62,6 @@ def explain_missing_disclosure(events: Sequence[StoredEvent]) -> dict[str, str]:
     missed = _find(events, DISCLOSURE_MISSED)
     reason = str(missed["data"].get("reason")) if missed is not None else ""
     return {"consent": _NO_CONSENT, "disclosure": _MISSED.get(reason, _NO_DISCLOSURE)}
-
-
-def _words_at(event: StoredEvent, start: object) -> str:
-    is_it = event["type"] == AGENT_SAID and event["data"].get("start_s") == start
-    return str(event["data"].get("text") or "") if is_it else ""
 
 
 def _find(events: Sequence[StoredEvent], kind: str) -> StoredEvent | None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -33,13 +33,15 @@ async def open_program(
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Yields a process that waits for orders on its standard input; it is killed at the end. ``is_interruptible``: Ctrl-C on
     our terminal ends it, too."""
+    # the child gets no setting and no secret of our environment
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "HOME") if name in os.environ}
     process = await asyncio.create_subprocess_exec(
         *command,
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=MAX_LINE_BYTES,
-        env=_environment(),
+        env={**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"},
         start_new_session=not is_interruptible,
         preexec_fn=die_with_parent(),
     )
@@ -49,9 +51,3 @@ async def open_program(
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-
-
-def _environment() -> Mapping[str, str]:
-    """Returns what the child gets of our environment: no setting and no secret."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "HOME") if name in os.environ}
-    return {**kept, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}

@@ -61,7 +61,10 @@ def _fill(stored: RunUsage, facts: RunFacts, charge: RunCost) -> None:
     stored.duration_ms, stored.cost_cents = facts.duration_ms, charge.cost_cents
     stored.outcome = facts.outcome
     stored.billable_ms = facts.duration_ms if facts.is_billable else 0
-    stored.models = _by_model(use.as_sums() for use in facts.models)
+    rows = [use.as_sums() for use in facts.models]
+    # names cut to their columns, in a fixed order so that transactions cannot deadlock
+    cut = [row | {"provider": str(row["provider"])[:32], "model": str(row["model"])[:64]} for row in rows]
+    stored.models = sorted(cut, key=_model_key)
 
 
 class _BucketSums:
@@ -132,12 +135,6 @@ def _counted_amounts(known: RunUsage | None) -> dict[str, int]:
     return {"calls": 1, **{name: getattr(known, name) for name in _BUCKET_COLUMNS}}
 
 
-def _by_model(rows: Any) -> list[dict[str, object]]:
-    """Returns model uses in a fixed order, so that transactions cannot deadlock; names are cut to their columns."""
-    cut = [row | {"provider": row["provider"][:32], "model": row["model"][:64]} for row in rows]
-    return sorted(cut, key=_model_key)
-
-
 def _model_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return row["kind"], row["provider"], row["model"]
 
@@ -152,12 +149,14 @@ def _model_difference(
             counted = sums.setdefault(_model_key(row), dict.fromkeys(repository.COUNTED, Decimal(0)))
             for name in repository.COUNTED:
                 counted[name] += sign * Decimal(str(row[name]))
+    fractions = {"seconds", "cost_cents"}
     return [
-        {"kind": kind, "provider": provider, "model": model, **_as_columns(counted)}
+        {
+            "kind": kind,
+            "provider": provider,
+            "model": model,
+            **{name: value if name in fractions else int(value) for name, value in counted.items()},
+        }
         for (kind, provider, model), counted in sorted(sums.items())
         if any(counted.values())
     ]
-
-
-def _as_columns(counted: Mapping[str, Decimal]) -> dict[str, Decimal | int]:
-    return {name: value if name in {"seconds", "cost_cents"} else int(value) for name, value in counted.items()}

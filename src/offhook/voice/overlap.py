@@ -115,8 +115,11 @@ class OverlapController:
         self, verdict: InterruptionVerdict, reason: str, state: CallerTurnState, now: float
     ) -> tuple[InterruptionVerdict, str]:
         """Ends a silence without words: sound that is no speech must not keep the agent from talking."""
-        if self._has_resumed and not self._playback.is_paused and not self._may_hold_again(reason):
-            return InterruptionVerdict.TALK_ON, self._reason
+        if self._has_resumed and not self._playback.is_paused:
+            # Once more for a voice that goes on: without words it is nothing that the agent waits for a second time.
+            is_new = reason == "answer_kept_back" or (reason == "long_speech" and not self._was_held_long)
+            if not is_new:
+                return InterruptionVerdict.TALK_ON, self._reason
         self._was_held_long = self._was_held_long or reason == "long_speech"
         held_s = now - (self._held_at or now)
         is_voice = state.is_speaking and self._listener.sound.has_contrast
@@ -127,10 +130,6 @@ class OverlapController:
             return (InterruptionVerdict.YIELD, "speech") if is_voice else (InterruptionVerdict.TALK_ON, "steady_noise")
         is_over = self._quiet_s(now) >= FINAL_TIMEOUT_S and not self._listener.is_recognizing
         return (InterruptionVerdict.TALK_ON, "no_words") if is_over else (verdict, reason)
-
-    def _may_hold_again(self, reason: str) -> bool:
-        # Once for a voice that goes on: without words it is nothing that the agent waits for a second time.
-        return reason == "answer_kept_back" or (reason == "long_speech" and not self._was_held_long)
 
     def _begin(self, state: CallerTurnState) -> bool:
         loud_enough = self._min_level_db is None or state.level_db >= self._min_level_db

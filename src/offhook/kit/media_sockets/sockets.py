@@ -155,7 +155,9 @@ class AsgiSocket:
             reason = str(error)
         finally:
             self._writer.cancel()
-            self._end(*(self._close_request or (code, reason)))
+            if not self._closed.is_set():
+                self._closed.set()
+                self._receiver.on_closed(*(self._close_request or (code, reason)))
 
     def _deliver_message(self, text: str | None, payload: bytes | None) -> None:
         size = len(text) if text is not None else len(payload or b"")
@@ -185,8 +187,3 @@ class AsgiSocket:
                 # the reader sees the peer's close frame; without one the line is dropped
                 await asyncio.sleep(STALL_TIMEOUT_S)
         self._reader.cancel()
-
-    def _end(self, code: int, reason: str) -> None:
-        if not self._closed.is_set():
-            self._closed.set()
-            self._receiver.on_closed(code, reason)

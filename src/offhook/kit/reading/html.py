@@ -143,7 +143,8 @@ def _read_blocks(root: Any) -> Iterator[DocumentBlock]:
         if is_whole:
             yield from _flush_text(parts)
             if tag == "table":
-                yield DocumentBlock("table", _table_text(node))
+                rows = [join_cells([cell.text(separator=" ") for cell in line.css("th,td")]) for line in node.css("tr")]
+                yield DocumentBlock("table", "\n".join(line for line in rows if line.strip(" |")))
             else:
                 yield DocumentBlock("heading", _collapse_spaces(node.text()), level=_HEADINGS[tag])
         elif tag == "-text":
@@ -185,11 +186,6 @@ def _flush_text(parts: list[str]) -> Iterator[DocumentBlock]:
     text = "\n".join(line for line in lines if line and line != "-")
     if text:
         yield DocumentBlock("text", text)
-
-
-def _table_text(table: Any) -> str:
-    rows = [join_cells([cell.text(separator=" ") for cell in line.css("th,td")]) for line in table.css("tr")]
-    return "\n".join(line for line in rows if line.strip(" |"))
 
 
 def _collapse_spaces(text: str) -> str:

@@ -50,7 +50,7 @@ def read_digit_runs(text: str, *, joins_tens: bool = True) -> list[list[Digit]]:
                 runs.append(run)
                 run = []
             run.extend(digits)
-        elif run and not _is_joint(tokens[index]):
+        elif run and tokens[index][0] not in _JOINTS and tokens[index][0].lower() not in _FILLERS:
             runs.append(run)
             run = []
         index += taken
@@ -62,10 +62,6 @@ def read_digit_runs(text: str, *, joins_tens: bool = True) -> list[list[Digit]]:
 def _max_gap(gap: str) -> int:
     # Two spaces, a comma, a bracket; longer with a filler.
     return 16 if any(letter.isalpha() for letter in gap) else 4
-
-
-def _is_joint(token: re.Match[str]) -> bool:
-    return token[0] in _JOINTS or token[0].lower() in _FILLERS
 
 
 def _read_digits(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) -> tuple[list[Digit], int]:

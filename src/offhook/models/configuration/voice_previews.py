@@ -1,7 +1,7 @@
 """Renders a sample sentence in a voice, so that people can hear it before calls use it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final
 
 from offhook.kit.audio import encode_wav
@@ -31,12 +31,8 @@ async def render_preview(tts: Tts, text: str) -> bytes:
     except TimeoutError:
         raise VoiceTimedOut from None
     finally:
-        await _close(chunks)
+        if isinstance(chunks, AsyncGenerator):
+            await chunks.aclose()
     if not pcm:
         raise VoiceFailed(f"{tts.model_ref.provider} returned no audio.")
     return encode_wav(bytes(pcm[:most]), tts.sample_rate)
-
-
-async def _close(chunks: AsyncIterator[bytes]) -> None:
-    if isinstance(chunks, AsyncGenerator):
-        await chunks.aclose()

@@ -88,7 +88,11 @@ class IdentityProviders:
         }
         recorded = {name: value for name, value in values.items() if name != "updated_at"}
         if draft.client_secret is not None:
-            values["sealed_secret"] = self._seal(organization_id, draft.client_secret)
+            values["sealed_secret"] = (
+                self._keyring.seal(draft.client_secret.encode(), _seal_context(organization_id))
+                if draft.client_secret
+                else None
+            )
         if before is not None and is_other:
             recorded["sessions_ended"] = await repository.forget_provider_sign_ins(session, organization_id, now)
         await repository.store_provider(session, organization_id, values)
@@ -131,9 +135,6 @@ class IdentityProviders:
             raise IdentityProviderUnusable(
                 "This installation's secret key has changed. An owner must enter the client secret again."
             ) from None
-
-    def _seal(self, organization_id: int, secret: str) -> bytes | None:
-        return self._keyring.seal(secret.encode(), _seal_context(organization_id)) if secret else None
 
 
 def is_domain_allowed(provider: IdentityProvider, email: str) -> bool:

@@ -34,7 +34,9 @@ async def change_redaction_rules(
     """Stores the kinds, and the names unless they are None, for calls that begin later. The audit log has how many names."""
     before = await get_redaction_rules(session, caller.organization_id)
     wanted = tuple(kind for kind in ALL_KINDS if kind in kinds)
-    rules = RedactionRules(wanted, before.names if names is None else _list_once(names))
+    # each name once, as it was written last
+    once = None if names is None else {name.casefold(): name for name in reversed(list(names))}
+    rules = RedactionRules(wanted, before.names if once is None else tuple(once.values())[::-1])
     if rules != before:
         values = {"redacted_kinds": list(rules.kinds), "redacted_names": list(rules.names)}
         await repository.store_settings(session, caller.organization_id, values, now)
@@ -42,7 +44,3 @@ async def change_redaction_rules(
         counts = {"kinds": list(rules.kinds), "names": len(rules.names)}
         await write_audit_entry(session, caller, "redaction.changed", target, counts)
     return rules
-
-
-def _list_once(names: Collection[str]) -> tuple[str, ...]:
-    return tuple({name.casefold(): name for name in reversed(list(names))}.values())[::-1]

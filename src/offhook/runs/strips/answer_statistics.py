@@ -77,6 +77,6 @@ async def load_statistics(
     )
 
 
-def _figures_of(group: AnswerCounts) -> dict[str, Any]:
+def _figures_of(group: AnswerCounts) -> Mapping[str, Any]:
     percentiles = {name: estimate_percentile(group.by_bucket, share) for name, share in _PERCENTILES.items()}
     return {"call_count": group.calls, "turn_count": group.turns, **percentiles}

@@ -15,7 +15,6 @@ from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool
 from offhook.tools.definitions import HttpApiConfig, McpConfig, McpDefinition
 from offhook.tools.errors import ToolCallFailed
 from offhook.voice.ports import NO_ANNOUNCEMENT, AgentTool, ToolAnnouncement, ToolError
-from offhook.workflows.graph import WorkflowGraph
 
 _DEFAULT_TIMEOUT_S: Final = 5.0
 _ANY_ARGUMENTS: Final[JsonObject] = {"type": "object", "properties": {}}
@@ -118,7 +117,7 @@ def build_toolbox(
             single[tool.id] = _build_single(tool, scenario, context, missing)
     known = {*single, *servers}
     built_in = CallToolbox()
-    for uuid in sorted(_named_tools(agent.graph) - known):
+    for uuid in sorted({uuid for node in agent.graph.nodes.values() for uuid in node.tool_uuids} - known):
         mocks = scenario.tools.get(uuid, ())
         if found := built_in.for_node([uuid]):
             single[uuid] = _with_mocks(found[0], _mocks_for(scenario, uuid, found[0].spec.name), missing)
@@ -164,7 +163,3 @@ def _with_mocks(tool: AgentTool, mocks: tuple[ToolMock, ...], missing: MissingMo
 
 def _mocks_for(scenario: Scenario, *names: str) -> tuple[ToolMock, ...]:
     return next((scenario.tools[name] for name in names if name in scenario.tools), ())
-
-
-def _named_tools(graph: WorkflowGraph) -> set[str]:
-    return {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}

@@ -7,7 +7,6 @@ from offhook.kit.json_values import JsonObject
 from offhook.runs.live.tool_registry import function_name
 from offhook.scenarios.checks import describe_tools
 from offhook.scenarios.engine.agent import ScenarioAgent
-from offhook.scenarios.engine.player import PlayedScenario
 from offhook.scenarios.engine.suite import ScenarioResult
 from offhook.voice import events
 from offhook.workflows.nodes import KINDS
@@ -52,7 +51,9 @@ def measure_coverage(agent: ScenarioAgent, results: Iterable[ScenarioResult]) ->
     steps = [node.id for node in graph.nodes.values() if node.kind in KINDS and KINDS[node.kind].is_conversational]
     edges = [edge.id for group in graph.edges.values() for edge in group]
     uuids = list(dict.fromkeys(uuid for node in graph.nodes.values() for uuid in node.tool_uuids))
-    called, failed = _tools_used(played)
+    answers = [event.data for one in played for event in one.journal if event.type == events.TOOL_ANSWERED]
+    called = {str(data["name"]) for data in answers}
+    failed = {str(data["name"]) for data in answers if not data["ok"]}
     names = _function_names(agent, uuids)
     return ScenarioCoverage(
         nodes=_share(steps, {node for one in played for node in one.nodes}),
@@ -69,11 +70,6 @@ def _function_names(agent: ScenarioAgent, uuids: Sequence[str]) -> dict[str, set
     for uuid, found in facts.items():
         names[uuid] = {function_name(found.name)} if found.functions is None else set(found.functions.values())
     return names
-
-
-def _tools_used(played: Iterable[PlayedScenario]) -> tuple[set[str], set[str]]:
-    answers = [event.data for one in played for event in one.journal if event.type == events.TOOL_ANSWERED]
-    return {str(data["name"]) for data in answers}, {str(data["name"]) for data in answers if not data["ok"]}
 
 
 def _share(whole: list[str], taken: set[str]) -> CoverageShare:

@@ -117,7 +117,8 @@ class ScenarioProposer:
                     best = attempt, played
                     if played.end is not None:
                         return best
-                at = _first_deviation(path, played)
+                taken = [*played.edges, *[None] * len(path)]
+                at = next((place for place, edge in enumerate(path) if taken[place] != edge.id), None)
                 attempt = None if at is None else attempt.vary(at, self.agent)
             if best is not None:
                 return best
@@ -156,11 +157,6 @@ def propose_scenarios(agent: ScenarioAgent, make_llm: MakeLlm, *, beside: Sequen
     """Returns proposals beside an agent's scenarios, whose names and number they respect."""
     proposer = ScenarioProposer(agent, make_llm, {scenario.name for scenario in beside})
     return [proposal.scenario for proposal in proposer.propose(MAX_SCENARIOS - len(beside))]
-
-
-def _first_deviation(path: Path, played: PlayedScenario) -> int | None:
-    taken = list(played.edges)
-    return next((at for at, edge in enumerate(path) if at >= len(taken) or taken[at] != edge.id), None)
 
 
 def _possible_acts(edge: Edge, node: Node) -> list[dict[str, Any]]:

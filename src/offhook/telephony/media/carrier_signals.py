@@ -98,8 +98,12 @@ class CarrierCallControl:
     async def end_call(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
         """Ends the call when our side is done. Closing the socket ends the call at some carriers only, so each is
         asked."""
-        if spec.is_in_process or (result is not None and _is_over(spec, result)):
+        if spec.is_in_process:
             return
+        if result is not None:
+            ends_with_socket = not spec.media.outlives_media and result.end_reason != "media_lost"
+            if ends_with_socket or result.end_reason in _NOT_OURS:
+                return
         await self.hang_up(spec, organization_id, run_id)
 
     async def hang_up(self, spec: CarrierSpec, organization_id: int, run_id: int) -> None:
@@ -116,9 +120,3 @@ class CarrierCallControl:
             log.warning("hangup_failed", run_id=run_id, code=failure.code)
         except (DomainError, SQLAlchemyError, OSError) as error:
             log.warning("hangup_failed", run_id=run_id, error=type(error).__name__)
-
-
-def _is_over(spec: CarrierSpec, result: CallResult) -> bool:
-    """Returns True if the call ends without a request."""
-    ends_with_socket = not spec.media.outlives_media and result.end_reason != "media_lost"
-    return ends_with_socket or result.end_reason in _NOT_OURS

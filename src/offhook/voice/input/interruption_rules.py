@@ -131,7 +131,7 @@ class InterruptionRules:
             return InterruptionVerdict.TALK_ON, "turned_away"
         if signal is SpeechSignal.BACKCHANNEL and overlap.is_answer_due and self.lexicon.is_answer(overlap.text):
             return InterruptionVerdict.YIELD, "answer"
-        if signal is SpeechSignal.BACKCHANNEL and self._goes_on(overlap):
+        if signal is SpeechSignal.BACKCHANNEL and overlap.quiet_s < END_S and overlap.age_s >= self.times.long_s:
             # "okay" may be the beginning of "okay, so how much is it"
             return (
                 InterruptionVerdict.HOLD if overlap.held_s else InterruptionVerdict.WAIT
@@ -139,11 +139,12 @@ class InterruptionRules:
         if signal is not SpeechSignal.WORDS:
             return InterruptionVerdict.TALK_ON, signal.value
         count = len(self.lexicon.split(overlap.text))
+        is_short = overlap.quiet_s >= SURE_END_S and 0 < overlap.age_s - overlap.quiet_s < MAX_SHORT_S
         if self.lexicon.may_become_aside(overlap.text) and overlap.quiet_s < UNCLEAR_S and overlap.held_s >= BRIEF_S:
             return InterruptionVerdict.TALK_ON, "unclear_words"
         if self.lexicon.may_become_more(overlap.text) and overlap.quiet_s < UNCLEAR_S:
             return self._judge_sound(overlap)[0], "unclear_words"
-        if count == 1 and overlap.shows_words and self._is_short(overlap) and not overlap.is_answer_due:
+        if count == 1 and overlap.shows_words and is_short and not overlap.is_answer_due:
             # a recognizer mistakes listening sounds for words: the end of the turn shows whether it was one
             return InterruptionVerdict.TALK_ON, "one_short_word"
         if count < self.times.min_words and not overlap.is_answer_due:
@@ -153,12 +154,6 @@ class InterruptionRules:
     def _has_stop_word(self, text: str) -> bool:
         signal = self.lexicon.classify(text, stop_words=self._stop_words)
         return signal is SpeechSignal.COMMAND and self.lexicon.classify(text) is not SpeechSignal.COMMAND
-
-    def _is_short(self, overlap: SpeechOverlap) -> bool:
-        return overlap.quiet_s >= SURE_END_S and 0 < overlap.age_s - overlap.quiet_s < MAX_SHORT_S
-
-    def _goes_on(self, overlap: SpeechOverlap) -> bool:
-        return overlap.quiet_s < END_S and overlap.age_s >= self.times.long_s
 
     def _judge_sound(self, overlap: SpeechOverlap) -> tuple[InterruptionVerdict, str]:
         times, sound = self.times, overlap.sound
@@ -177,9 +172,11 @@ class InterruptionRules:
         # a question makes any voice an answer
         if overlap.is_answer_due and overlap.age_s >= times.react_s:
             return InterruptionVerdict.HOLD, "answer"
-        if overlap.age_s < times.hold_s or (_may_be_distant(overlap) and not is_long):
+        may_be_distant = overlap.distance_db >= EARLY_FAR_DB and overlap.dullness_db > 0
+        if overlap.age_s < times.hold_s or (may_be_distant and not is_long):
             return InterruptionVerdict.WAIT, "sound"
-        if overlap.held_s and overlap.shows_words and _is_drawn_out(sound) and not is_long:
+        is_drawn_out = sound is not None and (sound.change_db < MAX_DRAWN_OUT_DB or sound.hum > MAX_HUM)
+        if overlap.held_s and overlap.shows_words and is_drawn_out and not is_long:
             return InterruptionVerdict.TALK_ON, "drawn_out"
         return InterruptionVerdict.HOLD, "long_speech" if is_long else "speech"
 
@@ -194,11 +191,3 @@ def _is_distant(overlap: SpeechOverlap) -> bool:
     if overlap.is_faint and overlap.distance_db >= FAINT_DB:
         return True
     return is_turned_away(overlap.distance_db, overlap.dullness_db)
-
-
-def _may_be_distant(overlap: SpeechOverlap) -> bool:
-    return overlap.distance_db >= EARLY_FAR_DB and overlap.dullness_db > 0
-
-
-def _is_drawn_out(sound: SoundEvidence | None) -> bool:
-    return sound is not None and (sound.change_db < MAX_DRAWN_OUT_DB or sound.hum > MAX_HUM)

@@ -1,7 +1,7 @@
 """Takes secrets out of what leaves in a file. Pure."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 # Names of fields and headers whose text is a secret, compared without case and punctuation.
@@ -29,8 +29,8 @@ def without_secrets(value: Any, place: str = "") -> tuple[Any, list[str]]:
             omitted += more
         return kept, omitted
     if isinstance(value, list):
-        rows, places = _each(without_secrets(inner, place) for inner in value)
-        return rows, places
+        parts = [without_secrets(inner, place) for inner in value]
+        return [inner for inner, _ in parts], [where for _, places in parts for where in places]
     if isinstance(value, str):
         return _without_secret_parameters(value, place)
     return value, omitted
@@ -58,11 +58,6 @@ def _without_secret_parameters(text: str, place: str) -> tuple[str, list[str]]:
     if "://" not in text:
         return text, omitted
     return _QUERY_PARAMETER.sub(drop, text), omitted
-
-
-def _each(parts: Iterable[tuple[Any, list[str]]]) -> tuple[list[Any], list[str]]:
-    found = list(parts)
-    return [value for value, _ in found], [place for _, places in found for place in places]
 
 
 def _join(place: str, name: str) -> str:

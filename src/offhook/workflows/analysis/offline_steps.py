@@ -74,7 +74,8 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool) -> Iterato
             "limited",
             f"{_name_all(unsaid)} without examples: offline, callers' words are compared with the label and the condition only.",
         )
-    free = [str(variable.get("name")) for variable in _read_variables(node) if not _is_recognized(variable)]
+    variables = node.extraction_variables if node.extraction_enabled else ()
+    free = [str(variable.get("name")) for variable in variables if not _is_recognized(variable)]
     if free:
         yield OfflineReason(
             "free_text",
@@ -94,10 +95,6 @@ def _has_own_words(node: Node) -> bool:
     return bool(node.say or node.greeting or node.say_recording or node.greeting_recording) or (
         isinstance(own, str) and bool(own.strip())
     )
-
-
-def _read_variables(node: Node) -> Sequence[Mapping[str, Any]]:
-    return node.extraction_variables if node.extraction_enabled else ()
 
 
 def _is_recognized(variable: Mapping[str, Any]) -> bool:

@@ -72,11 +72,8 @@ def _reached_nodes(graph: WorkflowGraph, without: set[str]) -> dict[str, None]:
     while waiting:
         for edge in graph.edges_from(waiting.pop()):
             node = graph.nodes[edge.target]
-            if edge.id not in without and edge.target not in reached and _is_step(node):
+            is_step = node.kind in KINDS and KINDS[node.kind].is_conversational
+            if is_step and edge.id not in without and edge.target not in reached:
                 reached[edge.target] = None
                 waiting.append(edge.target)
     return reached
-
-
-def _is_step(node: Node) -> bool:
-    return node.kind in KINDS and KINDS[node.kind].is_conversational

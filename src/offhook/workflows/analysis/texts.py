@@ -36,7 +36,8 @@ _TRANSFER: Final = re.compile(
 
 def text_findings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts] | None) -> Iterator[GraphFinding]:
     """Yields the findings; what needs tools is only looked at where they are known."""
-    known_names = _names_of_variables(graph)
+    # words with underscores that are no functions: variables that authors mention in prompts
+    known_names = {str(variable["name"]) for node in graph.nodes.values() for variable in node.extraction_variables}
     for node in graph.nodes.values():
         if node.kind not in KINDS or not KINDS[node.kind].is_conversational:
             continue
@@ -108,11 +109,6 @@ def _missing_transfer(node: Node, graph: WorkflowGraph, tools: Mapping[str, Tool
     if found is not None and not can_transfer and not leads_on:
         message = f"The prompt of “{node.name}” transfers the call, and this step has no tool for a transfer"
         yield _node_finding(node, "prompt", "transfer_without_target", message, is_error=True)
-
-
-def _names_of_variables(graph: WorkflowGraph) -> set[str]:
-    """Returns words with underscores that are no functions: variables that authors mention in prompts."""
-    return {str(variable["name"]) for node in graph.nodes.values() for variable in node.extraction_variables}
 
 
 def _node_finding(node: Node, field: str, code: str, message: str, *, is_error: bool = False) -> GraphFinding:

@@ -128,11 +128,12 @@ def load_template(template_id: str) -> AgentTemplate:
     """Loads a template of :data:`TEMPLATE_IDS`. Raises ValueError when its files are not what they must be."""
     folder = files(__package__) / _FOLDER / template_id
     definition: TemplateDefinition = json.loads((folder / "definition.json").read_text("utf-8"))
+    analysis = CallAnalysis.model_validate_json((folder / "analysis.json").read_text("utf-8"))
     return AgentTemplate(
         id=template_id,
         card=TemplateCard.model_validate_json((folder / "template.json").read_text("utf-8")),
         definition=definition,
-        configurations={SETTING: _load_analysis(folder / "analysis.json")},
+        configurations={SETTING: analysis.model_dump(mode="json", exclude_unset=True)},
         documents=tuple(_load_documents(folder / "documents")),
         scenarios=tuple(json.loads((folder / "scenarios.json").read_text("utf-8"))),
     )
@@ -157,11 +158,6 @@ def definition_with(
 
     definition = template.definition
     return {**definition, "nodes": [complete_node(node) for node in definition["nodes"]]}
-
-
-def _load_analysis(file: Traversable) -> JsonObject:
-    analysis = CallAnalysis.model_validate_json(file.read_text("utf-8"))
-    return analysis.model_dump(mode="json", exclude_unset=True)
 
 
 def _load_documents(folder: Traversable) -> Iterator[TemplateDocument]:

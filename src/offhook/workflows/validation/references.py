@@ -111,7 +111,11 @@ def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
 def variable_warnings(graph: WorkflowGraph, template_variables: Collection[str]) -> Iterator[ValidationIssue]:
     """Warns about variables without a default that only the API's caller could set."""
     for kind, id_, field, path in _iter_never_set(graph, template_variables):
-        yield ValidationIssue(kind, id_, f"data.{field}", "variable_never_set", _never_set(path))
+        message = (
+            f"Nothing in this workflow sets {{{{{path}}}}}: pass it with the call, or give it a default,"
+            f" {{{{{path} | …}}}}"
+        )
+        yield ValidationIssue(kind, id_, f"data.{field}", "variable_never_set", message)
 
 
 def needed_variables(definition: Mapping[str, Any], template_variables: Collection[str]) -> list[str]:
@@ -149,9 +153,3 @@ def _unset_variables(text: object, known: Collection[str]) -> list[str]:
         if variable.default is None and not variable.is_built_in and path.split(".")[0] not in known:
             missing[path] = None
     return list(missing)
-
-
-def _never_set(path: str) -> str:
-    return (
-        f"Nothing in this workflow sets {{{{{path}}}}}: pass it with the call, or give it a default, {{{{{path} | …}}}}"
-    )

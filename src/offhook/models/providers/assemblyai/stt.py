@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from offhook.models.ports import ModelError, SttEvent
+from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, short_language
 from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
@@ -79,7 +79,9 @@ class AssemblyAiSession(SttSession):
 
     def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         if "error" in message:
-            return (SttFailed(self._error(message)),)
+            code = int(message.get("error_code") or 0)
+            error = self.errors.closed_error(code if code in CLOSE_CODES else 3005, str(message["error"]))
+            return (SttFailed(error),)
         kind = message["type"]
         if kind == "Begin":
             return (SttReady(),)
@@ -97,7 +99,3 @@ class AssemblyAiSession(SttSession):
         confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
         event = SttEvent("final", str(message["transcript"]), confidence, is_endpoint=True)
         return (SttTranscript(event, end_s=end_s),)
-
-    def _error(self, message: Mapping[str, Any]) -> ModelError:
-        code = int(message.get("error_code") or 0)
-        return self.errors.closed_error(code if code in CLOSE_CODES else 3005, str(message["error"]))

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from offhook.models.ports import ModelError
 from offhook.models.speech.errors import is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
 from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage, TtsWire
@@ -70,14 +69,10 @@ class ElevenLabsWire(TtsWire):
     def parse_message(self, message: Mapping[str, Any]) -> TtsMessage:
         context = message.get("contextId") or message.get("context_id")
         if message.get("error"):
-            return TtsFailed(
-                self._error(str(message["error"]), str(message.get("message") or message["error"])), context
-            )
+            word, text = str(message["error"]), str(message.get("message") or message["error"])
+            name = _ERROR_NAMES.get(word) or ("no_quota" if is_about_money(text) else "bad_request")
+            return TtsFailed(self.errors.make_error(name, text), context)
         if message.get("isFinal") or message.get("is_final"):
             return TtsDone(context)
         audio = message.get("audio")
         return TtsAudio(base64.b64decode(audio, validate=True), context) if audio else None
-
-    def _error(self, word: str, text: str) -> ModelError:
-        name = _ERROR_NAMES.get(word) or ("no_quota" if is_about_money(text) else "bad_request")
-        return self.errors.make_error(name, text)

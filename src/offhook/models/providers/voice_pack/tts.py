@@ -15,7 +15,6 @@ from offhook.models.speech_programs.recognizer_process import program_command
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook.models.speech_programs.voice_process import VoiceProcess
 from offhook.models.vendors import ModelChoice
-from offhook.models.voice_packs.manifest import Voice
 from offhook.models.voice_packs.store import InstalledPack
 
 SAMPLE_RATE: Final = 24000
@@ -83,14 +82,12 @@ class PackTts:
         """Returns the request of a piece; an empty one where nothing of it can be spoken."""
         voice = pack.manifest.tts
         assert voice is not None
-        order: JsonObject = {"speaker": self._speaker(voice), "speed": self._choice.speed, "rate": self.sample_rate}
+        speakers = {speaker.id: speaker.number for speaker in voice.speakers}
+        # the first speaker where the pack no longer has the chosen one
+        speaker = speakers.get(self._choice.voice_id, voice.speakers[0].number)
+        order: JsonObject = {"speaker": speaker, "speed": self._choice.speed, "rate": self.sample_rate}
         if voice.lexicon is not None and voice.data_dir is None:  # trained with words, not with espeak-ng's phonemes
             return {**order, "text": piece}
         language = str(program.hello.get("language") or "") or espeak_voice(voice.languages[0])
         phonemes: list[JsonValue] = [*await phonemize(self._voices.speech, piece, language)]
         return {**order, "phonemes": phonemes} if phonemes else {}
-
-    def _speaker(self, voice: Voice) -> int:
-        """Returns the number of the chosen speaker, or of the first where the pack has it no more."""
-        numbers = {speaker.id: speaker.number for speaker in voice.speakers}
-        return numbers.get(self._choice.voice_id, voice.speakers[0].number)
