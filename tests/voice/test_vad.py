@@ -5,7 +5,9 @@ import asyncio
 import numpy as np
 import pytest
 
-from offhook.voice.input.silero_vad_engine import WINDOW, SileroVad
+from offhook.kit.onnx_sessions import onnx_session
+from offhook.voice.input.silero_graph import build_graph
+from offhook.voice.input.silero_vad_engine import WINDOW, SileroVad, model_path
 from offhook.voice.input.speech_detector import SpeechDetector
 
 
@@ -49,6 +51,25 @@ def test_calls_in_one_batch_do_not_hear_each_other() -> None:
             assert np.allclose(alone, together[index], atol=1e-4)
 
     asyncio.run(alone_and_together())
+
+
+def test_the_graph_of_many_calls_answers_as_the_published_one() -> None:
+    rng = np.random.default_rng(3)
+    published, ours = onnx_session(model_path(), log_level=3), onnx_session(build_graph(model_path()), log_level=3)
+    rate = np.array(8000, np.int64)
+    state = our_state = np.zeros((2, 5, 128), np.float32)
+    speechlike = 0.0
+    for at in range(60):
+        seconds = (np.arange(288) + 256 * at) / 8000
+        pitch = sum(np.sin(2 * np.pi * 140 * harmonic * seconds) / harmonic for harmonic in range(1, 20))
+        loudness = 10 ** rng.uniform(-4, -0.5, (5, 1))
+        windows = (loudness * (pitch + rng.standard_normal((5, 288)))).astype(np.float32)
+        expected, state = published.run(None, {"input": windows, "state": state, "sr": rate})
+        found, our_state = ours.run(None, {"input": windows, "state": our_state})
+        assert np.allclose(found, expected, atol=1e-5)
+        assert np.allclose(our_state, state, atol=1e-4)
+        speechlike = max(speechlike, float(expected.max()))
+    assert speechlike > 0.5
 
 
 class TestDetector:

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 
-def onnx_session(path: Path, *, log_level: int = 2) -> Any:
-    """Returns an ``InferenceSession`` on one thread that releases its memory. The first one blocks for up to 0.2 s."""
+def onnx_session(model: Path | bytes, *, log_level: int = 2) -> Any:
+    """Returns an ``InferenceSession`` on one thread that releases its memory. The first one blocks for up to 0.2 s.
+    ``model`` is a file or its content."""
     # read during import: no data leaves the machine or is kept in the user's home
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # noqa: PLC0415 - 18 MB, 40 with a model: only where one is run
@@ -15,4 +16,6 @@ def onnx_session(path: Path, *, log_level: int = 2) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.log_severity_level = log_level
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        model if isinstance(model, bytes) else str(model), options, providers=["CPUExecutionProvider"]
+    )
