@@ -4,6 +4,7 @@ import tracemalloc
 from collections.abc import Callable
 from itertools import count
 
+import numpy as np
 import pytest
 
 from offhook.models.ports import ModelError
@@ -286,6 +287,14 @@ def test_a_long_journal_is_read_as_it_was_noted(step_s: float) -> None:
     assert [entry.value for entry in entries if entry.kind == WINDOW] == [n % 256 / 256 for n in range(1000)]
     assert [entry.value[1][0] for entry in entries if entry.kind == MEASURED] == [n % 7 for n in range(1000)]
     assert [entry.at for entry in entries] == [n * step_s for n in range(2, 4002)]
+
+
+def test_values_that_json_has_no_words_for_are_kept() -> None:
+    tape = CallTape(lambda: 1.0, max_bytes=10_000)
+    odd = ["\ud83d", float("-inf"), np.bool_(True), np.float32(0.5), "ü€"]
+    for value in odd:
+        tape.note(MEASURED, ["odd", value])
+    assert [entry.value[1] for entry in read_journal(tape.pack({})).entries] == odd
 
 
 def test_a_journal_takes_little_memory_while_its_call_goes_on() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticSerializationError, to_json
 
 from offhook.kit.json_values import JsonObject
 from offhook.voice.journal.kinds import AUDIO, BEAT, TICK, WINDOW
@@ -187,8 +188,7 @@ class CallTape:
         elif kind == BEAT:
             self._append(kind, now, round((value - now) / _US))
         else:
-            text = json.dumps(value, ensure_ascii=False, default=_as_plain, separators=(",", ":"))
-            self._values += text.encode("utf-8", "surrogatepass") + b","
+            self._values += _encode_value(value) + b","
             self._append(kind, now, 0)
 
     def _append(self, kind: int, now: float, number: float) -> None:
@@ -231,6 +231,14 @@ class CallTape:
             "columns": [len(part) for part in parts],
         }
         return zlib.compress(json.dumps(head, default=str).encode() + b"\n" + b"".join(parts), _SMALL)
+
+
+def _encode_value(value: Any) -> bytes:
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=_as_plain)
+    except PydanticSerializationError:  # half of a surrogate pair
+        text = json.dumps(value, ensure_ascii=False, default=_as_plain, separators=(",", ":"))
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _as_plain(value: Any) -> Any:
