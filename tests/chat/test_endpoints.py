@@ -15,6 +15,7 @@ from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.runs.tables import Run
 from offhook.settings import Settings
+from offhook.usage.repository import lock_credit
 from offhook.workflows.tables import WorkflowVersion
 from tests.applications import lend_application
 from tests.fakes.calls import FixedModels, use_fakes
@@ -54,6 +55,27 @@ def texts(chat: dict[str, Any]) -> list[tuple[str, str]]:
 
 async def say(client: AsyncClient, path: str, chat: dict[str, Any], org: OrgFixture, text: str, **more: Any) -> Any:
     return await client.post(f"{path}/{chat['id']}/messages", json={"text": text, **more}, headers=org.owner_headers)
+
+
+async def test_an_organization_that_waits_for_its_money_leaves_the_server_to_others(
+    client: AsyncClient, path: str, workflow_id: int, root: Root, org: OrgFixture, other_org: OrgFixture
+) -> None:
+    async with root.db.transaction() as held:
+        await lock_credit(held, org.id)
+        runs = f"/workflow/{workflow_id}/runs"
+        flood = [
+            *(asyncio.create_task(client.post(path, json={}, headers=org.owner_headers)) for _ in range(20)),
+            *(
+                asyncio.create_task(client.post(runs, json={"mode": "browser"}, headers=org.key_headers))
+                for _ in range(20)
+            ),
+        ]
+        async with asyncio.timeout(20):
+            for _ in range(5):
+                answer = await client.get("/workflow/fetch", headers=other_org.owner_headers)
+                assert answer.status_code == 200
+        assert not any(one.done() for one in flood)
+    assert {one.status_code for one in await asyncio.gather(*flood)} <= {200, 429}
 
 
 async def test_without_credit_a_chat_can_only_end(

@@ -80,7 +80,7 @@ class TextChatService:
 
         Raises StartStepUnknown (422), and what ``runs.service.create_run`` raises.
         """
-        async with self._db.transaction() as session:
+        async with self._db.transaction(caller.organization_id) as session:
             run = await runs.create_run(
                 session,
                 organization_id=caller.organization_id,
@@ -103,7 +103,7 @@ class TextChatService:
         return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
 
     async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
-        async with self._db.transaction() as session:
+        async with self._db.transaction(caller.organization_id) as session:
             return await chat_store.get_chat_run(session, caller.organization_id, workflow_id, run_id)
 
     async def say(
@@ -120,7 +120,7 @@ class TextChatService:
         Raises ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
         """
         ids = (caller.organization_id, workflow_id, run_id)
-        async with self._db.transaction() as session:
+        async with self._db.transaction(caller.organization_id) as session:
             return await chat_store.rewind_chat(
                 session, ids, cursor, expected_revision=expected_revision, now=self._clock.now()
             )
@@ -159,7 +159,7 @@ class TextChatService:
         is_ending: bool = False,
     ) -> ChatClaim:
         now = self._clock.now()
-        async with self._db.transaction() as session:
+        async with self._db.transaction(ids[0]) as session:
             return await chat_store.claim_chat(
                 session,
                 ids,
@@ -180,7 +180,7 @@ class TextChatService:
             now = self._clock.now()
             turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in spoken_turns]
             answer = ChatAnswer(turns, sink.events, engine.result)
-            async with self._db.transaction() as session:
+            async with self._db.transaction(held.run.organization_id) as session:
                 run = await chat_store.store_answer(session, held, answer, now=now)
         except BaseException as error:
             await self._release_claim(held)
@@ -193,7 +193,7 @@ class TextChatService:
 
     async def _restore_session(self, held: ChatClaim, sink: EventBuffer, now: datetime) -> TextSession:
         run = held.run
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
         graph, snapshot = parse_graph(version.definition), chat_turns.engine_snapshot(held.state)
         if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
@@ -210,7 +210,7 @@ class TextChatService:
 
     async def _release_claim(self, held: ChatClaim) -> None:
         try:
-            async with self._db.transaction() as session:
+            async with self._db.transaction(held.run.organization_id) as session:
                 await chat_store.release_claim(session, held)
         except DATABASE_ERRORS as error:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)

@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 
 from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
-from offhook.kit.database.database import Session, before_commit
+from offhook.kit.database.database import Session, before_commit, count_for_organization
 from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.access_rules import check_access
 from offhook.orgs.audit_trail.reads import is_recorded_read
@@ -72,6 +72,7 @@ async def current_caller(connection: HTTPConnection) -> Caller:
     )
     check_access(connection, caller)
     if connection.scope["type"] == "http":
+        count_for_organization(connection, caller.organization_id)
         if connection.scope["method"] in CHANGING_METHODS:
             before_commit(connection, partial(record_request, connection=connection, caller=caller))
         elif is_recorded_read(connection, caller):

@@ -13,6 +13,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import QueuePool
 from starlette.requests import HTTPConnection
 
+from offhook.kit.database.connection_shares import ConnectionShares
 from offhook.kit.database.engine import POOL_SIZE, STATEMENT_TIMEOUT_S, create_engine, distrust_connections
 from offhook.kit.json_values import JsonObject, JsonValue
 
@@ -46,6 +47,7 @@ class Base(DeclarativeBase):
 
 BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
 _BEFORE_COMMIT = "offhook_before_commit"
+_ORGANIZATION = "offhook_organization"
 
 
 class DatabaseSilent(TimeoutError):
@@ -76,12 +78,22 @@ class Database:
             statement_timeout_s=statement_timeout_s,
             is_pooled=pooler_url is not None,
         )
+        self.shares = ConnectionShares()
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """Opens a transaction: committed when the block ends, rolled back when it raises."""
-        async with self._sessions() as session, self._give_up_when_silent(session), session.begin():
+    async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
+        """Opens a transaction: committed when the block ends, rolled back when it raises.
+
+        With ``organization_id`` it waits for a place of this organization first (:class:`ConnectionShares`), and raises
+        SQLAlchemy's TimeoutError without one.
+        """
+        async with (
+            self.shares.take(organization_id),
+            self._sessions() as session,
+            self._give_up_when_silent(session),
+            session.begin(),
+        ):
             yield session
 
     @asynccontextmanager
@@ -159,6 +171,11 @@ def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:
     setattr(connection.state, _BEFORE_COMMIT, hook)
 
 
+def count_for_organization(connection: HTTPConnection, organization_id: int) -> None:
+    """Takes the transaction of this request, which begins later, from the connections of this organization."""
+    setattr(connection.state, _ORGANIZATION, organization_id)
+
+
 def after_commit(session: AsyncSession, action: Callable[[], None]) -> None:
     """Calls ``action`` once this transaction is committed; never when it is rolled back."""
     event.listen(session.sync_session, "after_commit", lambda _: action(), once=True)
@@ -167,7 +184,7 @@ def after_commit(session: AsyncSession, action: Callable[[], None]) -> None:
 async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSession]:
     # of requests and of WebSocket handshakes alike
     database: Database = connection.app.state.root.db
-    async with database.transaction() as session:
+    async with database.transaction(getattr(connection.state, _ORGANIZATION, None)) as session:
         yield session
         hook: BeforeCommit | None = getattr(connection.state, _BEFORE_COMMIT, None)
         if hook is not None:

@@ -228,9 +228,10 @@ class LiveCallRegistry:
 
         await self._writer.flush(END_STORE_TIMEOUT_S)
         try:
-            run = await retry_until_database_returns(
-                store_in_transaction, timeout_s=END_STORE_TIMEOUT_S, what="end of a run"
-            )
+            async with self._db.shares.take(organization_id, timeout_s=END_STORE_TIMEOUT_S):
+                run = await retry_until_database_returns(
+                    store_in_transaction, timeout_s=END_STORE_TIMEOUT_S, what="end of a run"
+                )
         except DATABASE_ERRORS:
             log.exception("run_end_not_stored", run_id=run_id)
             return None
