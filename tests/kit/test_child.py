@@ -1,6 +1,7 @@
 """A program beside us is started again when it ends, and ends when we do."""
 
 import asyncio
+import os
 import subprocess
 import sys
 import time
@@ -47,14 +48,16 @@ async def test_cancelling_ends_it() -> None:
     assert not is_running(child.pid)
 
 
-async def test_it_gets_its_own_variables(tmp_path: Path) -> None:
+async def test_it_gets_its_own_variables_and_its_priority(tmp_path: Path) -> None:
     out = tmp_path / "out"
     child = SupervisedProcess(
-        [sys.executable, "-c", f"import os; open({str(out)!r}, 'w').write(os.environ['OFFHOOK_X'])"],
-        environment={"OFFHOOK_X": "7"},
+        [sys.executable, "-c", f"import os; open({str(out)!r}, 'w').write(os.environ['OFFHOOK_X'] + str(os.nice(0)))"],
+        environment={"OFFHOOK_X": "priority "},
+        niceness=3,
     )
     task = asyncio.create_task(child.run())
-    await until(lambda: out.exists() and out.read_text() == "7")
+    expected = f"priority {min(19, os.nice(0) + 3)}"
+    await until(lambda: out.exists() and out.read_text() == expected)
     await cancel_task(task)
 
 

@@ -38,6 +38,8 @@ LOCK_WAIT_S = 0.3
 SAMPLE_DEMO: Final = 1
 # The first page comes first.
 SAMPLE_DELAY_S: Final = 3.0
+# Where cores are short, calls go before documents, campaigns and reviews.
+WORKER_NICENESS: Final = 5
 log = structlog.get_logger(__name__)
 
 
@@ -87,7 +89,8 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
         await check_installation(root.db, root.get(Keyring), clock, typer.echo)
         if with_worker:
             command = [sys.executable, "-m", "offhook.cli", "worker"]
-            worker = SupervisedProcess(command, environment={"OFFHOOK_DATABASE_URL": database.url})
+            environment = {"OFFHOOK_DATABASE_URL": database.url}
+            worker = SupervisedProcess(command, environment=environment, niceness=WORKER_NICENESS)
             beside.start(worker.run(), name="worker")
         beside.start(database.keep_running(), name="database")
 

@@ -22,10 +22,14 @@ STOP_TIMEOUT_S = 25.0
 
 
 class SupervisedProcess:
-    """``run`` restarts the program whenever it ends, with growing pauses. Use it on the main thread's loop."""
+    """``run`` restarts the program whenever it ends, with growing pauses. Use it on the main thread's loop.
 
-    def __init__(self, command: Sequence[str], *, environment: dict[str, str] | None = None) -> None:
+    ``niceness`` lowers its priority below ours, 0 to 19.
+    """
+
+    def __init__(self, command: Sequence[str], *, environment: dict[str, str] | None = None, niceness: int = 0) -> None:
         self._command = list(command)
+        self._niceness = niceness
         self._environment = os.environ | (environment or {})
         self._process: subprocess.Popen[bytes] | None = None
         self.starts = 0
@@ -53,11 +57,17 @@ class SupervisedProcess:
 
     def _spawn_process(self) -> subprocess.Popen[bytes]:
         self.starts += 1
+        set_death_signal = die_with_parent()
+
+        def prepare_child() -> None:
+            set_death_signal()
+            os.nice(self._niceness)
+
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             self._command,
             env=self._environment,
             stdin=subprocess.DEVNULL,
-            preexec_fn=die_with_parent(),  # noqa: PLW1509 - one system call, nothing that locks
+            preexec_fn=prepare_child,  # noqa: PLW1509 - two system calls, nothing that locks
         )
         return self._process
 
