@@ -24,6 +24,7 @@ function Demands({ gate }: { gate: Gate }) {
   const { admin } = usePermissions();
   const store = useSetPublishGate(agent.id);
   const [percent, setPercent] = useState<number | string>(gate.min_edge_coverage);
+  const isShare = typeof percent === "number" && percent >= 0 && percent <= 100;
   const set = (part: Partial<GateDemands>) => store.mutate({ ...demandsOf(gate), ...part });
   return (
     <Stack gap="md">
@@ -39,13 +40,15 @@ function Demands({ gate }: { gate: Gate }) {
           label="Required transition coverage"
           description="The share of all transitions that scenarios must take."
           suffix="%"
+          clampBehavior="none"
           min={0}
           max={100}
           disabled={!admin}
           value={percent}
+          error={isShare ? null : "Enter 0 to 100%."}
           onChange={setPercent}
           onBlur={() => {
-            if (Number(percent) !== gate.min_edge_coverage) set({ min_edge_coverage: Number(percent) });
+            if (isShare && percent !== gate.min_edge_coverage) set({ min_edge_coverage: percent });
           }}
         />
       )}

@@ -45,6 +45,7 @@ it("asks for numbers that are not typed yet", () => {
   expect(problemOf(FIRST_RULES)).toBeNull();
   expect(problemOf({ ...FIRST_RULES, maxConcurrency: "" })).toContain("at once");
   expect(problemOf({ ...FIRST_RULES, retryMinutes: "" })).toContain("minutes");
+  expect(problemOf({ ...FIRST_RULES, maxRetries: 21 })).toBe("Enter at most 20 retries.");
   expect(problemOf({ ...FIRST_RULES, hasHours: true, holidays: ["2026-12-25", "25 Dec"] })).toBe(
     "“25 Dec” is not a date. Use the format 2026-12-25.",
   );

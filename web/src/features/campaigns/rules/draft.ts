@@ -115,6 +115,9 @@ function retryOf(rules: Rules): Partial<Retry> {
   };
 }
 
+/** Of one contact; the API refuses more. */
+export const MAX_RETRIES = 20;
+
 /** What stops the second step; the API says the rest. */
 export function problemOf(rules: Rules): string | null {
   if (rules.hasHours && openHours(rules.week) === 0)
@@ -124,6 +127,7 @@ export function problemOf(rules: Rules): string | null {
   if (rules.maxConcurrency === "") return "Enter how many calls can run at once.";
   if (rules.hasRetries && (rules.maxRetries === "" || rules.retryMinutes === ""))
     return "Enter the number of retries and the minutes between them.";
+  if (rules.hasRetries && Number(rules.maxRetries) > MAX_RETRIES) return `Enter at most ${MAX_RETRIES} retries.`;
   return null;
 }
 

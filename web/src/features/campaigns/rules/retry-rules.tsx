@@ -2,7 +2,7 @@
 
 import { Checkbox, Group, NumberInput, Switch, Text } from "@mantine/core";
 import { Panel } from "../../../components/layout/panel";
-import type { Rules } from "./draft";
+import { MAX_RETRIES, type Rules } from "./draft";
 import { FieldError, numberOf, Padded } from "./rule-panels";
 
 interface RetryRulesProps {
@@ -29,14 +29,17 @@ export function RetryRules({ rules, onChange, error }: RetryRulesProps) {
           <Group align="flex-start" gap="lg">
             <NumberInput
               label="Max retries"
+              clampBehavior="none"
               min={0}
-              max={20}
+              max={MAX_RETRIES}
+              allowDecimal={false}
               value={rules.maxRetries}
               onChange={(value) => set("maxRetries", numberOf(value))}
               w={110}
             />
             <NumberInput
               label="Wait (minutes)"
+              clampBehavior="none"
               min={0}
               value={rules.retryMinutes}
               onChange={(value) => set("retryMinutes", numberOf(value))}

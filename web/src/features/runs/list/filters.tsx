@@ -151,13 +151,13 @@ function More({ search, onChange }: FiltersProps) {
             />
             <NumberInput
               label="Min duration (s)"
-              min={0}
+              allowNegative={false}
               value={search.min ?? ""}
               onChange={(value) => set("min", seconds(value))}
             />
             <NumberInput
               label="Max duration (s)"
-              min={0}
+              allowNegative={false}
               value={search.max ?? ""}
               onChange={(value) => set("max", seconds(value))}
             />
@@ -236,7 +236,7 @@ function More({ search, onChange }: FiltersProps) {
             <NumberInput
               label="Run ID"
               placeholder="As in the URL"
-              min={1}
+              allowNegative={false}
               allowDecimal={false}
               value={search.run ?? ""}
               onChange={(value) => set("run", seconds(value))}

@@ -21,3 +21,17 @@ it("demands two-step sign-in after a grace, and ends the demand", async () => {
   expect(days).toBeLessThanOrEqual(7);
   expect(second).toBeNull();
 });
+
+it("refuses a grace that is too long, and keeps what was typed", async () => {
+  const server = new FakeServer();
+  server.on(`GET ${PATH}`, { body: { due_at: null, members_without: 3 } });
+  const { user } = await renderPart(<SecondFactorDemand />, { server });
+  const field = await screen.findByLabelText("Grace period");
+  await user.clear(field);
+  await user.type(field, "120");
+  await user.tab();
+  expect((field as HTMLInputElement).value).toBe("120 days");
+  expect(screen.getByText("Enter 0 to 89 days.")).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Require two-step sign-in" }));
+  expect(server.sent).toHaveLength(0);
+});

@@ -13,6 +13,7 @@ import classes from "../settings.module.css";
 import { useSaveSecondFactorDemand, useSecondFactorDemand } from "./api";
 
 const DAY_MS = 86_400_000;
+const MAX_GRACE_DAYS = 89;
 
 export function SecondFactorDemand() {
   const demand = useSecondFactorDemand();
@@ -29,8 +30,10 @@ function DemandForm({ demand }: { demand: Schema<"SecondFactorDemandResponse"> }
   const save = useSaveSecondFactorDemand();
   const [graceDays, setGraceDays] = useState<number | string>(7);
   const isRequired = demand.due_at !== null;
+  const isGrace = typeof graceDays === "number" && graceDays >= 0 && graceDays <= MAX_GRACE_DAYS;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
+    if (!isRequired && !isGrace) return;
     const due = new Date(Date.now() + Number(graceDays) * DAY_MS).toISOString();
     save.mutate(isRequired ? null : due, { onSuccess: () => notifySuccess("Two-step sign-in saved.") });
   };
@@ -45,10 +48,12 @@ function DemandForm({ demand }: { demand: Schema<"SecondFactorDemandResponse"> }
           label="Grace period"
           description="Until then, members without it can keep working. After that, they can only open their account to set it up."
           suffix=" days"
+          clampBehavior="none"
           min={0}
-          max={89}
+          max={MAX_GRACE_DAYS}
           allowDecimal={false}
           value={graceDays}
+          error={isGrace ? null : `Enter 0 to ${MAX_GRACE_DAYS} days.`}
           onChange={setGraceDays}
         />
       )}
