@@ -13,9 +13,11 @@ from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_
 from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
 from offhook.voice import events
 from offhook.workflows.analysis import GraphFinding
+from offhook.workflows.graph import WorkflowGraph
 
 # Answers may take this much longer than before, for what rounding does to virtual times.
 ANSWER_TIME_SLACK_S: Final = 0.05
+_SHARES: Final = {"nodes": "steps", "edges": "transitions", "tools": "tools", "error_paths": "error paths"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def _failed_scenarios(draft: GateSide, published: GateSide | None) -> Iterator[G
         fault = result.faults[0]
         is_worse = result.name in passed_before
         code = "scenario_regressed" if is_worse else "scenario_failed"
-        how = "fails, and passes with the version before" if is_worse else "fails"
+        how = "fails, but passes with the published version" if is_worse else "fails"
         yield GateReason(code, f"{result.title} {how}: {fault.message}", scenario=result.name, turn=fault.turn)
 
 
@@ -149,27 +151,38 @@ def _swapped_texts(draft: GateSide, published: GateSide | None) -> Iterator[Gate
     if published is None:
         return
     for found in find_swapped_texts(published.agent.definition, draft.agent.definition):
-        message = f"The {found.kind}s {found.one} and {found.other} have swapped their texts ({found.field})"
+        one, other = (_name_part(draft.agent.graph, found.kind, part) for part in (found.one, found.other))
+        message = f"{one} and {other} have swapped their texts ({found.field})"
         yield GateReason("texts_swapped", message, found.kind, found.one)
+
+
+def _name_part(graph: WorkflowGraph, kind: str, id_: str) -> str:
+    """Returns a step or a transition as the canvas names it."""
+    if kind == "node":
+        return f"“{graph.nodes[id_].name}”" if id_ in graph.nodes else f"step {id_}"
+    labels = (edge.label for group in graph.edges.values() for edge in group if edge.id == id_)
+    return f"“{next(labels, id_)}”"
 
 
 def _lost_coverage(draft: GateSide, published: GateSide | None, policy: GatePolicy) -> Iterator[GateReason]:
     if draft.coverage.edges.percent < policy.min_edge_coverage:
-        message = f"Scenarios take {draft.coverage.edges.percent:g} % of the edges, and {policy.min_edge_coverage:g} % are demanded"
+        percent, wanted = draft.coverage.edges.percent, policy.min_edge_coverage
+        message = f"Scenarios take {percent:g}% of the transitions, and at least {wanted:g}% are required"
         yield GateReason("coverage_too_low", message)
     if published is None or not policy.coverage_stays:
         return
     before = published.coverage.shares()
     for name, share in draft.coverage.shares().items():
         if share.percent < before[name].percent:
-            what = name.replace("_", " ")
-            message = f"Scenarios take {share.percent:g} % of the {what}, and {before[name].percent:g} % before"
+            earlier = before[name].percent
+            message = f"Scenarios take {share.percent:g}% of the {_SHARES[name]}; in the published version they take {earlier:g}%"
             yield GateReason("coverage_lost", message, None, next(iter(share.missed), None))
 
 
 def _slower_answers(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
     if published is not None and draft.slowest_answer_s > published.slowest_answer_s + ANSWER_TIME_SLACK_S:
-        message = f"The slowest answer takes {draft.slowest_answer_s:g} s, and {published.slowest_answer_s:g} s before"
+        now, before = draft.slowest_answer_s, published.slowest_answer_s
+        message = f"The slowest answer takes {now:g} s; in the published version it takes {before:g} s"
         yield GateReason("answer_time_lost", message)
 
 
