@@ -46,6 +46,15 @@ export function useStartCanary(id: number) {
   });
 }
 
+export function useChangeShare(id: number) {
+  const refresh = useRefresh(id);
+  return useMutation({
+    mutationFn: (body: Schema<"ChangeCanaryRequest">) =>
+      unwrap(api.PUT("/api/v1/workflow/{workflow_id}/canary", { params: agentPath(id), body })),
+    onSettled: refresh,
+  });
+}
+
 export function useEndCanary(id: number) {
   const refresh = useRefresh(id);
   return useMutation({

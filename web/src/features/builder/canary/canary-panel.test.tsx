@@ -6,6 +6,7 @@ import { FakeServer } from "../../../testing/server";
 import { type Editor, EditorProvider } from "../state/editor";
 import { CanaryPanel } from "./canary-panel";
 
+const SHARE = "PUT /api/v1/workflow/4/canary";
 const END = "POST /api/v1/workflow/4/canary/end";
 const side = (calls: number, success: number) => ({
   calls,
@@ -68,6 +69,23 @@ it("ends it by hand with a reason", async () => {
   server.on(END, { body: { ...CANARY, state: "rolled_back", explanation: "Too curt" } });
   await user.click(back);
   await waitFor(() => expect(server.sent).toEqual([{ route: END, body: { decision: "back", reason: "Too curt" } }]));
+});
+
+it("changes the share of a running one", async () => {
+  const { user, server } = await renderPanel({ body: CANARY });
+  await user.click(await screen.findByRole("button", { name: "Change share" }));
+  const field = await screen.findByRole("textbox", { name: "Share of calls" });
+  const [change] = screen.getAllByRole("button", { name: "Change share" }).slice(-1);
+  expect(change).toHaveProperty("disabled", true);
+  await user.clear(field);
+  await user.type(field, "60");
+  expect(screen.getByText("Enter 1 to 50%.")).toBeTruthy();
+  expect(change).toHaveProperty("disabled", true);
+  await user.clear(field);
+  await user.type(field, "25");
+  server.on(SHARE, { body: { ...CANARY, share: 25 } });
+  await user.click(change as HTMLElement);
+  await waitFor(() => expect(server.sent).toEqual([{ route: SHARE, body: { share: 25 } }]));
 });
 
 it("says why it ended, to those who only read too", async () => {

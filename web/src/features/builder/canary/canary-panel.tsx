@@ -6,6 +6,7 @@ import { formatCount, formatMilliseconds, formatMoney, formatTimeAgo } from "../
 import { useEditorContext } from "../state/editor";
 import { type Canary, type CanarySide, type Direction, useCanary } from "./api";
 import { EndDialog } from "./end-dialog";
+import { ShareDialog } from "./share-dialog";
 import classes from "./canary.module.css";
 
 const STATES: Record<string, string> = {
@@ -39,6 +40,7 @@ export function CanaryPanel() {
 function KnownCanary({ canary }: { canary: Canary }) {
   const { canEdit } = useEditorContext();
   const [direction, setDirection] = useState<Direction | null>(null);
+  const [isChangingShare, setIsChangingShare] = useState(false);
   const isRunning = canary.state === "running";
   return (
     <Stack gap={8} className={classes.panel} role="region" aria-label="Canary">
@@ -60,11 +62,15 @@ function KnownCanary({ canary }: { canary: Canary }) {
           <Button size="compact-sm" variant="default" onClick={() => setDirection("forward")}>
             Send all calls to it
           </Button>
+          <Button size="compact-sm" variant="default" onClick={() => setIsChangingShare(true)}>
+            Change share
+          </Button>
           <Button size="compact-sm" variant="subtle" onClick={() => setDirection("back")}>
             Go back to v{canary.old_version_number}
           </Button>
         </Group>
       )}
+      {isChangingShare && <ShareDialog canary={canary} onClose={() => setIsChangingShare(false)} />}
       {direction !== null && <EndDialog canary={canary} direction={direction} onClose={() => setDirection(null)} />}
     </Stack>
   );

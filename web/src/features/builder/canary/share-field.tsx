@@ -1,6 +1,6 @@
 /** The choice in the publish dialog: all calls at once, or a share of them first. */
 
-import { Checkbox, NumberInput } from "@mantine/core";
+import { Box, Checkbox, NumberInput } from "@mantine/core";
 
 export const DEFAULT_SHARE = 10;
 const MAX_SHARE = 50;
@@ -25,21 +25,33 @@ export function ShareField({ share, onChange }: ShareFieldProps) {
         onChange={(event) => onChange(event.currentTarget.checked ? DEFAULT_SHARE : null)}
       />
       {share !== null && (
-        <NumberInput
-          label="Share of calls"
-          suffix="%"
-          clampBehavior="none"
-          min={1}
-          max={MAX_SHARE}
-          maw={160}
-          // Below the label of the box that it belongs to.
-          ml={32}
-          allowDecimal={false}
-          value={share}
-          error={isShare(share) ? null : `Enter 1 to ${MAX_SHARE}%.`}
-          onChange={(value) => onChange(typeof value === "number" ? value : 0)}
-        />
+        // Below the label of the box that it belongs to.
+        <Box ml={32}>
+          <ShareInput share={share} onChange={onChange} />
+        </Box>
       )}
     </>
+  );
+}
+
+interface ShareInputProps {
+  share: number;
+  onChange: (share: number) => void;
+}
+
+export function ShareInput({ share, onChange }: ShareInputProps) {
+  return (
+    <NumberInput
+      label="Share of calls"
+      suffix="%"
+      clampBehavior="none"
+      min={1}
+      max={MAX_SHARE}
+      maw={160}
+      allowDecimal={false}
+      value={share}
+      error={isShare(share) ? null : `Enter 1 to ${MAX_SHARE}%.`}
+      onChange={(value) => onChange(typeof value === "number" ? value : 0)}
+    />
   );
 }
