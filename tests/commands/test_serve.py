@@ -5,6 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,9 @@ def test_other_commands_find_the_running_servers_database(alone: Server) -> None
 def worker_of(pid: int) -> int | None:
     for child in descendants(pid):
         try:
-            if Path(f"/proc/{child}/cmdline").read_bytes().endswith(b"\0worker\0"):
+            process = Path(f"/proc/{child}")
+            is_first = (process / "comm").read_text().strip() == "offhook-worker"
+            if is_first or (process / "cmdline").read_bytes().endswith(b"\0worker\0"):
                 return child
         except OSError:
             continue
@@ -160,8 +163,9 @@ def worker_of(pid: int) -> int | None:
 
 
 def proportional_mb(pid: int) -> float:
-    """Memory of a process, what it shares counted by its share."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) / 1024
+    """Memory of a process, what it shares counted by its share; none of one that has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
     return 0.0

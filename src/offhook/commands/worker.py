@@ -32,10 +32,14 @@ def register(app: typer.Typer) -> None:
     def worker() -> None:
         """Run background jobs. `serve` starts one worker; start more on any machine that can reach the database."""
         with report_errors():
-            settings = load_settings()
-            raise_descriptor_limit()
-            with any_database(settings) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_run_worker(settings, url))
+            run_worker(load_settings())
+
+
+def run_worker(settings: Settings) -> None:
+    """Runs jobs until the process is told to end."""
+    raise_descriptor_limit()
+    with any_database(settings) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run_worker(settings, url))
 
 
 async def _run_worker(settings: Settings, url: str) -> None:

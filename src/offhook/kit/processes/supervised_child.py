@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import structlog
 
 from offhook.kit.processes.child_process import die_with_parent
+from offhook.kit.processes.forked_child import ForkedChild
 
 log = structlog.get_logger(__name__)
 
@@ -24,14 +25,23 @@ STOP_TIMEOUT_S = 25.0
 class SupervisedProcess:
     """``run`` restarts the program whenever it ends, with growing pauses. Use it on the main thread's loop.
 
-    ``niceness`` lowers its priority below ours, 0 to 19.
+    ``niceness`` lowers its priority below ours, 0 to 19. ``first`` is the program as a child that waits already: it is
+    the first one to run.
     """
 
-    def __init__(self, command: Sequence[str], *, environment: dict[str, str] | None = None, niceness: int = 0) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        environment: dict[str, str] | None = None,
+        niceness: int = 0,
+        first: ForkedChild | None = None,
+    ) -> None:
         self._command = list(command)
         self._niceness = niceness
+        self._first = first
         self._environment = os.environ | (environment or {})
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedChild | None = None
         self.starts = 0
 
     @property
@@ -55,8 +65,13 @@ class SupervisedProcess:
         finally:
             await asyncio.shield(self._terminate_process())
 
-    def _spawn_process(self) -> subprocess.Popen[bytes]:
+    def _spawn_process(self) -> subprocess.Popen[bytes] | ForkedChild:
         self.starts += 1
+        if self._first is not None:
+            first, self._first = self._first, None
+            first.release(self._environment, self._niceness)
+            self._process = first
+            return first
         set_death_signal = die_with_parent()
 
         def prepare_child() -> None:
@@ -103,6 +118,6 @@ async def run_once(command: Sequence[str], *, environment: dict[str, str]) -> in
     return process.returncode
 
 
-async def _wait_for_exit(process: subprocess.Popen[bytes], every_s: float) -> None:
+async def _wait_for_exit(process: subprocess.Popen[bytes] | ForkedChild, every_s: float) -> None:
     while process.poll() is None:  # noqa: ASYNC110 - uvloop's own watching of children would take the signal from others
         await asyncio.sleep(every_s)
