@@ -1,8 +1,7 @@
 """The ports through which the voice loop uses an LLM, a TTS and an STT vendor.
 
-Audio is little-endian PCM16 mono everywhere in this module but in speech-to-speech sessions, which have a
-:class:`WireFormat`; ``sample_rate`` is in Hz. Every method that talks to a
-vendor raises only :class:`ModelError` (cancellation excepted).
+Audio is little-endian PCM16 mono everywhere but in speech-to-speech sessions (:class:`SessionFormats`); ``sample_rate``
+is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (cancellation excepted).
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from offhook.kit.json_values import JsonObject
-from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.formats import SessionFormats
 
 
 class ModelError(Exception):
@@ -249,11 +248,11 @@ class Stt(Protocol):
 class SpeechCapabilities:
     """What a vendor can do; the voice loop asks this and never the vendor's name.
 
-    ``can_truncate``: it forgets what nobody heard. ``max_session_s``: how long it keeps a session, None for no limit.
-    ``min_commit_s``: the shortest audio that can become a turn of the caller.
+    ``can_edit``: entries can be cut, deleted and inserted; if not, a session that differs from our history is replaced.
+    ``max_session_s``: its limit of a session, None without. ``min_commit_s``: the shortest audio of a caller's turn.
     """
 
-    can_truncate: bool
+    can_edit: bool
     max_session_s: float | None
     min_commit_s: float = 0.0
 
@@ -290,8 +289,7 @@ SpeechEvent = SpokenPiece | ToolCalled
 
 @dataclass(slots=True, eq=False)
 class ItemRef:
-    """An entry of the vendor's conversation. ``id`` is empty until the vendor has named it; ``is_lost``: the vendor does
-    not have it, or not as it was heard."""
+    """An entry of the vendor's conversation, without ``id`` until it is named; ``is_lost``: it is not there as heard."""
 
     id: str = ""
     is_lost: bool = False
@@ -309,6 +307,10 @@ class SpeechSession(Protocol):
 
     @property
     def is_open(self) -> bool: ...
+
+    @property
+    def is_expiring(self) -> bool:
+        """Returns whether the vendor has announced that it will close the session."""
 
     def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
         """Sets what the next responses work with; sends nothing when nothing has changed."""
@@ -358,11 +360,11 @@ class SpeechToSpeech(Protocol):
     @property
     def capabilities(self) -> SpeechCapabilities: ...
 
-    def wire_format(self, sample_rate: int) -> WireFormat:
-        """Returns the format of sessions for a line of this rate, in both directions."""
+    def session_formats(self, sample_rate: int) -> SessionFormats:
+        """Returns the formats of sessions for a line of this rate."""
         ...
 
-    async def open_session(self, audio: WireFormat, reports: SessionReports) -> SpeechSession:
+    async def open_session(self, formats: SessionFormats, reports: SessionReports) -> SpeechSession:
         """Connects. Raises ModelError; one that is not retryable will fail again."""
         ...
 

@@ -126,10 +126,11 @@ async def connect_socket(
     *,
     headers: Mapping[str, str] | None = None,
     open_tcp: Callable[[WSParsedURL], Awaitable[TcpSocket]] | None = None,
+    pong_timeout_s: float = PONG_TIMEOUT_S,
 ) -> ClientSocket:
     """Opens a socket to a ws: or wss: URL, without redirects and proxies.
 
-    ``open_tcp`` connects instead of the library. Raises picows' WSError (WSHandshakeError, WSInvalidURL), OSError,
+    ``pong_timeout_s``: how long an idle line may take to answer a ping. ``open_tcp`` connects instead of the library. Raises picows' WSError (WSHandshakeError, WSInvalidURL), OSError,
     ValueError.
     """
     client = ClientSocket(receiver)
@@ -140,8 +141,8 @@ async def connect_socket(
         socket_factory=open_tcp,
         websocket_handshake_timeout=None,
         enable_auto_ping=True,
-        auto_ping_idle_timeout=PING_INTERVAL_S,
-        auto_ping_reply_timeout=PONG_TIMEOUT_S,
+        auto_ping_idle_timeout=max(PING_INTERVAL_S, pong_timeout_s),
+        auto_ping_reply_timeout=pong_timeout_s,
         auto_ping_strategy=WSAutoPingStrategy.PING_WHEN_IDLE,
         max_frame_size=MAX_MESSAGE_BYTES,
         extra_headers=dict(headers or {}),

@@ -34,6 +34,14 @@ class WireFormat:
 MULAW_8000: Final = WireFormat("mulaw", 8000)
 
 
+@dataclass(frozen=True, slots=True)
+class SessionFormats:
+    """The formats of a speech-to-speech session: ``heard`` from the caller, ``spoken`` by the model."""
+
+    heard: WireFormat
+    spoken: WireFormat
+
+
 def short_language(tag: str) -> str:
     """Shortens ``en-US`` to ``en``."""
     return tag.partition("-")[0].lower()

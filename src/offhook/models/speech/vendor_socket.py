@@ -11,7 +11,7 @@ from socket import socket as TcpSocket  # noqa: N812 - ours are WebSockets
 from picows import WSError, WSHandshakeError, WSInvalidURL, WSParsedURL
 
 from offhook.kit.egress import EgressError
-from offhook.kit.media_sockets.client import ClientSocket, connect_socket
+from offhook.kit.media_sockets.client import PONG_TIMEOUT_S, ClientSocket, connect_socket
 from offhook.kit.media_sockets.sockets import MessageReceiver
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
@@ -32,6 +32,7 @@ async def open_socket(
     *,
     limit_s: float,
     way: NetworkRoute = DIRECT_ROUTE,
+    pong_timeout_s: float = PONG_TIMEOUT_S,
 ) -> ClientSocket:
     """Opens a socket within ``limit_s`` (DNS, TCP, TLS, handshake); raises ModelError. Accepts http(s) as ws(s)."""
     try:
@@ -41,6 +42,7 @@ async def open_socket(
                 receiver,
                 headers=address.headers,
                 open_tcp=partial(_open_guarded_tcp, way, errors) if way.is_guarded else None,
+                pong_timeout_s=pong_timeout_s,
             )
     except TimeoutError:
         raise errors.timeout_error("connection", limit_s) from None

@@ -60,10 +60,11 @@ class SpeechToSpeechAnswers:
         self._usage = usage
         self._emit = emit
         self._time = current_inputs().time
-        self._wire = model.wire_format(codec.sample_rate)
+        formats = model.session_formats(codec.sample_rate)
+        self._spoken = formats.spoken
         self._circuit = ModelFailover([model.model_ref, cascade], emit)
-        self._audio = CallerAudio(codec, self._wire, model.capabilities.min_commit_s)
-        self._live = LiveSession(model, self._wire, self._audio, SessionReports(self._count_usage), self._note_rotation)
+        self._audio = CallerAudio(codec, formats.heard, model.capabilities.min_commit_s)
+        self._live = LiveSession(model, formats, self._audio, SessionReports(self._count_usage), self._note_rotation)
 
     @classmethod
     def for_call(
@@ -136,7 +137,7 @@ class SpeechToSpeechAnswers:
     ) -> AsyncGenerator[SpokenPiece | ToolCalled, None]:
         try:
             async with asyncio.timeout(STALL_S):
-                session = await self._live.take_session()
+                session = await self._live.take_session(request.messages[1:])
         except TimeoutError:
             raise self._stall_error() from None
         mirror = self._live.mirror
@@ -159,7 +160,7 @@ class SpeechToSpeechAnswers:
         self, session: SpeechSession, pacer: TranscriptPacer, refs: dict[str, ItemRef]
     ) -> AsyncGenerator[SpokenPiece | ToolCalled, None]:
         """Yields the response in the line's codec, words together with the audio that says them."""
-        resampler, item_id = Resampler(self._wire.sample_rate, self._codec.sample_rate), ""
+        resampler, item_id = Resampler(self._spoken.sample_rate, self._codec.sample_rate), ""
         async with aclosing(cast(Any, session.stream_response())) as stream:
             while (event := await self._next_event(stream)) is not None:
                 if isinstance(event, ToolCalled):
@@ -188,14 +189,17 @@ class SpeechToSpeechAnswers:
         return ModelError("realtime_stalled", f"Nothing for {STALL_S:g} s.", retryable=True)
 
     def _to_line(self, resampler: Resampler, audio: bytes, *, is_last: bool = False) -> bytes:
-        if self._wire.encoding == "mulaw" and self._codec.name == "mulaw":
+        if self._spoken.encoding == "mulaw" and self._codec.name == "mulaw":
             return audio
-        return self._codec.encode(resampler.push(self._wire.to_pcm(audio), is_last=is_last))
+        return self._codec.encode(resampler.push(self._spoken.to_pcm(audio), is_last=is_last))
 
     def cut_speech(self, heard_ms: Mapping[str, int]) -> None:
         """Lets the model forget what it said, by item, after the milliseconds that were heard."""
         session = self._live.current_session
-        if session is not None and self._model.capabilities.can_truncate:
+        if not self._model.capabilities.can_edit:
+            # while the caller speaks there is time for a session that has never had the words
+            self._live.replace_soon()
+        elif session is not None:
             for item_id, milliseconds in heard_ms.items():
                 session.truncate_item(item_id, milliseconds)
 

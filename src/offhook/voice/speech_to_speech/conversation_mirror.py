@@ -27,6 +27,10 @@ class _Entry:
         is_cut = self.is_spoken and mine.role == "assistant" and mine.content.startswith(message.content)
         return mine.content == message.content or is_cut
 
+    def message_equals(self, message: LlmMessage) -> bool:
+        """Returns whether the vendor has exactly this message."""
+        return self.is_copy_of(message) and self.message.content == message.content
+
 
 class ConversationMirror:
     """One session's conversation. A new session gets all of it as text, and goes on with audio."""
@@ -34,6 +38,19 @@ class ConversationMirror:
     def __init__(self, session: SpeechSession) -> None:
         self._session = session
         self._entries: list[_Entry] = []
+
+    def can_append(self, history: Sequence[LlmMessage]) -> bool:
+        """Returns whether the session has what this history begins with, word for word, and waits for what follows."""
+        if len(history) < len(self._entries):
+            return False
+        if not all(entry.message_equals(message) for entry, message in zip(self._entries, history, strict=False)):
+            return False
+        last = self._entries[-1] if self._entries else None
+        if last is None or not last.is_spoken or not last.message.tool_calls:
+            return True
+        # A session that waits for the results of its calls takes nothing else.
+        new = history[len(self._entries) :]
+        return [message.tool_call_id for message in new] == [call.id for call in last.message.tool_calls]
 
     def match_history(self, history: Sequence[LlmMessage], audio: CallerAudio) -> None:
         """Adds, cuts and deletes entries until the session has this history, with the caller's last turn as audio."""

@@ -1,11 +1,11 @@
 """The vendor's session of one call: opened, replaced before its limit or when it is lost, with the same conversation."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from offhook.models.ports import ModelError, SessionReports, SpeechSession, SpeechToSpeech
-from offhook.models.speech.formats import WireFormat
+from offhook.models.ports import LlmMessage, ModelError, SessionReports, SpeechSession, SpeechToSpeech
+from offhook.models.speech.formats import SessionFormats
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.speech_to_speech.caller_audio import CallerAudio
 from offhook.voice.speech_to_speech.conversation_mirror import ConversationMirror
@@ -22,13 +22,13 @@ class LiveSession:
     def __init__(
         self,
         model: SpeechToSpeech,
-        wire: WireFormat,
+        formats: SessionFormats,
         audio: CallerAudio,
         reports: SessionReports,
         on_rotation: Callable[[], None],
     ) -> None:
         self._model = model
-        self._wire = wire
+        self._formats = formats
         self._audio = audio
         self._reports = reports
         self._on_rotation = on_rotation
@@ -42,19 +42,27 @@ class LiveSession:
     def open_soon(self) -> None:
         """Begins to open a session, if none is there and none is on its way."""
         if self._next is None:
-            self._next = asyncio.create_task(self._model.open_session(self._wire, self._reports))
+            self._next = asyncio.create_task(self._model.open_session(self._formats, self._reports))
 
     def replace_if_due(self) -> None:
         """Begins to replace a session that is lost or old. Called with every frame: it only looks."""
         session = self._session
-        if session is not None and self._next is None and (not session.is_open or self._time() >= self._rotate_at):
+        if session is None or self._next is not None:
+            return
+        if not session.is_open or session.is_expiring or self._time() >= self._rotate_at:
             self.open_soon()
 
-    async def take_session(self) -> SpeechSession:
-        """Returns the session to speak with. Called between responses: a replacement takes over here. Raises ModelError."""
+    def replace_soon(self) -> None:
+        """Lets another session take over at the next answer."""
+        self._rotate_at = self._time()
         self.replace_if_due()
-        session = self._session
-        if session is not None and session.is_open and (self._next is None or not self._next.done()):
+
+    async def take_session(self, history: Sequence[LlmMessage]) -> SpeechSession:
+        """Returns the session to speak with, which can go on with this history. Called between responses: a replacement
+        takes over here. Raises ModelError."""
+        self.replace_if_due()
+        session = self._session if self._can_go_on(history) else None
+        if session is not None and (self._next is None or not self._next.done()):
             return session
         self.open_soon()
         assert self._next is not None
@@ -64,7 +72,7 @@ class LiveSession:
             opened = await asyncio.shield(opening)
         except ModelError:
             self._rotate_at = self._time() + RETRY_ROTATION_S
-            if session is not None and session.is_open:
+            if session is not None:
                 return session
             raise
         finally:
@@ -72,6 +80,11 @@ class LiveSession:
                 self._next = None
         self._adopt_session(opened)
         return opened
+
+    def _can_go_on(self, history: Sequence[LlmMessage]) -> bool:
+        if self._session is None or not self._session.is_open or self.mirror is None:
+            return False
+        return self._model.capabilities.can_edit or self.mirror.can_append(history)
 
     def _adopt_session(self, opened: SpeechSession) -> None:
         has_replaced = self._session is not None

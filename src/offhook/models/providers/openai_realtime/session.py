@@ -71,6 +71,11 @@ class RealtimeSpeechSession:
     def is_open(self) -> bool:
         return self._failure is None and self._socket is not None and self._socket.is_open
 
+    @property
+    def is_expiring(self) -> bool:
+        # this vendor closes sessions without a warning
+        return False
+
     # -- out ------------------------------------------------------------------------------------------------------
 
     def _send_text(self, message: str) -> None:
