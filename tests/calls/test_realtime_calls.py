@@ -9,13 +9,14 @@ from offhook.runs.errors import JournalNotKept
 from offhook.runs.tables import RunCostLine
 from offhook.scenarios.replays.service import load_replayable
 from tests.calls.conftest import LiveServer
-from tests.voice.speech_to_speech.spoken_call import answer, spoken_agent, vendor
+from tests.voice.speech_to_speech.spoken_call import GEMINI, OPENAI, VendorKind, answer, spoken_agent
 
 GREETING = "Hello, how can I help?"
 
 
-async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root) -> None:
-    async with vendor(answer(GREETING), answer("", "done")) as lab:
+@pytest.mark.parametrize("kind", [OPENAI, GEMINI], ids=lambda kind: kind.provider)
+async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root, kind: VendorKind) -> None:
+    async with kind.open(answer(GREETING), answer("", "done")) as lab:
         server.models.realtime = lab.model
         await server.publish(spoken_agent())
         async with server.call() as (run_id, call):
@@ -32,8 +33,8 @@ async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root) 
         ]
 
     (used,) = run["usage"]["realtime"]
-    assert (used["provider"], used["model"], used["calls"]) == ("openai_realtime", "gpt-realtime-2", 2)
-    assert used["audio_output_tokens"] == sum(u["output_token_details"]["audio_tokens"] for u in lab.server.usage)
+    assert (used["provider"], used["model"], used["calls"]) == (kind.provider, kind.model, 2)
+    assert used["audio_output_tokens"] == lab.server.counted_tokens()["audio_output_tokens"]
     # the price table knows the model; the scripted ones beside it are unpriced
     assert not [line for line in run["usage"]["unpriced"] if line["kind"] == "realtime"]
 

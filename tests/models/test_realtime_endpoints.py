@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
+from offhook_lab.speech.gemini_live import GeminiLiveServer
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
+from offhook_lab.speech.voice_model_server import VoiceModelServer
 from tests.fixtures_orgs import OrgFixture
 from tests.models.test_endpoints import KEY, MASK, REALTIME, V2, put, root_of, stored_keys
 
@@ -45,9 +47,14 @@ class TestCheckOfAVendor:
     def settings(self, settings: Any) -> Any:
         return settings.model_copy(update={"egress_allow": "127.0.0.1/32"})
 
-    async def test_a_realtime_model_is_asked_for_a_session(self, client: AsyncClient, org: OrgFixture) -> None:
-        async with OpenAiVoiceModelServer().running() as server:
-            service = {"provider": "openai_realtime", "base_url": server.base_url}
+    @pytest.mark.parametrize(
+        ("provider", "vendor"), [("openai_realtime", OpenAiVoiceModelServer), ("gemini_live", GeminiLiveServer)]
+    )
+    async def test_a_realtime_model_is_asked_for_a_session(
+        self, client: AsyncClient, org: OrgFixture, provider: str, vendor: type[VoiceModelServer]
+    ) -> None:
+        async with vendor().running() as server:
+            service = {"provider": provider, "base_url": server.base_url}
             for key, code in ((server.api_key, None), ("sk-wrong", "realtime_unauthorized")):
                 body = {"realtime": {**service, "api_key": key}}
                 answer = (await client.post(f"{V2}/check", json=body, headers=org.owner_headers)).json()

@@ -84,6 +84,12 @@ class TestRealtime:
         assert registry.for_call({"models": {"realtime": {"provider": "openai_realtime"}}}).realtime is not None
         await registry.close()
 
+    async def test_gemini_is_chosen_with_the_key_of_its_language_model(self, registry: ModelRegistry) -> None:
+        organization = {"llm": {"provider": "google", "api_key": "AIza-test"}, "realtime": {"provider": "gemini_live"}}
+        models = registry.for_call({}, organization)
+        assert models.realtime is not None
+        assert models.realtime.model_ref == ModelRef("realtime", "gemini_live", "gemini-3.8-live")
+
     async def test_without_a_key_there_is_none(self, registry: ModelRegistry) -> None:
         assert registry.for_call({"models": {"realtime": {"provider": "openai_realtime"}}}).realtime is None
 

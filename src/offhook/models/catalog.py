@@ -13,6 +13,7 @@ PROVIDER_PACKAGES: Final = (
     "voice_pack",
     "openai_compatible",
     "openai_realtime",
+    "gemini_live",
     "anthropic",
     "google",
     "elevenlabs",

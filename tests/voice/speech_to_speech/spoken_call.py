@@ -1,20 +1,24 @@
 """Whole calls with a speech-to-speech model over a real WebSocket, on virtual time: both sides speak in tones."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
+from offhook.models.providers.gemini_live.model import GeminiLiveModel
+from offhook.models.providers.gemini_live.wire import SPEAK_NOTE
 from offhook.models.providers.openai_realtime.model import OpenAiRealtimeModel
 from offhook.models.vendors import ModelChoice
 from offhook.voice import events
 from offhook.voice.recording_switch import RecordingSwitch
-from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer, answers_in_turn
+from offhook_lab.speech.gemini_live import GeminiLiveServer
+from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.tones import ToneDetector, ToneLexicon, ToneWord, speak_tones
+from offhook_lab.speech.voice_model_server import answers_in_turn
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import ScriptedLlm, says
 from tests.fakes.voice import KeptLeg, KeptRecorder
@@ -23,7 +27,6 @@ from tests.voice.phone import LOUDNESS, Action, Call, agent_graph, edge, node
 SURE = "Sure, for how many people shall I book it?"
 LONG = "Well there are many things that I could tell you about this and I will tell you all of them one after another"
 CASCADE = "The other model says this."
-VOICE = "marin"
 # Tones are for some hundred words: these calls have theirs, and leave those of other tests alone.
 LEXICON = ToneLexicon()
 
@@ -102,8 +105,8 @@ class SpokenCall(Call):
 class Vendor:
     """The emulator, and the port that uses it."""
 
-    server: OpenAiVoiceModelServer
-    model: OpenAiRealtimeModel
+    server: Any
+    model: Any
 
     async def carry(self, call: SpokenCall) -> SpokenCall:
         """Carries a call to its end; ``call.llms`` take over when the model fails."""
@@ -112,15 +115,39 @@ class Vendor:
         call.result = await call._run()
         return call
 
+    @property
+    def remembered_lines(self) -> list[tuple[str, str]]:
+        """Who said what, as the vendor remembers it, without what only makes its model speak."""
+        lines: list[tuple[str, str]] = self.server.conversation.remembered_lines()
+        return [line for line in lines if line[1] != SPEAK_NOTE]
 
-@asynccontextmanager
-async def vendor(*answers: ModelAnswer, model: str = "gpt-realtime-2", key: str = "lab-key") -> AsyncIterator[Vendor]:
-    script = answers or (answer("Hello, how can I help?"), answer(SURE))
-    async with OpenAiVoiceModelServer(answers_in_turn(*script), LEXICON).running() as server:
-        choice = ModelChoice(
-            "realtime", "openai_realtime", model, key, server.base_url, is_own_network=True, voice_id=VOICE
-        )
-        yield Vendor(server, OpenAiRealtimeModel(choice))
+    def knows(self, text: str) -> bool:
+        """Returns whether the newest session has this text, in whatever kind of entry, once."""
+        return sum(text in (entry.text or "") for entry in self.server.conversation.entries) == 1
+
+
+@dataclass(frozen=True)
+class VendorKind:
+    """One vendor: its emulator, its port, and a model with a voice."""
+
+    provider: str
+    model: str
+    voice: str
+    server: Callable[..., Any]
+    port: Callable[[ModelChoice], Any]
+
+    @asynccontextmanager
+    async def open(self, *answers: ModelAnswer, model: str = "", key: str = "lab-key") -> AsyncIterator[Vendor]:
+        script = answers or (answer("Hello, how can I help?"), answer(SURE))
+        async with self.server(answers_in_turn(*script), LEXICON).running() as server:
+            name, url = model or self.model, server.base_url
+            choice = ModelChoice("realtime", self.provider, name, key, url, is_own_network=True, voice_id=self.voice)
+            yield Vendor(server, self.port(choice))
+
+
+OpenVendor = Callable[..., AbstractAsyncContextManager[Vendor]]
+OPENAI = VendorKind("openai_realtime", "gpt-realtime-2", "marin", OpenAiVoiceModelServer, OpenAiRealtimeModel)
+GEMINI = VendorKind("gemini_live", "gemini-3.8-live", "Kore", GeminiLiveServer, GeminiLiveModel)
 
 
 def on_a_line(scenario: Callable[[], Any]) -> None:

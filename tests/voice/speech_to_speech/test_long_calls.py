@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from offhook.voice import events
-from tests.voice.speech_to_speech.spoken_call import SpokenCall, answer, on_a_line, spoken_agent, vendor
+from tests.voice.speech_to_speech.spoken_call import OpenVendor, SpokenCall, answer, on_a_line, spoken_agent
 
 GREETING = "Hello, how can I help?"
 
 
 class TestRotation:
-    def test_a_session_is_replaced_before_its_limit_and_nobody_hears_it(self) -> None:
+    def test_a_session_is_replaced_before_its_limit_and_nobody_hears_it(self, vendor: OpenVendor) -> None:
         async def scenario() -> None:
             async with vendor(answer(GREETING), answer("There is more to say.")) as lab:
                 # a minute instead of an hour
@@ -28,12 +28,12 @@ class TestRotation:
                 delays = [event["response_ms"] for event in call.sink.of(events.TURN_TIMED)]
                 assert max(delays) - delays[0] <= 300
                 # the last session knows the first words of the call
-                assert lab.server.conversation.remembered_lines()[0] == ("assistant", GREETING)
-                assert len(lab.server.conversation.entries) == 25
+                assert lab.remembered_lines[0] == ("assistant", GREETING)
+                assert len(lab.remembered_lines) == 25
 
         on_a_line(scenario)
 
-    def test_a_session_that_expires_early_is_opened_again(self) -> None:
+    def test_a_session_that_expires_early_is_opened_again(self, vendor: OpenVendor) -> None:
         async def scenario() -> None:
             async with vendor(answer(GREETING), answer("There is more to say.")) as lab:
                 lab.server.session_s = 20.0

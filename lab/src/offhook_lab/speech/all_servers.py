@@ -5,8 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from offhook.kit.audio import Samples
+from offhook_lab.speech.gemini_live import GeminiLiveServer
 from offhook_lab.speech.openai_audio import OpenAiAudioServer
-from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer, answers_in_turn
+from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.recognizers import (
     AssemblyAiServer,
@@ -15,6 +16,7 @@ from offhook_lab.speech.recognizers import (
     SpeechmaticsServer,
 )
 from offhook_lab.speech.server import LabServer
+from offhook_lab.speech.voice_model_server import answers_in_turn
 from offhook_lab.speech.voices import (
     CartesiaServer,
     DeepgramVoiceServer,
@@ -53,6 +55,7 @@ async def every_server(
         ("stt speechmatics", SpeechmaticsServer(script=script)),
         ("stt openai", OpenAiRealtimeServer(script=script)),
         ("realtime openai", OpenAiVoiceModelServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
+        ("realtime gemini", GeminiLiveServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("stt openai (whisper-1, local servers)", OpenAiAudioServer(script=script)),
     ]
     async with AsyncExitStack() as stack:

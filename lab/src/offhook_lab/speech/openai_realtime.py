@@ -6,7 +6,7 @@ Written from the types of the vendor's SDK (``openai/types/realtime``), with the
 import asyncio
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -15,29 +15,21 @@ from websockets.datastructures import Headers
 
 from offhook.kit.audio import MULAW_8K, Samples
 from offhook_lab.speech.realtime_conversation import Entry, ModelAnswer, VendorConversation
-from offhook_lab.speech.server import HandshakeRefusal, LabServer, SpeechFault, send_json
-from offhook_lab.speech.tones import LEXICON, ToneLexicon, read_tones, speak_tones
+from offhook_lab.speech.server import HandshakeRefusal, SpeechFault, send_json
+from offhook_lab.speech.tones import LEXICON, ToneLexicon, read_tones
+from offhook_lab.speech.voice_model_server import Answer, VoiceModelServer, add_tokens
 
 RATE: Final = 24000
 CHUNK_S: Final = 0.1
 MIN_COMMIT_MS: Final = 100
 MODELS: Final = ("gpt-realtime-2", "gpt-realtime-1.5", "gpt-realtime-2.1-mini", "gpt-realtime")
-Answer = Callable[[VendorConversation], ModelAnswer]
 
 
-def answers_in_turn(*answers: ModelAnswer) -> Answer:
-    """Returns a model that gives these answers one after another, and the last one from then on."""
-    left = list(answers)
-    return lambda conversation: left.pop(0) if len(left) > 1 else left[0]
+class OpenAiVoiceModelServer(VoiceModelServer):
+    """``sessions`` are the conversations in the order in which they began.
 
-
-class OpenAiVoiceModelServer(LabServer):
-    """``model`` decides what is answered. ``sessions`` are the conversations in the order in which they began.
-
-    Faults besides :class:`SpeechFault`'s (whose pieces are those of 100 ms audio): ``session_s`` is the vendor's limit;
-    ``cancel_s``: how long a response goes on after its cancellation; ``shorter_ms``: how much less audio the vendor
-    counts than it has sent; ``next_status`` is how the next response ends (``failed:rate_limit_exceeded``,
-    ``incomplete:content_filter``); ``reports_usage``; ``broken_arguments``: the next call's arguments are no JSON.
+    Faults besides :class:`VoiceModelServer`'s: ``shorter_ms``: how much less audio the vendor counts than it has sent;
+    ``next_status`` is how the next response ends (``failed:rate_limit_exceeded``, ``incomplete:content_filter``).
     """
 
     path = "/v1/realtime"
@@ -53,23 +45,10 @@ class OpenAiVoiceModelServer(LabServer):
     }
 
     def __init__(self, model: Answer | None = None, lexicon: ToneLexicon = LEXICON) -> None:
-        super().__init__(lexicon=lexicon)
-        self.model: Answer = model or answers_in_turn(ModelAnswer("Hello, how can I help?"))
+        super().__init__(model, lexicon)
         self.sessions: list[VoiceModelSession] = []
-        self.first_audio_s = 0.2
-        self.chunk_pause_s = 0.01
-        self.session_s = 3600.0
-        self.cancel_s = 0.0
         self.shorter_ms = 0
         self.next_status = ""
-        self.reports_usage = True
-        self.broken_arguments = False
-        self.responses = 0
-        self.usage: list[dict[str, Any]] = []
-        self.sent: list[dict[str, Any]] = []
-        self.count = 0
-        # what the client did that the vendor refused, as its sentences
-        self.complaints: list[str] = []
 
     @property
     def base_url(self) -> str:
@@ -88,14 +67,30 @@ class OpenAiVoiceModelServer(LabServer):
         self.sessions.append(session)
         await session.serve_events()
 
-    def start_orphan(self) -> None:
-        """Begins a response that nobody has asked for, in the newest session."""
-        self.sessions[-1].begin_response({})
-
     @property
-    def conversation(self) -> VendorConversation:
-        """Returns the conversation of the newest session."""
-        return self.sessions[-1].conversation
+    def newest_session(self) -> "VoiceModelSession":
+        return self.sessions[-1]
+
+    def start_orphan(self) -> None:
+        self.newest_session.begin_response({})
+
+    def empty_account(self) -> None:
+        self.next_status = "failed:insufficient_quota"
+
+    def filter_answer(self) -> None:
+        self.next_status = "incomplete:content_filter"
+
+    def counted_tokens(self) -> dict[str, int]:
+        total: dict[str, int] = {}
+        for usage in self.usage:
+            used, made = usage["input_token_details"], usage["output_token_details"]
+            cached = used["cached_tokens_details"]
+            for kind in ("text", "audio"):
+                name = f"{kind}_tokens"
+                add_tokens(total, f"{kind}_input_tokens", used[name] - cached[name])
+                add_tokens(total, f"{kind}_cached_tokens", cached[name])
+                add_tokens(total, f"{kind}_output_tokens", made[name])
+        return total
 
 
 class VoiceModelSession:
@@ -143,7 +138,7 @@ class VoiceModelSession:
                 self._active[1].cancel()
 
     async def _send_event(self, message: Mapping[str, Any]) -> None:
-        named = {"event_id": self._next_id("event"), **message}
+        named = {"event_id": self._server.next_id("event"), **message}
         self._server.sent.append(named)
         await send_json(self._socket, named)
 
@@ -188,8 +183,8 @@ class VoiceModelSession:
             return
         self.updates.append(session)
         self.settings = {**self.settings, **session}
-        self.conversation.instructions = self.settings.get("instructions", "")
-        self.conversation.tools = [tool["name"] for tool in self.settings.get("tools", ())]
+        if "instructions" in session:
+            self.conversation.begin_step(session["instructions"], [tool["name"] for tool in session["tools"]])
         await self._send_event({"type": "session.updated", "session": self.settings})
 
     async def _append_audio(self, message: Mapping[str, Any]) -> None:
@@ -213,7 +208,7 @@ class VoiceModelSession:
             return
         self._buffer.clear()
         heard = " ".join(read_tones(samples, rate, self._server.lexicon))
-        entry = Entry(self._next_id("item"), "message", "user", heard, audio_ms=audio_ms)
+        entry = Entry(self._server.next_id("item"), "message", "user", heard, audio_ms=audio_ms)
         self.conversation.entries.append(entry)
         await self._send_event({"type": "input_audio_buffer.committed", "item_id": entry.id})
 
@@ -264,7 +259,7 @@ class VoiceModelSession:
 
     def begin_response(self, metadata: Mapping[str, str]) -> None:
         self._is_canceled = asyncio.Event()
-        response_id = self._next_id("resp")
+        response_id = self._server.next_id("resp")
         self._active = (response_id, asyncio.create_task(self._run_response(response_id, metadata)))
 
     async def _run_response(self, response_id: str, metadata: Mapping[str, str]) -> None:
@@ -300,9 +295,9 @@ class VoiceModelSession:
         """Sends the answer faster than it can be heard; returns the seconds that were sent."""
         mulaw = self._format["type"] == "audio/pcmu"
         rate = 8000 if mulaw else RATE
-        say, step, words = self._server.say, int(CHUNK_S * rate), text.split(" ")
-        samples = await say(text, rate) if say is not None else speak_tones(text, rate, self._server.lexicon)
-        entry = Entry(self._next_id("item"), "message", "assistant", text, is_ours=True, spoken=text)
+        step, words = int(CHUNK_S * rate), text.split(" ")
+        samples = await self._server.speak(text, rate)
+        entry = Entry(self._server.next_id("item"), "message", "assistant", text, is_ours=True, spoken=text)
         self.conversation.entries.append(entry)
         where = {"response_id": response_id, "item_id": entry.id, "output_index": 0, "content_index": 0}
         pieces = [samples[at : at + step] for at in range(0, samples.size, step)]
@@ -339,9 +334,9 @@ class VoiceModelSession:
             text, server.broken_arguments = text[:-1] + ',"', False
         is_whole = not self._is_canceled.is_set()
         item = {
-            "id": self._next_id("item"),
+            "id": self._server.next_id("item"),
             "type": "function_call",
-            "call_id": self._next_id("call"),
+            "call_id": self._server.next_id("call"),
             "name": name,
             "arguments": text if is_whole else text[:1],
             "status": "completed" if is_whole else "incomplete",
@@ -378,10 +373,6 @@ class VoiceModelSession:
         response = {**base, "status": kind or "completed", "status_details": details}
         response["usage"] = usage if self._server.reports_usage else None
         await self._send_event({"type": "response.done", "response": response})
-
-    def _next_id(self, kind: str) -> str:
-        self._server.count += 1
-        return f"{kind}_{self._server.count}"
 
     def _decode_audio(self, audio: bytes) -> tuple[Samples, int]:
         if self._format["type"] == "audio/pcmu":

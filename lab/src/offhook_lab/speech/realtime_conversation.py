@@ -57,7 +57,13 @@ class VendorConversation:
     instructions: str = ""
     tools: list[str] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    # the instructions and functions of each step
+    steps: list[tuple[str, list[str]]] = field(default_factory=list)
     _cached_instructions: str = ""
+
+    def begin_step(self, instructions: str, tools: list[str]) -> None:
+        self.instructions, self.tools = instructions, tools
+        self.steps.append((instructions, tools))
 
     def find_entry(self, item_id: str) -> Entry | None:
         return next((entry for entry in self.entries if entry.id == item_id), None)

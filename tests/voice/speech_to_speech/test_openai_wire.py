@@ -1,4 +1,4 @@
-"""What the client sends and the emulator answers, against the types of the vendor's own SDK."""
+"""OpenAI Realtime: what is its own, and both sides against the types of the vendor's SDK."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,16 @@ from pydantic import BaseModel, TypeAdapter
 
 from offhook.models.providers.openai_realtime.wire import read_usage
 from tests.fakes.voice import ScriptedTool, Tools
-from tests.voice.speech_to_speech.spoken_call import LONG, SpokenCall, answer, on_a_line, sent, spoken_agent, vendor
+from tests.voice.speech_to_speech.spoken_call import (
+    LONG,
+    OPENAI,
+    SURE,
+    SpokenCall,
+    answer,
+    on_a_line,
+    sent,
+    spoken_agent,
+)
 
 
 def unknown_fields(value: Any, at: str = "") -> Iterator[str]:
@@ -38,7 +47,7 @@ def test_both_sides_speak_the_vendors_language() -> None:
     async def scenario() -> None:
         look = ScriptedTool("look_up", result={"free": True})
         script = [answer("Hello there."), answer("I was not asked.", "look_up"), answer("", "look_up", day="monday")]
-        async with vendor(*script, answer(LONG), answer("Of course.")) as lab:
+        async with OPENAI.open(*script, answer(LONG), answer("Of course.")) as lab:
             call = SpokenCall(spoken_agent(tool_uuids=["look_up"]), tools=Tools(look))
             call.says("is monday free", at=4).says("stop please", at=8).presses("7#", at=13)
             call.does(lambda _: lab.server.start_orphan(), at=3.5)
@@ -60,6 +69,8 @@ def test_both_sides_speak_the_vendors_language() -> None:
                 "response.done",
                 "conversation.item.truncated",
             }
+            (cut,) = sent(lab.server, "conversation.item.truncate")
+            assert cut["audio_end_ms"] > 0
             updates = sent(lab.server, "session.update")
             assert all(update["session"]["type"] == "realtime" for update in updates)
             assert look.calls == [{"day": "monday"}]
@@ -107,3 +118,36 @@ def test_cached_tokens_are_not_counted_twice() -> None:
         "audio_cached_tokens": 30,
         "audio_output_tokens": 20,
     }
+
+
+def test_mulaw_goes_straight_through() -> None:
+    async def scenario() -> None:
+        async with OPENAI.open() as lab:
+            call = await lab.carry(SpokenCall(spoken_agent()).says("book a table", at=4).hangs_up(at=9))
+
+            opening = lab.server.sessions[0].updates[0]
+            assert opening["audio"]["input"] == {"format": {"type": "audio/pcmu"}, "turn_detection": None}
+            assert opening["audio"]["output"] == {"format": {"type": "audio/pcmu"}, "voice": "marin"}
+            # speech with what came just before it, and none of the silence of nine seconds
+            assert 3 * 0.2 < lab.server.sessions[0].appended_bytes / 8000 < 3
+            assert call.agent_said == ["Hello, how can I help?", SURE]
+
+    on_a_line(scenario)
+
+
+def test_audio_that_is_shorter_there_is_written_as_text() -> None:
+    async def scenario() -> None:
+        async with OPENAI.open(
+            answer("Hello, how can I help?"), answer(LONG), answer("Of course."), answer("Yes.")
+        ) as lab:
+            lab.server.shorter_ms = 5000
+            call = SpokenCall(spoken_agent()).says("tell me everything", at=4).says("stop please", at=7)
+            await lab.carry(call.says("are you there", at=12).hangs_up(at=17))
+
+            heard = call.agent_said[1]
+            assert any("already shorter" in complaint for complaint in lab.server.complaints)
+            assert ("assistant", heard) in lab.remembered_lines
+            assert LONG not in [text for _, text in lab.remembered_lines]
+            assert call.agent_said[-1] == "Yes."
+
+    on_a_line(scenario)

@@ -1,0 +1,16 @@
+"""The vendors that all tests of speech-to-speech calls are played with."""
+
+import pytest
+
+from tests.voice.speech_to_speech.spoken_call import GEMINI, OPENAI, OpenVendor, VendorKind
+
+
+@pytest.fixture(params=[OPENAI, GEMINI], ids=lambda kind: kind.provider)
+def kind(request: pytest.FixtureRequest) -> VendorKind:
+    found: VendorKind = request.param
+    return found
+
+
+@pytest.fixture
+def vendor(kind: VendorKind) -> OpenVendor:
+    return kind.open
