@@ -7,11 +7,14 @@ import { api, unwrap } from "../../../lib/api/client";
 import { Problem } from "../../../components/feedback/problem";
 import { VoicePreview } from "../../../components/forms/voice-preview";
 import { useEditorContext } from "../state/editor";
+import { RealtimeSettings } from "./realtime-settings";
 import { settingError } from "./setting-errors";
 import { settingAt, withValue } from "./setting-values";
 
 // The client's answers have tuples as lists.
-type Provider = Omit<components["schemas"]["ProviderResponse"], "speed_range"> & { speed_range: number[] | null };
+export type Provider = Omit<components["schemas"]["ProviderResponse"], "speed_range"> & {
+  speed_range: number[] | null;
+};
 type Kind = "llm" | "tts" | "stt";
 
 const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
@@ -25,18 +28,33 @@ export function ModelSettings() {
         unwrap(api.GET("/api/v1/organizations/model-configurations/v2/defaults")),
         unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
       ]);
-      return { providers: defaults.providers, effective: mine.effective };
+      return { providers: defaults.providers, effective: mine.effective, kept: vendorOf(mine.configuration.realtime) };
     },
   });
   if (models.isError) return <Problem error={models.error} onRetry={() => void models.refetch()} />;
-  return (["llm", "tts", "stt"] as const).map((kind) => (
-    <KindSettings
-      key={kind}
-      kind={kind}
-      providers={models.data?.providers[kind] ?? []}
-      standard={models.data?.effective[kind]}
-    />
-  ));
+  return (
+    <>
+      {(["llm", "tts", "stt"] as const).map((kind) => (
+        <KindSettings
+          key={kind}
+          kind={kind}
+          providers={models.data?.providers[kind] ?? []}
+          standard={models.data?.effective[kind]}
+        />
+      ))}
+      <RealtimeSettings
+        providers={models.data?.providers["realtime"] ?? []}
+        standard={models.data?.kept}
+        isStandardOn={models.data?.effective.is_realtime ?? false}
+      />
+    </>
+  );
+}
+
+/** The vendor of a stored service. */
+function vendorOf(service: unknown): string | undefined {
+  const provider = typeof service === "object" && service !== null && "provider" in service && service.provider;
+  return typeof provider === "string" ? provider : undefined;
 }
 
 interface KindProps {

@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it } from "vitest";
 import { parse } from "../../../graph/definition";
@@ -35,11 +35,16 @@ function Panel({ saving = { name: "saved" }, canEdit = true }: { saving?: Saving
   );
 }
 
-async function renderPanel(part = <Panel />) {
+async function renderPanel(part = <Panel />, realtime?: object) {
   const service = { provider: "builtin", temperature: null, speed: null };
   const server = new FakeServer()
-    .on(`${MODELS}/defaults`, { body: { providers: { llm: [ACME], tts: [ACME], stt: [ACME] } } })
-    .on(MODELS, { body: { effective: { llm: service, tts: service, stt: service } } });
+    .on(`${MODELS}/defaults`, { body: { providers: { llm: [ACME], tts: [ACME], stt: [ACME], realtime: [ACME] } } })
+    .on(MODELS, {
+      body: {
+        configuration: { realtime },
+        effective: { llm: service, tts: service, stt: service, is_realtime: realtime !== undefined },
+      },
+    });
   const rendered = await renderPart(part, { server });
   return { ...rendered, open: (name: string) => rendered.user.click(screen.getByRole("button", { name })) };
 }
@@ -74,6 +79,39 @@ it("keeps the models of this agent", async () => {
   expect(seen.document.configurations).toMatchObject({
     models: { llm: { provider: "acme", model: "large", temperature: 1 } },
   });
+});
+
+it("chooses a speech-to-speech model for this agent, and its vendor where the organization has none", async () => {
+  const { user } = await renderPanel();
+  const use = await screen.findByRole("combobox", { name: "Speech-to-speech model: use" });
+  expect(use.getAttribute("placeholder")).toBe("Organization default: none");
+  await user.click(use);
+  await user.click(await screen.findByRole("option", { name: "Answers calls" }));
+  await user.type(screen.getByRole("combobox", { name: "Speech-to-speech model: voice" }), "kore");
+  expect(seen.document.configurations).toMatchObject({
+    models: { is_realtime: true, realtime: { provider: "acme", voice_id: "kore" } },
+  });
+  expect(screen.getByText(/These calls have no journal: they cannot be replayed/)).toBeTruthy();
+});
+
+it("turns the organization's speech-to-speech model off for this agent, and back", async () => {
+  const { user } = await renderPanel(<Panel />, { provider: "acme" });
+  const use = await screen.findByRole("combobox", { name: "Speech-to-speech model: use" });
+  await waitFor(() => expect(use.getAttribute("placeholder")).toBe("Organization default: Acme"));
+  await user.click(use);
+  await user.click(await screen.findByRole("option", { name: "Not used" }));
+  expect(seen.document.configurations).toMatchObject({ models: { is_realtime: false } });
+  await user.click(use);
+  await user.click(await screen.findByRole("option", { name: "Answers calls" }));
+  expect(seen.document.configurations).toEqual({ models: { is_realtime: true } });
+});
+
+it("says that the vendor of a speech-to-speech model has no key", async () => {
+  const saving = refused("models.realtime.api_key", "missing", "Field required");
+  const { user } = await renderPanel(<Panel saving={saving} />);
+  await user.click(await screen.findByRole("combobox", { name: "Speech-to-speech model: use" }));
+  await user.click(await screen.findByRole("option", { name: "Answers calls" }));
+  expect(screen.getByText("This vendor has no key yet. An admin enters it in Settings, Models.")).toBeTruthy();
 });
 
 it("keeps the results that calls come to", async () => {

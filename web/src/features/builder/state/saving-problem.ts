@@ -68,7 +68,7 @@ const KINDS: Record<string, string> = {
 };
 
 function ofSetting(path: string, problem: FieldProblem): string {
-  const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];
+  const kind = /^models\.(llm|tts|stt|realtime)\./.exec(path)?.[1];
   if (kind !== undefined)
     return `${KINDS[kind] ?? kind}: ${fieldMessageWithLabel(labelOf(path, MODEL_LABELS), problem)}`;
   if (path === "voicemail_detection") return `Voicemail: ${NO_MESSAGE}`;

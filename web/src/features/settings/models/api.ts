@@ -6,7 +6,14 @@ import type { Schema } from "../../../lib/api/types";
 
 export type Kind = "llm" | "tts" | "stt";
 export const KINDS: readonly Kind[] = ["llm", "tts", "stt"];
-export const KIND_TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
+/** The model that hears and speaks itself is an addition: a call has the other three in any case. */
+export type AnyKind = Kind | "realtime";
+export const KIND_TITLES: Record<AnyKind, string> = {
+  llm: "Language model",
+  tts: "Voice",
+  stt: "Speech recognition",
+  realtime: "Speech-to-speech model",
+};
 
 /** One service as it is stored: what is left out is its vendor's default. A key comes back as its mask. */
 export type Service = { provider: string } & Partial<
@@ -14,7 +21,8 @@ export type Service = { provider: string } & Partial<
 > &
   Partial<Record<"temperature" | "max_tokens" | "speed", number>>;
 
-export type Chosen = Partial<Record<Kind | "embeddings", Service>> & {
+export type Chosen = Partial<Record<AnyKind | "embeddings", Service>> & {
+  is_realtime?: boolean | null;
   fallbacks?: Partial<Record<Kind, Service[]>>;
 } & Record<string, unknown>;
 

@@ -28,6 +28,7 @@ import {
 import { EmbeddingsPanel } from "./embeddings-panel";
 import { LocalServers } from "./local-servers";
 import { OneKey } from "./one-key";
+import { RealtimePanel } from "./realtime-panel";
 import { ServiceFields } from "./service-fields";
 import type { InstalledPack } from "./voice-packs/api";
 import { VoicePacksPanel } from "./voice-packs/voice-packs-panel";
@@ -68,7 +69,7 @@ function Editor({ stored, known }: EditorProps) {
   const save = useSaveModels();
   const check = useCheckModels();
   const [chosen, setChosen] = useState<Chosen>(stored.configuration as Chosen);
-  const places = [...KINDS, "embeddings" as const].flatMap((kind) =>
+  const places = [...KINDS, "realtime" as const, "embeddings" as const].flatMap((kind) =>
     FIELDS.map((field) => `services.${kind}.${field}`),
   );
   const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places, SERVICE_LABELS);
@@ -106,6 +107,15 @@ function Editor({ stored, known }: EditorProps) {
           result={check.data?.[kind]}
         />
       ))}
+      <RealtimePanel
+        chosen={chosen}
+        providers={known.providers.realtime ?? []}
+        isReadOnly={!permissions.admin}
+        onChange={setChosen}
+        errorAt={(field) => errors[`services.realtime.${field}`]}
+        result={check.data?.realtime && <Result result={check.data.realtime} />}
+        problem={check.data?.realtime?.message ?? undefined}
+      />
       <EmbeddingsPanel
         service={chosen.embeddings}
         effective={stored.effective.embeddings}

@@ -4,10 +4,10 @@ import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@manti
 import { Password } from "../../../components/forms/password";
 import { VoicePreview } from "../../../components/forms/voice-preview";
 import { usePermissions } from "../../../lib/organization/organization-context";
-import { withServiceField, previewService, type Kind, type Service, type Vendor, withProvider } from "./api";
+import { withServiceField, previewService, type AnyKind, type Service, type Vendor, withProvider } from "./api";
 
 interface ServiceFieldsProps {
-  kind: Kind;
+  kind: AnyKind;
   service: Service;
   providers: Vendor[];
   isReadOnly: boolean;
@@ -70,6 +70,19 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           )}
         </>
       )}
+      {kind === "realtime" && (
+        <Autocomplete
+          label="Voice"
+          placeholder={vendor?.voices[0]?.title ?? ""}
+          data={vendor?.voices.map((voice) => voice.id) ?? []}
+          renderOption={({ option }) =>
+            vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
+          }
+          value={service.voice_id ?? ""}
+          onChange={(value) => set("voice_id", value)}
+          {...common("voice_id")}
+        />
+      )}
       {kind === "stt" && (
         <Autocomplete
           label="Language"
@@ -107,11 +120,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
       {(vendor?.needs_key || service.api_key !== undefined) && (
         <Password
           label="API key"
-          description={
-            service.api_key?.includes("*") || service.api_key?.includes("…")
-              ? "Saved. Enter a new key to replace it."
-              : "Stored encrypted. Never shown again."
-          }
+          description={keyHint(kind, service.api_key)}
           autoComplete="off"
           value={service.api_key ?? ""}
           onChange={(event) => set("api_key", event.currentTarget.value)}
@@ -130,6 +139,13 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
       )}
     </SimpleGrid>
   );
+}
+
+function keyHint(kind: AnyKind, key: string | undefined): string {
+  if (key?.includes("*") || key?.includes("…")) return "Saved. Enter a new key to replace it.";
+  return kind === "realtime"
+    ? "Leave empty to use the key of another model of this vendor. Stored encrypted."
+    : "Stored encrypted. Never shown again.";
 }
 
 function numberOf(value: string | number): number | null {
