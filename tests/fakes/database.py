@@ -21,11 +21,11 @@ class FaultyDatabase(Database):
         self.loses_next_answer = False
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
+    async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
         if self.is_away:
             raise ConnectionRefusedError("the database is away")
         is_answer_lost, self.loses_next_answer = self.loses_next_answer, False
-        async with super().transaction() as session:
+        async with super().transaction(organization_id) as session:
             yield session
         if is_answer_lost:
             raise ConnectionResetError("committed, but nobody was told")
