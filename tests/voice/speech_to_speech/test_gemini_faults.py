@@ -118,6 +118,17 @@ class TestTurns:
 
         on_a_line(scenario)
 
+    def test_an_answer_with_a_reason_that_is_no_fault_is_an_answer(self) -> None:
+        async def scenario() -> None:
+            async with GEMINI.open() as lab:
+                lab.server.last_reason = "TURN_COMPLETE_REASON_UNSPECIFIED"
+                call = await lab.carry(booking())
+
+                assert call.agent_said == [GREETING, SURE]
+                assert not call.failures
+
+        on_a_line(scenario)
+
     def test_a_model_that_interrupts_itself_goes_on(self) -> None:
         async def scenario() -> None:
             async with GEMINI.open(answer(GREETING), answer(LONG), answer("and so on")) as lab:

@@ -38,9 +38,10 @@ class GeminiLiveServer(VoiceModelServer):
     """``sessions`` are the connections in the order in which they began.
 
     Faults besides :class:`VoiceModelServer`'s: ``next_reason`` is why the next turn ends without an answer
-    (``NEED_MORE_INPUT``, ``PROHIBITED_INPUT_CONTENT``); ``completes_after_s``: between the last audio and the end of the
-    turn; ``has_late_words``: the transcript comes after the last audio; ``uncovered_tokens`` of a prompt are in no
-    modality; ``interrupts_itself``: the next answer ends as if somebody had spoken.
+    (``NEED_MORE_INPUT``, ``PROHIBITED_INPUT_CONTENT``); ``last_reason`` is given with every answer;
+    ``completes_after_s``: between the last audio and the end of the turn; ``has_late_words``: the transcript comes after
+    the last audio; ``uncovered_tokens`` of a prompt are in no modality; ``interrupts_itself``: the next answer ends as if
+    the caller had spoken.
     """
 
     path = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
@@ -50,6 +51,7 @@ class GeminiLiveServer(VoiceModelServer):
         self.sessions: list[GeminiLiveSession] = []
         self.session_s = 600.0
         self.next_reason = ""
+        self.last_reason = ""
         self.next_close = ""
         self.completes_after_s = 0.0
         self.has_late_words = False
@@ -340,6 +342,7 @@ class GeminiLiveSession:
             await self._wait_interrupted(self._server.completes_after_s)
             if self._is_interrupted.is_set():
                 await self._send({"serverContent": {"interrupted": True}})
+        reason = reason or self._server.last_reason
         done: dict[str, Any] = {"turnComplete": True} | ({"turnCompleteReason": reason} if reason else {})
         await self._send({"serverContent": done, **self._report(usage)})
 

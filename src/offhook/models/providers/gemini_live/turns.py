@@ -125,7 +125,8 @@ class TurnReader:
             self._is_draining = False
         elif self.active is not None:
             turn = self.active
-            is_answer = turn.is_canceled or (turn.has_spoken and not reason)
+            has_no_fault = not reason or reason in wire.UNFINISHED_REASONS
+            is_answer = turn.is_canceled or (turn.has_spoken and has_no_fault)
             self._end_turn(turn, None if is_answer else wire.reason_error(self._errors, reason))
 
     def on_tool_call(self, message: Mapping[str, Any]) -> None:

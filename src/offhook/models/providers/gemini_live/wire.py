@@ -16,7 +16,7 @@ from offhook.models.speech.formats import WireFormat
 # The model only speaks after a user's turn.
 SPEAK_NOTE: Final = "(It is your turn to speak.)"
 _MAX_TEXT_CHARS: Final = 60_000
-_UNFINISHED_REASONS: Final = frozenset({"NEED_MORE_INPUT", "TURN_COMPLETE_REASON_UNSPECIFIED"})
+UNFINISHED_REASONS: Final = frozenset({"NEED_MORE_INPUT", "TURN_COMPLETE_REASON_UNSPECIFIED"})
 
 
 def setup_message(model: str, voice: str) -> str:
@@ -126,7 +126,7 @@ def reason_error(errors: VendorErrors, reason: str) -> ModelError:
     """Converts the reason of a turn that ended without an answer."""
     if reason == "MALFORMED_FUNCTION_CALL":
         return errors.malformed_error("a function call that its model got wrong")
-    if not reason or reason in _UNFINISHED_REASONS:
+    if not reason or reason in UNFINISHED_REASONS:
         return errors.make_error("cut_off", f"The turn ended without an answer ({reason or 'no reason given'}).")
     return ModelError("realtime_content_filtered", f"The vendor gave no answer ({reason}).", retryable=False)
 
