@@ -13,6 +13,7 @@ import offhook.nodes.tables
 import offhook.orgs.tables
 import offhook.privacy.tables
 import offhook.recordings.tables
+import offhook.runs.lists.tables
 import offhook.runs.strips.tables
 import offhook.runs.tables
 import offhook.scenarios.tables
@@ -88,6 +89,7 @@ TABLES = (
     offhook.knowledge.tables,
     offhook.workflows.tables,
     offhook.models.tables,
+    offhook.runs.lists.tables,
     offhook.runs.strips.tables,
     offhook.runs.tables,
     offhook.telephony.tables,

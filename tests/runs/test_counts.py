@@ -6,7 +6,8 @@ from sqlalchemy import delete, func, insert, select, text
 
 from offhook.root import Root
 from offhook.runs.lists import run_count_queries
-from offhook.runs.tables import Run, RunCount, RunCountChange
+from offhook.runs.lists.tables import RunCount, RunCountChange
+from offhook.runs.tables import Run
 from offhook.workflows.tables import WorkflowVersion
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow

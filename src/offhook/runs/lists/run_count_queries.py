@@ -13,7 +13,7 @@ from sqlalchemy.types import NullType
 
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
-from offhook.runs.tables import RunCount, RunCountChange
+from offhook.runs.lists.tables import RunCount, RunCountChange
 
 FOLD_INTERVAL_S: Final = 30.0
 _FOLD_BATCH: Final = 50_000
