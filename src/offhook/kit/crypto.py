@@ -21,6 +21,7 @@ from offhook.errors import DomainError
 _VERSION = b"\x01"
 _KEY_ID_BYTES = 4
 _NONCE_BYTES = 12
+_WORD_BYTES = 6
 
 
 class LinkRefused(DomainError):
@@ -150,7 +151,7 @@ class FileCipher:
 
 @dataclass(frozen=True, slots=True)
 class DataKey:
-    """A key that encrypts files of one organization; ``number`` tells its keys apart."""
+    """A key that encrypts files and words of one organization; ``number`` tells its keys apart."""
 
     number: int
     secret: bytes = field(repr=False)
@@ -159,6 +160,22 @@ class DataKey:
         """Returns the cipher of the file with this salt."""
         derived = HKDF(algorithm=SHA256(), length=32, salt=salt, info=b"offhook file").derive(self.secret)
         return FileCipher(derived)
+
+    def derive_word_index(self) -> "WordIndex":
+        """Returns the tokens of the organization's words under this key."""
+        return WordIndex(HKDF(algorithm=SHA256(), length=32, salt=None, info=b"offhook words").derive(self.secret))
+
+
+class WordIndex:
+    """Tokens that stand for words in a search index: equal for equal words, and not to be reversed or guessed without
+    the key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def hash_word(self, word: str) -> str:
+        """Returns 8 URL-safe characters, 48 bits."""
+        return _encode_base64(hmac.digest(self._key, word.encode("utf-8", "replace"), "sha256")[:_WORD_BYTES])
 
 
 def new_data_key() -> bytes:
