@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     # Record a call of a demo agent with a simulated caller, at the first start.
     sample_call: bool = True
     secret_key: SecretStr | None = None
-    # Encrypt new recordings with a key of their organization. Worth it where secret_key is not on the disk of the recordings.
+    # Encrypt new recordings, and what is said in new calls, with a key of their organization. Worth it where secret_key is not on the disk of the recordings.
     encrypt_recordings: bool = False
     # What of one call may stand in its journal, for replays, before it is compressed. 0: no call has one.
     call_journal_kb: int = Field(default=8192, ge=0, le=65536)

@@ -18,6 +18,9 @@ from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolderError
 from offhook.kit.http.server import PortInUse
 from offhook.nodes.installation import WrongSecretKey
+from offhook.orgs import keyring_of
+from offhook.orgs.data_keys.keys import DataKeys
+from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
 from offhook.settings import Settings, SettingsError
 
 T = TypeVar("T")
@@ -78,6 +81,9 @@ def run_with_database(work: Callable[[Database], Awaitable[T]], *, requires_curr
 
     async def run_work(url: str) -> T:
         database = Database(url)
+        settings = Settings.load()
+        words = WordKeys(DataKeys(keyring_of(settings)), encrypts=settings.encrypt_recordings)
+        provide_word_keys(database, words)
         try:
             if requires_current:
                 await migrations.require_current(database)

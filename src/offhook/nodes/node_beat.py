@@ -91,6 +91,7 @@ class NodeBeat:
             "lateness_ms": round(self.lateness.lateness_s * 1000),
             "is_draining": is_draining,
             "is_accepting": not is_draining and not self.is_overloaded,
+            "reads_encrypted_words": True,
         }
         async with self._root.db.transaction() as session:
             await repository.write_beat(session, self._root.node_id, values)

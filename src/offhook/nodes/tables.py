@@ -26,6 +26,8 @@ class NodeRow(Base):
     lateness_ms: Mapped[int] = mapped_column(server_default=text("0"))
     is_draining: Mapped[bool] = mapped_column(server_default=text("false"))
     is_accepting: Mapped[bool] = mapped_column(server_default=text("true"))
+    # Processes from before 0031 leave it: they would take encrypted words of calls for missing ones.
+    reads_encrypted_words: Mapped[bool] = mapped_column(server_default=text("false"))
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
     beat_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

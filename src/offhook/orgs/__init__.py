@@ -14,6 +14,8 @@ from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entr
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.credential_watch import StreamLimits, end_with_credential
+from offhook.orgs.data_keys.keys import DataKeys
+from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
 from offhook.orgs.dependencies import (
     ClientAddress,
     CurrentOrg,
@@ -86,6 +88,7 @@ def register(root: Root) -> None:
     """Registers sign-in, keys, members and the audit log with the process."""
     keyring = keyring_of(root.settings)
     root.provide(Keyring, keyring)
+    provide_word_keys(root.db, WordKeys(DataKeys(keyring), encrypts=root.settings.encrypt_recordings))
     authenticator = Authenticator(root.db, root.clock)
     factors = SecondFactors(root.clock, keyring)
     steps = SignInSteps(root.db, root.clock, factors)

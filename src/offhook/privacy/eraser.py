@@ -19,6 +19,7 @@ from offhook.privacy.contact_rows import remove_rows
 from offhook.privacy.errors import NumberInCall
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, EMPTIED, SearchedTable, list_searched_tables
+from offhook.runs.records import encrypted_words
 from offhook.runs.records.deletion import BATCH, RunEraser
 
 RUN_BATCH: Final = 1000
@@ -96,6 +97,23 @@ class NumberEraser:
                     await statements.erase_words(
                         session, self._organization_id, searched, self._forms.word_core, self._forms.word_pattern
                     )
+        await self._erase_in_encrypted_words()
+
+    async def _erase_in_encrypted_words(self) -> None:
+        last, organization_id = 0, self._organization_id
+        while True:
+            async with self._db.transaction() as session:
+                run_ids = await encrypted_words.list_run_ids(
+                    session, organization_id, after=last, limit=encrypted_words.RUN_BATCH
+                )
+                if not run_ids:
+                    return
+                changed = await encrypted_words.rewrite_words(
+                    session, organization_id, run_ids, self._forms.erase_from_value
+                )
+            if changed:
+                self.counts["run_events_changed"] += changed
+            last = run_ids[-1]
 
     async def _erase_in_runs(self, searched: SearchedTable) -> None:
         last = 0
@@ -104,6 +122,8 @@ class NumberEraser:
                 run_ids = await statements.list_run_ids(session, self._organization_id, after=last, limit=RUN_BATCH)
                 if not run_ids:
                     return
+                if searched.name == "run_events":
+                    await encrypted_words.lock_words(session, self._organization_id)
                 await self._erase_in_table(session, searched, run_ids)
             last = run_ids[-1]
 

@@ -19,6 +19,7 @@ from offhook.privacy import statements
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, RUNS, list_searched_tables
 from offhook.runs.recording_files.vault import RecordingVault
+from offhook.runs.records import encrypted_words
 from offhook.runs.records.deletion import BATCH
 
 FOLDER: Final = "exports"
@@ -62,7 +63,9 @@ class NumberExporter:
             for name, columns in _LISTED.items():
                 rows = await statements.read_rows(session, organization_id, name, columns, forms)
                 tables[name] = [dict(row) for row in rows]
+            tables["run_events"] = await encrypted_words.decrypt_rows(session, organization_id, tables["run_events"])
             mentions = await self._find_mentions(session, frozenset(run_ids))
+            mentions += await self._find_encrypted_mentions(session, frozenset(run_ids))
         self.counts.update({name: len(rows) for name, rows in tables.items()})
         self.counts["mentions"] = len(mentions)
         about = {"format": FORMAT, "phone_number": self._forms.e164, "made_at": now}
@@ -79,6 +82,20 @@ class NumberExporter:
                 run_id = row["id"] if searched.name == RUNS else row.get("run_id")
                 if run_id not in run_ids and self._forms.is_in_values(row[column.name] for column in searched.columns):
                     mentions.append({"table": searched.name, **{key: row[key] for key in keys}})
+        return mentions
+
+    async def _find_encrypted_mentions(self, session: AsyncSession, own: frozenset[int]) -> list[dict[str, Any]]:
+        mentions: list[dict[str, Any]] = []
+        last = 0
+        while run_ids := await encrypted_words.list_run_ids(
+            session, self._organization_id, after=last, limit=encrypted_words.RUN_BATCH
+        ):
+            last = run_ids[-1]
+            others = [run_id for run_id in run_ids if run_id not in own]
+            found = await encrypted_words.find_events_with(
+                session, self._organization_id, others, lambda data: self._forms.is_in_values([data])
+            )
+            mentions += ({"table": "run_events", "run_id": run_id, "seq": seq} for run_id, seq in found)
         return mentions
 
     async def _add_recording(self, archive: Path, run_id: int, key: str | None) -> None:

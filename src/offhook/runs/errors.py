@@ -93,6 +93,24 @@ class ChatTurnNotFound(NotFound):
     code = "chat_turn_not_found"
 
 
+class WordsUnreadable(Conflict):
+    """What was said in this run cannot be decrypted: its key was deleted, or is sealed with another secret key."""
+
+    code = "words_unreadable"
+
+
+class OlderProcessRunning(Conflict):
+    """A process of an older version is running, which cannot read encrypted transcripts. Update it, then try again."""
+
+    code = "older_process_running"
+
+
+class PhraseTooCommon(UnprocessableRequest):
+    """More than 500 calls have all words of this phrase. Add words or filters, or choose a shorter time."""
+
+    code = "phrase_too_common"
+
+
 class JournalNotKept(Conflict):
     """This run has no journal: it is no call, it was carried before journals were kept, or nothing of it is kept."""
 

@@ -204,7 +204,8 @@ class RunValue(Base):
 
 
 class RunEvent(Base):
-    """Append-only; ``seq`` counts from 1 in each run, ``at_ms`` is on the run's audio clock."""
+    """Append-only; ``seq`` counts from 1 in each run, ``at_ms`` is on the run's audio clock. ``sealed``: all of the data,
+    encrypted with the organization's key of this number; ``data`` has only its facts then."""
 
     __tablename__ = "run_events"
 
@@ -215,6 +216,8 @@ class RunEvent(Base):
     at_ms: Mapped[int]
     data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    key_number: Mapped[int | None]
+    sealed: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
 class LiveCallState(Base):
@@ -247,7 +250,8 @@ class RunJournal(Base):
 
 class RunText(Base):
     """The words of a finished run's transcript, for searching. ``words`` also holds one lexeme for the organization, so
-    that the index finds only its own runs."""
+    that the index finds only its own runs. With ``key_number`` they are tokens of the words under this key, without
+    their places."""
 
     __tablename__ = "run_texts"
     __table_args__ = (Index("ix_run_texts_words", "words", postgresql_using="gin"),)
@@ -255,6 +259,7 @@ class RunText(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     organization_id: Mapped[int]
     words: Mapped[str] = mapped_column(TSVECTOR)
+    key_number: Mapped[int | None]
 
 
 class RunStrip(Base):

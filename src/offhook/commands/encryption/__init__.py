@@ -6,15 +6,17 @@ import typer
 
 from offhook.commands.console import load_settings, run_with_database
 from offhook.kit.clock import SystemClock
-from offhook.kit.crypto import Keyring
+from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.orgs.data_keys.keys import DataKeys
+from offhook.runs.errors import WordsUnreadable
 from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.sealer import RecordingSealer
 from offhook.runs.recording_files.vault import RecordingVault
+from offhook.runs.records.word_sealer import WordSealer
 from offhook.settings import Settings
 
 Organization = Annotated[str, typer.Option(help="The organization, by number or name.")]
@@ -34,9 +36,9 @@ def register(app: typer.Typer) -> None:
 
     @encryption.command()
     def apply(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
-        """Encrypt an organization's existing recordings and journals with its newest key, and delete older keys that nothing needs."""
-        sealed, left = run_with_database(lambda database: _apply(database, org))
-        typer.echo(f"Encrypted {sealed} recordings.")
+        """Encrypt an organization's existing transcripts, recordings and journals with its newest key, and delete older keys that nothing needs."""
+        events, sealed, left = run_with_database(lambda database: _apply(database, org))
+        typer.echo(f"Encrypted {events} events of calls and {sealed} recordings.")
         if left:
             typer.echo(f"{left} recordings are less than an hour old and were skipped. Run this again later.")
 
@@ -55,16 +57,26 @@ async def _rotate(database: Database, org: str) -> int:
     return number
 
 
-async def _apply(database: Database, org: str) -> tuple[int, int]:
+async def _apply(database: Database, org: str) -> tuple[int, int, int]:
     settings = load_settings()
     async with database.transaction() as session:
         organization_id = (await orgs.find_organization(session, org)).id
+    keys = DataKeys(load_keyring(settings))
+    try:
+        number, events = await WordSealer(database, keys, typer.echo).seal_words(organization_id)
+    except SecretUnreadable:
+        raise WordsUnreadable from None
     vault = open_vault(settings, database)
     journals = CallJournals(database, vault.keys, SystemClock(), max_kb=settings.call_journal_kb)
     await journals.seal_again(organization_id)
-    keys = DataKeys(load_keyring(settings))
-    sealer = RecordingSealer(database, vault, keys, SystemClock(), journals.delete_older_keys)
-    return await sealer.seal_recordings(organization_id)
+
+    async def delete_older_keys(organization_id: int, newest: int) -> None:
+        # after a rotation in between, words are encrypted with one of the older keys
+        if newest == number:
+            await journals.delete_older_keys(organization_id, newest)
+
+    sealer = RecordingSealer(database, vault, keys, SystemClock(), delete_older_keys)
+    return events, *await sealer.seal_recordings(organization_id)
 
 
 def load_keyring(settings: Settings) -> Keyring:

@@ -79,7 +79,9 @@ class Database:
             is_pooled=pooler_url is not None,
         )
         self.shares = ConnectionShares()
-        self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
+        # In ``info`` of every session of this database, also of those without a time limit.
+        self.session_info: dict[str, Any] = {}
+        self._sessions = async_sessionmaker(self.engine, expire_on_commit=False, info=self.session_info)
 
     @asynccontextmanager
     async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
@@ -133,6 +135,7 @@ class Database:
     async def without_time_limit(self) -> AsyncIterator["Database"]:
         """The same database with connections of its own whose statements have no limit: migrations, index builds."""
         unlimited = Database(self.url, pool_size=1, statement_timeout_s=None)
+        unlimited.session_info.update(self.session_info)
         try:
             yield unlimited
         finally:

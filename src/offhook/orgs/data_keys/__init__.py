@@ -1,1 +1,1 @@
-"""The keys that encrypt the files of organizations."""
+"""The keys that encrypt the files of organizations and the words of their calls."""

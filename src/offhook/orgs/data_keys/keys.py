@@ -1,10 +1,13 @@
 """One data key for each organization, sealed with the installation's key. Without its row nothing that it encrypted can be
 read again, also not in backups of the files: that is how the files of a deleted organization are erased."""
 
+from collections.abc import Collection, Sequence
+
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import DataKey, Keyring, SecretUnreadable, new_data_key
 from offhook.orgs.data_keys import repository
+from offhook.orgs.data_keys.repository import SealedKey
 from offhook.orgs.tables import StoredDataKey
 
 
@@ -23,6 +26,22 @@ class DataKeys:
             found = await repository.find_newest(session, organization_id, is_kept=is_kept)
         assert found is not None
         return self._unseal(found)
+
+    async def get_newest_of(
+        self, session: AsyncSession, organization_ids: Collection[int]
+    ) -> dict[int, DataKey | None]:
+        """Returns the newest key of each organization, kept until the end of this transaction; the first call creates it.
+        None: the installation's key does not open it."""
+        stored = {key.organization_id: key for key in await repository.find_newest_of(session, organization_ids)}
+        for organization_id in sorted(set(organization_ids) - stored.keys()):
+            await self._add(session, organization_id, 1)
+        if len(stored) < len(set(organization_ids)):
+            stored = {key.organization_id: key for key in await repository.find_newest_of(session, organization_ids)}
+        return {organization_id: self._unseal_if_readable(key) for organization_id, key in stored.items()}
+
+    async def list_numbers(self, session: AsyncSession, organization_id: int) -> Sequence[int]:
+        """Returns the numbers of the organization's keys, the newest first."""
+        return await repository.list_numbers(session, organization_id)
 
     async def find_key(self, session: AsyncSession, organization_id: int, number: int) -> DataKey:
         """Returns the key with this number. Raises SecretUnreadable when it was deleted."""
@@ -54,7 +73,13 @@ class DataKeys:
         sealed = self._keyring.seal(new_data_key(), _associated(organization_id, number))
         await repository.add_key(session, organization_id, number, sealed)
 
-    def _unseal(self, stored: StoredDataKey) -> DataKey:
+    def _unseal_if_readable(self, stored: SealedKey) -> DataKey | None:
+        try:
+            return self._unseal(stored)
+        except SecretUnreadable:
+            return None
+
+    def _unseal(self, stored: StoredDataKey | SealedKey) -> DataKey:
         secret = self._keyring.open(stored.sealed_key, _associated(stored.organization_id, stored.number))
         return DataKey(stored.number, secret)
 

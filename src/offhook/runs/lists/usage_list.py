@@ -20,7 +20,7 @@ from offhook.kit.filters.filter_values import BadValue
 from offhook.runs.lists import queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
 from offhook.runs.lists.result_queries import summary_column
-from offhook.runs.records.transcript_queries import transcript_condition
+from offhook.runs.records.transcript_queries import find_transcript_condition
 from offhook.runs.schemas import UsageRunItem
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
@@ -101,7 +101,7 @@ async def find_usage_page(
 ) -> tuple[list[UsageRunItem], int]:
     """Returns a page, newest first unless sorted otherwise, and the number of all runs that match."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
-    conditions = _parse_usage_conditions(organization_id, query)
+    conditions = await _find_usage_conditions(session, organization_id, query)
     # Without filters and times, no count is needed.
     is_whole = not (query.filters or query.from_date or query.to_date or query.search)
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
@@ -110,14 +110,21 @@ async def find_usage_page(
     return [_usage_run_item(row, names) for row in found.rows], found.total
 
 
+async def _find_usage_conditions(session: AsyncSession, organization_id: int, query: UsageQuery) -> FilterConditions:
+    """Returns the conditions, with those on words. Raises FilterInvalid, PhraseTooCommon (422)."""
+    conditions = _parse_usage_conditions(organization_id, query)
+    if query.search:
+        others = queries.run_conditions(conditions)
+        conditions.on_columns.append(await find_transcript_condition(session, organization_id, query.search, others))
+    return conditions
+
+
 def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterConditions:
     """Parses the conditions. Raises FilterInvalid (422), naming the invalid parameter."""
     conditions = parse_conditions(query.filters, FILTERS)
     conditions.on_columns.append(Run.organization_id == organization_id)
     if query.workflow_id is not None:
         conditions.on_columns.append(Run.workflow_id == query.workflow_id)
-    if query.search:
-        conditions.on_columns.append(transcript_condition(organization_id, query.search))
     for name, bounds in (("from_date", {"start": query.from_date}), ("to_date", {"end": query.to_date})):
         if any(bounds.values()):
             try:
@@ -153,7 +160,7 @@ class UsageReport:
         last: tuple[Any, int] | None = None
         while True:
             async with self._db.transaction() as session:
-                conditions = _parse_usage_conditions(self._organization_id, self._query)
+                conditions = await _find_usage_conditions(session, self._organization_id, self._query)
                 rows = await queries.load_report_rows(
                     session, self._organization_id, COLUMNS, conditions, after=last, limit=_REPORT_PAGE
                 )
@@ -201,6 +208,6 @@ class UsageReports:
     async def open_report(self, organization_id: int, query: UsageQuery) -> UsageReport:
         """Opens a report with the columns of every run and one column per extracted variable."""
         async with self._db.transaction() as session:
-            conditions = queries.run_conditions(_parse_usage_conditions(organization_id, query))
+            conditions = queries.run_conditions(await _find_usage_conditions(session, organization_id, query))
             extracted = await queries.extracted_names(session, organization_id, conditions)
         return UsageReport(self._db, organization_id, query, extracted)

@@ -195,7 +195,9 @@ class LiveCallRegistry:
             resumed = await self.handovers.states.read(session, run.organization_id, run.id)
             if resumed is not None:
                 words.restore(resumed.state["words"])
-                stored = await event_queries.read_events(session, run.organization_id, run.id, limit=MAX_EVENTS)
+                stored = await event_queries.read_events(
+                    session, run.organization_id, run.id, limit=MAX_EVENTS, is_lenient=True
+                )
                 return TakenRun(run, version, words, tally_events(stored), resumed)
             is_recorded = keeps_words and is_recording_on(version.configurations)
             run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav" if is_recorded else None

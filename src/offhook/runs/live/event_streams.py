@@ -123,7 +123,10 @@ class RunStreams:
         async with self._db.transaction() as session:
             # Read the state first: the second query then sees everything written before the run was over.
             is_over = await repository.is_over(session, organization_id, run_id)
-            return is_over, await event_queries.read_events(session, organization_id, run_id, after=after, limit=_BATCH)
+            events = await event_queries.read_events(
+                session, organization_id, run_id, after=after, limit=_BATCH, is_lenient=True
+            )
+            return is_over, events
 
     def on_live(self, run_id: int, event: VoiceEvent) -> None:
         """Forwards a live-only event of a run that this process carries."""

@@ -108,7 +108,9 @@ class RunSweeper:
     async def _write_end(self, session: AsyncSession, run: Run, lease: datetime) -> None:
         last_event_at = await repository.last_event_at(session, run.organization_id, run.id)
         ended_at = max(lease - self._lease, last_event_at or run.created_at, run.answered_at or run.created_at)
-        stored = await event_queries.read_events(session, run.organization_id, run.id, limit=_MAX_EVENTS)
+        stored = await event_queries.read_events(
+            session, run.organization_id, run.id, limit=_MAX_EVENTS, is_lenient=True
+        )
         tally = tally_events(stored)
         has_ended = any(event["type"] == CALL_ENDED for event in stored)
         for name, value in _final_values(run, ended_at=ended_at, has_ended=has_ended).items():

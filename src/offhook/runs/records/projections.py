@@ -71,7 +71,8 @@ class RunTally:
             if isinstance(values, Mapping):
                 self.extracted.update(values)
         elif kind == CHAT_REWOUND:
-            self.extracted, self.nodes_visited = dict(data["values"]), list(data["nodes_visited"])
+            # without words where they cannot be decrypted
+            self.extracted, self.nodes_visited = dict(data.get("values", {})), list(data.get("nodes_visited", []))
         elif kind == USAGE_COUNTED:
             self.usage = dict(data)
         elif kind == DO_NOT_CALL_REQUESTED:

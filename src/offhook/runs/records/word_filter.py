@@ -7,6 +7,7 @@ from typing import Any, Final
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.kit.redaction.redactor import RedactedKind, RedactionRules, Redactor
 from offhook.runs.recording_files.silences import AGENT_CHANNEL, CALLER_CHANNEL, SilentPart
+from offhook.runs.records.event_cipher import is_fact
 from offhook.runs.records.retention_queries import FACTS
 from offhook.voice.events import (
     AGENT_SAID,
@@ -53,7 +54,7 @@ class WordFilter:
         if event.type in FACTS:
             return event
         if not self.keeps_words:
-            return replace(event, data={name: part for name, part in event.data.items() if _is_fact(name, part)})
+            return replace(event, data={name: part for name, part in event.data.items() if is_fact(name, part)})
         if self._redactor is None:
             return event
         data: dict[str, Any] = dict(event.data)
@@ -111,7 +112,3 @@ class WordFilter:
             end_s = float(end) if isinstance(end, int | float) else event.at_s
             self.silences.append(SilentPart(channel, start_s, end_s))
         return redacted
-
-
-def _is_fact(name: str, part: object) -> bool:
-    return name == "node_id" or isinstance(part, bool | float) or (isinstance(part, int) and name != "digits")

@@ -10,6 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
+from offhook.runs.records.event_cipher import open_events
+from offhook.runs.records.event_queries import DATA_COLUMNS
 from offhook.runs.states import FINAL_STATES
 from offhook.runs.strips.timeline import EVENT_TYPES
 from offhook.runs.tables import Run, RunEvent, RunStrip
@@ -74,19 +76,22 @@ async def read_strip_events(
     session: AsyncSession, organization_id: int, run_ids: Sequence[int]
 ) -> dict[int, list[TimedEvent]]:
     """Returns the events that strips show, by run, in order."""
-    rows = await session.execute(
-        select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
-        .where(
-            RunEvent.run_id.in_(run_ids),
-            RunEvent.organization_id == organization_id,
-            RunEvent.type.in_(EVENT_TYPES),
+    rows = (
+        await session.execute(
+            select(RunEvent.type, RunEvent.at_ms, *DATA_COLUMNS)
+            .where(
+                RunEvent.run_id.in_(run_ids),
+                RunEvent.organization_id == organization_id,
+                RunEvent.type.in_(EVENT_TYPES),
+            )
+            .order_by(RunEvent.run_id, RunEvent.seq)
+            .limit(_MAX_EVENTS * len(run_ids))
         )
-        .order_by(RunEvent.run_id, RunEvent.seq)
-        .limit(_MAX_EVENTS * len(run_ids))
-    )
+    ).all()
     events: dict[int, list[TimedEvent]] = defaultdict(list)
-    for row in rows:
-        events[row.run_id].append((row.type, row.at_ms, row.data))
+    opened = await open_events(session, organization_id, rows, is_lenient=True)
+    for row, data in zip(rows, opened, strict=True):
+        events[row.run_id].append((row.type, row.at_ms, data))
     return events
 
 
