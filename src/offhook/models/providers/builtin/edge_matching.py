@@ -29,6 +29,9 @@ from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMe
 
 MIN_SCORE: Final = 0.45
 MIN_LEAD: Final = 0.06
+# Of the meaning, where words do not decide.
+MIN_LEAD_IN_MEANING: Final = 0.1
+_ALIKE: Final = 0.4
 SURE_BESIDE: Final = 0.62
 _LABEL_WEIGHT: Final = 0.95
 _CONDITION_WEIGHT: Final = 0.8
@@ -65,10 +68,12 @@ _SAYS_UNSURE: Final = re.compile(
 _SAYS_YES: Final = re.compile(r"\b(?:yes|yeah|yep|yup|absolutely)\b")
 _SAYS_NO: Final = re.compile(r"\b(?:no|nope|nah)\b")
 _OTHERWISE: Final = re.compile(
-    r"^(otherwise|(the )?(caller|guest|customer|user|patient|person|they) (names?|says?|mentions?|chooses?|gives?) (something|anything) else|anything else|any other|everything else|in (all|any) other|default|fallback|none of)\b",
+    r"^(otherwise|(the )?(caller|guest|customer|user|patient|person|they) (names?|says?|mentions?|chooses?|gives?) (something|anything) else|anything else|any other|everything else|in (all|any) other|default|fallback|none of (the (above|others?)|these (apply|match|fit)))\b",
     re.IGNORECASE,
 )
-_ELSE: Final = re.compile(r"\b(otherwise|something else|anything else|any other|none of|fallback)\b", re.IGNORECASE)
+_ELSE: Final = re.compile(
+    r"\b(otherwise|something else|anything else|any other|none of the (above|others?)|fallback)\b", re.IGNORECASE
+)
 _ALWAYS: Final = re.compile(
     r"^\W*$|^(always|true|default|next|continue|proceed|unconditional(ly)?|immediately|any ?way|done|go on)\W*$"
     r"|^(always|immediately|directly|right after|after (the )?(greeting|introduction|message|saying))\b",
@@ -90,7 +95,7 @@ _WISH: Final = re.compile(
 
 
 _CHANGE: Final = re.compile(
-    r"\b(?:(?:another|different|other) (?:day|time|date|slot|one|number|address|name)|changes?|correct\w*|wrong|move|reschedule)\b(?! (?:order|call)\b)",
+    r"\b(?:(?:another|different|other) (?:day|time|date|slot|one|number|address|name)|changes?|correct\w*|wrong(?! number)|move|reschedule)\b(?! (?:order|call)\b)",
     re.IGNORECASE,
 )
 _ASKED: Final = re.compile(r"\b(asks?|wants to know|where (?:an?|the|their)|has a question)\b", re.IGNORECASE)
@@ -180,9 +185,19 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
         )
     if len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD:
         if any(edge.examples for edge in edges):
-            return None
+            return _choose_among_tied(text, ranked, meaning)
         return _choose_by_polarity(text, edges) or _choose_by_topic(text, edges, meaning)
     return ranked[0]
+
+
+def _choose_among_tied(text: str, ranked: Sequence[EdgeMatch], meaning: SentenceMeaning) -> EdgeMatch | None:
+    """Returns that of the edges with the most words in common which is also clearly nearest in meaning."""
+    tied = [match for match in ranked if ranked[0].score - match.score < MIN_LEAD]
+    near = sorted(
+        ((meaning.nearest(text, (*match.edge.examples, match.edge.label)), -at) for at, match in enumerate(tied))
+    )
+    (best, at), (second, _) = near[-1], near[-2]
+    return tied[-at] if best >= _ALIKE and best - second >= MIN_LEAD_IN_MEANING else None
 
 
 def _choose_by_polarity(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:

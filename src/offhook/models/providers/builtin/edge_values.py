@@ -9,16 +9,21 @@ from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.words import (
     content_stems,
     essential_tokens,
+    word_tokens,
 )
 
 _VALUE_SCORE: Final = 0.6
+# In so few words, a single number is an hour.
+MAX_LONE_WORDS: Final = 4
 
 
 _WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
 _WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
 _DAY: Final = re.compile(r"\b(days?|dates?|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
 _TIME: Final = re.compile(r"\b(times?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\b(number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    r"\b((?<!wrong )number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE
+)
 
 
 _BOOKING: Final = re.compile(
@@ -58,11 +63,7 @@ def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
         and not _REMARK.search(text)
     ):
         return _BOOKING_SCORE
-    if (
-        _NUMBER.search(described)
-        and spoken_values.first_number(text) is not None
-        and not _others_name_numbers(edge, edges)
-    ):
+    if _NUMBER.search(described) and spoken_values.all_numbers(text) and not _others_name_numbers(edge, edges):
         return _VALUE_SCORE
     return 0.0
 
@@ -88,8 +89,20 @@ def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
     described = f"{edge.label}. {edge.condition}"
     examples = edge.examples
     is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
-    is_time = any(map(spoken_values.time_of_day, examples)) if examples else _TIME.search(described) is not None
+    is_time = any(map(_names_time, examples)) if examples else _TIME.search(described) is not None
     return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
+
+
+def _names_time(example: str) -> bool:
+    # "the gate code is four four one two" names none
+    return spoken_values.time_of_day(example, may_be_lone=len(word_tokens(example)) <= MAX_LONE_WORDS) is not None
+
+
+def changed_kinds(edge: EdgeHint) -> frozenset[str]:
+    """Returns the kinds of value that an edge to something else is about: "another day"."""
+    described = f"{edge.label}. {edge.condition}"
+    kinds = (("day", _DAY), ("time", _TIME))
+    return frozenset(kind for kind, pattern in kinds if pattern.search(described))
 
 
 def is_off_scale(text: str, edges: Sequence[EdgeHint]) -> bool:

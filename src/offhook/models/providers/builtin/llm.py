@@ -15,9 +15,9 @@ from offhook.models.ports import (
     ToolCall,
     ToolCalled,
 )
-from offhook.models.providers.builtin import arguments
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
 from offhook.models.providers.builtin.rule_turn import RuleTurn
+from offhook.models.providers.builtin.variables import extract_variables
 from offhook.models.sentence_encoder import EmbedSentences
 
 _PIECE: Final = re.compile(r"\S+\s*")
@@ -45,7 +45,7 @@ class BuiltinLlm:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
             known, edges = (request.hint.known_variables, request.hint.edges) if request.hint else ((), ())
-            found = arguments.extract_variables(spoken, request.response_schema, hinted, known, edges)
+            found = extract_variables(spoken, request.response_schema, hinted, known, edges)
             yield TextDelta(json.dumps(found, ensure_ascii=False))
         else:
             turn = RuleTurn(request, self._meaning)

@@ -45,7 +45,7 @@ class NodeTurn:
         self._edges = tuple(edge for edge in self._hint.edges if edge.tool in offered)
         self._tools = tuple(tool for tool in self._hint.tools if tool.name in offered)
         self._opening = phrases.opening_sentence(self._hint)
-        self._facts = read_prompts(self._hint.persona, self._hint.prompt)
+        self._facts = read_prompts(self._hint.persona, self._hint.prompt).with_statements(self._opening)
 
     def _edge_taken_before(self) -> str | None:
         """Returns the function of the edge by which the call left this node the last time; None on the first visit,

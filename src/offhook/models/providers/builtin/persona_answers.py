@@ -14,11 +14,15 @@ _MIN_ANSWER: Final = 0.42
 _CUE_WEIGHT: Final = 0.4
 _WORD_WEIGHT: Final = 0.16
 _MIN_SITUATION: Final = 0.33
+# Of a wish: who asks for something says so in words that are near to many a situation.
+_MIN_SITUATION_OF_WISH: Final = 0.42
 # Danger to life, whatever words the author has for it.
 _EMERGENCY: Final = re.compile(
     r"\b(?:can not breathe|(?:trouble|hard|difficulty|difficult|struggling) (?:to )?breath\w*|swollen|swelling|unconscious|passed out|fainted|bleed\w*|blood|"
-    r"chest pain|heart attack|stroke|overdose|suicid\w*|emergency|agony|excruciating|unbearable|knocked out)\b"
+    r"chest pain|heart attack|stroke|overdose|guns?|knife|weapon|(?:threaten|attack|stalk|assault)(?:s|ed|ing)?|break(?:ing)? in(?:to)?|(?:hurt|hit|beat|kill|follow|chas)\w* (?:me|us|her|him)|not safe|on fire|gas leak|suicid\w*|emergency|agony|excruciating|unbearable|knocked out)\b"
 )
+_CALLS_HELP: Final = re.compile(r"\b(?:emergency|911|999|112|ambulance|police)\b", re.IGNORECASE)
+_WISHES: Final = re.compile(r"\b(?:need|want|like|have) to (?:see|come|book|make|get|talk|speak|change|move|cancel)\b")
 # What a question asks for and what its answer looks like.
 _CUES: Final = tuple(
     (re.compile(asked), re.compile(answer, re.IGNORECASE))
@@ -70,9 +74,10 @@ def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: Sent
         is_asked_about = rule.situation.startswith(("asks", "ask ", "wants", "want "))
         if is_asked_about or said.polarity == "no":
             continue
-        is_urgent = re.search(r"\bemergency\b", rule.sentence) is not None and _EMERGENCY.search(
+        is_urgent = _CALLS_HELP.search(rule.sentence) is not None and _EMERGENCY.search(
             " ".join(word_tokens(said.heard))
         )
-        if shared or is_urgent or meaning.similarity(said.standing, rule.situation) >= _MIN_SITUATION:
+        near = meaning.similarity(said.standing, rule.situation)
+        if shared or is_urgent or near >= (_MIN_SITUATION_OF_WISH if _WISHES.search(said.standing) else _MIN_SITUATION):
             return rule.sentence
     return None

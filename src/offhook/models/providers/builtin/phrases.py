@@ -100,6 +100,18 @@ _TO_REPEAT: Final = re.compile(
 )
 
 
+_ASKS_HOW: Final = re.compile(
+    r"^(?:\w+ ){0,8}?"
+    r"(?:how are (?:you|things)|how is (?:it going|everything|your (?:day|morning|afternoon|evening|week))|how do you do|"
+    r"how have you been)\b(?: (?:you|doing|going|today|so far|there|this \w+|all))*$"
+)
+
+
+def small_talk(text: str) -> str | None:
+    """Returns the answer to "how are you?"; None to anything else."""
+    return "I'm doing well, thank you for asking." if _ASKS_HOW.match(" ".join(word_tokens(text))) else None
+
+
 LETS_GO: Final = "I'm sorry to have kept you. Thank you for your time, you can hang up now."
 HOLDS: Final = "Of course, take your time."
 HOLDS_ON: Final = "No hurry, I am still here."

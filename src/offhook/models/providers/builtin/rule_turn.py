@@ -23,13 +23,12 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
 from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.tool_turn import ANYTHING_ELSE
-from offhook.models.providers.builtin.value_turn import ValueTurn
+from offhook.models.providers.builtin.wish_turn import MIN_WISH_WORDS, WishTurn
 
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
 MAX_MISSES: Final = 3
-# Of what leads to the only edge of a node: words of a wish, and how near they are to the edge's.
-MIN_WISH_WORDS: Final = 2
+# How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
 MIN_PHONE_DIGITS: Final = 5
 _NAME_AND_NUMBER: Final = re.compile(
@@ -37,7 +36,7 @@ _NAME_AND_NUMBER: Final = re.compile(
 )
 
 
-class RuleTurn(ValueTurn):
+class RuleTurn(WishTurn):
     """A turn that answers the caller or takes an edge."""
 
     def sentences(self) -> list[str]:
@@ -81,7 +80,7 @@ class RuleTurn(ValueTurn):
     def _reply_on_entry(self) -> RuleReply:
         if (heard := self._latest_utterance()) is not None:
             said = parse_utterance(heard)
-            if (ahead := self._answered_ahead(said) or self._walk_again(said)) is not None:
+            if (ahead := self._answered_ahead(said) or self._wished_ahead(said) or self._walk_again(said)) is not None:
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
                 return offer
@@ -91,7 +90,7 @@ class RuleTurn(ValueTurn):
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
                 found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
-                if required and not missing:
+                if required and not missing and not arguments.is_too_short(tool.parameters, found):
                     return RuleReply(call=(tool.name, found))
         for tool in self._tools:
             if not tool.parameters.get("required") and tool.name in self._hint.prompt:
@@ -115,25 +114,12 @@ class RuleTurn(ValueTurn):
             return None
         return RuleReply(call=(choice.edge.tool, {}))
 
-    def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
-        """Takes the edge of the last time here, when the caller has come back to correct something else."""
-        again = self._edge_taken_before()
-        if again is not None and any(
-            edge.tool == again and edge_matching.is_about_change(edge) for edge in self._edges
-        ):
-            return None
-        if again is None or self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN:
-            return None
-        kinds = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
-        named = {kind for kind, value in self._values_said(said).items() if value}
-        if not named or kinds & named:
-            return None
-        return RuleReply(call=(again, {}))
-
     # -- answering ------------------------------------------------------------------------------------------------
 
     def _reply_to(self, heard: str) -> RuleReply:
         said = parse_utterance(heard)
+        if not word_tokens(heard) and heard.isascii():
+            return self._ask_again()
         for reply_with in (self._say_urgent, self._say_again, self._reply_to_question, self._take_up_values):
             if (reply := reply_with(said)) is not None:
                 return reply
@@ -204,7 +190,8 @@ class RuleTurn(ValueTurn):
         if said.is_question and not said.statement and not said.wants_change:
             # a question is no answer, unless it says an edge's words
             meant = edge_matching.choose_edge(text, edges)
-            return meant if meant is not None and meant.score >= SURE_QUESTION and not meant.is_by_value else None
+            is_sure = meant is not None and meant.score >= SURE_QUESTION and not meant.is_by_value
+            return meant if is_sure else self._edge_to_more(said)
         if said.denied:
             edges = edge_matching.without_denied(said.denied, edges)
         if said.is_goodbye and (closing := edge_matching.closing_edge(edges)) is not None:
@@ -219,23 +206,26 @@ class RuleTurn(ValueTurn):
         )
         if changes:
             edges = tuple(edge for edge in edges if edge_polarity(edge) != "yes")
-            if at_stake:
-                altering = [edge for edge in edges if edge_matching.is_about_change(edge)]
-                if len(altering) == 1:
-                    return EdgeMatch(altering[0], SURE_SCORE)
-        wish = edge_matching.choose_edge(said.wish, edges) if said.wish else None
-        if wish is not None and wish.score >= SURE_SCORE:
-            return wish
+            if at_stake and (altering := self._altering_edge(said, edges)) is not None:
+                return EdgeMatch(altering, SURE_SCORE)
+        if (wished := self._edge_beside_denied(said, edges) or self._edge_of_wish(said, edges)) is not None:
+            return wished
         chosen = edge_matching.choose_edge(text, edges, self._meaning)
         if chosen is None and text != said.heard and not any(edge.examples for edge in edges):
             # what was taken out may be the answer: "oh wait, no, don't block it, my wife just found it"
             chosen = edge_matching.choose_edge(said.heard, edges, self._meaning)
-        return chosen
+        return chosen or self._edge_of_new_value(said) or self._edge_of_that(said) or self._edge_to_more(said)
 
     def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
         """Answers a question in between and asks our own again; a wish beside it is followed."""
         question = self._current_question()
         introduced = self._facts.introduce(said.heard)
+        person = edge_matching.person_edge(self._edges)
+        if introduced is not None and person is not None and said.statement:
+            # "Is this a robot? I want a human."
+            wanted = edge_matching.choose_edge(said.statement, self._edges)
+            if wanted is not None and wanted.edge is person and wanted.score >= SURE_SCORE:
+                return RuleReply(call=(person.tool, {}))
         if introduced is not None:
             return RuleReply(f"{introduced} {question}")
         if phrases.asks_to_repeat(said.heard):
@@ -243,7 +233,7 @@ class RuleTurn(ValueTurn):
         meant = edge_matching.choose_edge(said.heard, edge_matching.question_edges(self._edges), self._meaning)
         if meant is not None and meant.score >= SURE_SCORE:
             return RuleReply(call=(meant.edge.tool, {}))
-        fact = persona_answers.answer_question(said.heard, self._facts, self._meaning)
+        fact = phrases.small_talk(said.heard) or persona_answers.answer_question(said.heard, self._facts, self._meaning)
         if fact is None:
             return None
         quoted = passage_quotes.quote_passage(said.heard, self._hint.passages)

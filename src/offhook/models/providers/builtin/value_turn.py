@@ -1,5 +1,8 @@
 """Takes up the days and times that a caller names, refuses or corrects."""
 
+from collections.abc import Sequence
+
+from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import (
     arguments,
     edge_matching,
@@ -23,7 +26,7 @@ class ValueTurn(ToolTurn):
         hour = self._hour_said(text) if may_pick or _is_lone_hour(text) else None
         values = {
             "day": spoken_values.day_phrase(text),
-            "time": spoken_values.clock_time(text) if hour is None else offered_options.spoken_hour(hour),
+            "time": self._time_said(text) if hour is None else offered_options.spoken_hour(hour),
         }
         for kind, value in values.items():
             if value is None:
@@ -33,6 +36,13 @@ class ValueTurn(ToolTurn):
                 return EdgeMatch(choice.edge, SURE_SCORE)
         return None
 
+    def _time_said(self, text: str) -> str | None:
+        """Returns a clock time, or a part of the day where the node offers no hours."""
+        clock = spoken_values.clock_time(text)
+        if clock is not None or offered_options.offered_hours(self._opening):
+            return clock
+        return spoken_values.time_of_day(text, may_be_lone=False)
+
     def _values_said(self, said: CallerUtterance) -> dict[str, str | None]:
         text = said.statement or said.standing
         is_lone = len(word_tokens(text)) <= 2 and "time" in self._kinds_at_stake()
@@ -40,6 +50,17 @@ class ValueTurn(ToolTurn):
             "day": spoken_values.day_phrase(text),
             "time": spoken_values.time_of_day(text, may_be_lone=is_lone or said.wants_change or said.is_correction),
         }
+
+    def _altering_edge(self, said: CallerUtterance, edges: Sequence[EdgeHint]) -> EdgeHint | None:
+        """Returns the edge to something else than was said; of one to another day and one to another time, the one for
+        what the caller names.
+        """
+        altering = [edge for edge in edges if edge_matching.is_about_change(edge)]
+        if len(altering) > 1:
+            named = {kind for kind, value in self._values_said(said).items() if value}
+            fitting = [edge for edge in altering if named & edge_values.changed_kinds(edge)]
+            altering = fitting if len(fitting) == 1 else []
+        return altering[0] if len(altering) == 1 else None
 
     def _kinds_at_stake(self) -> set[str]:
         """Returns the kinds of value (day, time) that this node's sentence names or that the caller has given before."""
@@ -98,6 +119,10 @@ class ValueTurn(ToolTurn):
                 return RuleReply(f"{value[:1].upper()}{value[1:]}, all right. {self._current_question()}")
         return None
 
+    def _asked_again(self) -> str:
+        """Returns the whole sentence with what there is to choose from; of a greeting only the question."""
+        return self._current_question() if self._hint.kind == "startCall" else self._opening
+
     def _note_refusal(self, said: CallerUtterance) -> RuleReply | None:
         """Acknowledges a value that the caller does not want, where they name no other and this node asks for one."""
         if not said.refused or any(self._values_said(said).values()):
@@ -107,10 +132,15 @@ class ValueTurn(ToolTurn):
             "time": any(map(spoken_values.time_of_day, said.refused)),
         }
         about = edge_matching.question_edges(self._edges)
+        altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
         asked = {kind for edge in self._edges if edge not in about for kind in edge_values.asked_value_kinds(edge)}
+        onward = {kind for edge in self._edges if edge not in altering for kind in edge_values.asked_value_kinds(edge)}
+        named = {"day": spoken_values.day_phrase(self._opening), "time": spoken_values.clock_time(self._opening)}
+        if len(altering) == 1 and any(kinds[kind] and named[kind] and kind not in onward for kind in named):
+            return RuleReply(call=(altering[0].tool, {}))
         if said.standing and not any(kinds[kind] and kind in asked for kind in ("day", "time")):
             return None
-        return RuleReply(f"All right, not {_written_value(said.refused[0])}. {self._opening}")
+        return RuleReply(f"All right, not {_written_value(said.refused[0])}. {self._asked_again()}")
 
 
 def _written_value(value: str) -> str:

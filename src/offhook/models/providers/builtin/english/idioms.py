@@ -41,7 +41,7 @@ _IDIOMS: Final = tuple(
             (
                 r"\b(busy|(?:not|is) (?:now|a good time|a bad time)|bad time|later|another time|some other time|(?:in|at) a meeting|at work|driving|"
                 r"(?:call|ring|phone|try) (?:me )?(?:back|again|later|tomorrow|tonight|this evening|in)|no time|have not got time|not got (?:the )?time|"
-                r"in the middle of|hands are full|(?:maybe|perhaps|try|how about) (?:tomorrow|tonight|this evening)|can not talk|can not speak)\b"
+                r"in the middle of|hands are full|(?:maybe|perhaps|try|how about) (?:tomorrow|tonight|this|next|later|over the|on \w+day|in (?:a|an|the))|can not talk|can not speak)\b"
             ),
             r"\b(later|busy|bad moment|bad time|another time|no time|call ?back)\b(?!.*\bappointment)",
             0.7,
@@ -66,6 +66,11 @@ _IDIOMS: Final = tuple(
             0.66,
         ),
         (
+            r"\b(?:anything|something|any (?:slots?|spots?|openings?|times?)) (?:open|free|available|left|(?:on|at|for|around) )|\b(?:earliest|soonest|next|first) (?:available |possible |free )?(?:opening|appointment|slot|spot)\b|\b(?:earliest|soonest|how soon)\b.*\b(?:come|see|get|seen|in|available|free)\b",
+            r"\b(book|schedule|make|new)\b.*\b(appointment|visit|check-?up)\b",
+            0.85,
+        ),
+        (
             r"^(?:an? |the )?(?:\w+ )?(?:appointments?|bookings?|book|check ?up)$|^(?:i )?(?:need|want) (?:two |some )?appointments\b",
             r"\b(book|schedule|make|new)\b.*\b(appointment|visit|check-?up)\b",
             0.95,
@@ -86,12 +91,12 @@ _IDIOMS: Final = tuple(
         ),
         (
             r"\b(reschedule|move|switch|change|postpone|push|another (?:day|date|time|slot)|different (?:day|date|time|slot)|new (?:day|date|time)|keep it but|earlier|later|next week)\b",
-            r"\b(move|another day|other day|different day|another time|reschedule)\b(?!.*\bcancel\b)",
+            r"\b(move|(?<!accept )another day|other day|different day|another time|reschedule)\b(?!.*\bcancel\b)",
             0.72,
         ),
         (
             (
-                r"\b((?:none|neither|not one) of (?:those|these|them)|(?:does|do|will|would|can|could) not (?:work|do|suit|make)|other times|anything else|not (?:good|great|possible|convenient)|"
+                r"\b((?:none|neither|not one) of (?:those|these|them)|(?:does|will|would|can|could) not (?:work|do|suit|make)|do not (?:work|suit)|other times|anything else|not (?:good|great|possible|convenient)|"
                 r"different day|another day|other day|instead|can not do (?:any|those|that|it)|change (?:it|the (?:day|time|date))|no good)\b"
             ),
             r"\b(none of the|another day|other day|another time|different)\b",
@@ -169,6 +174,46 @@ _IDIOMS: Final = tuple(
             ),
             r"\b(excellent|perfect)\b",
             0.7,
+        ),
+        (
+            r"\b(?:dialed|called|got|have|reached|is this|this is) the wrong (?:place|store|shop|office|company|business|number|person|house)\b|^(?:oh |ah )?(?:oops|whoops|sorry|no|is this|wait|my mistake|shoot)\b.*\b(?:(?:trying|meant|looking|wanted) to (?:reach|call|dial|get)|looking for the|wrong (?:place|store|shop|office|company|business)|(?:dialed|called|got|have|reached) the wrong (?:place|store|shop|office|company|business|number|person)|the (?:county|city|pharmacy|bank|library|police|hospital|post office|court\w*))\b",
+            r"\b(wrong number|need anything|needs nothing|dialed the wrong)\b",
+            0.7,
+        ),
+        (
+            r"\b(?:(?:never|not) (?:\w+ ){0,2}(?:bought|ordered|order|buy|purchased?|placed|asked for|stayed|visited|booked)|what (?:order|furniture|hotel)|(?:wrong|different) person)\b",
+            r"\b(has not ordered|not ordered|wrong number|not the right person)\b",
+            0.72,
+        ),
+        (
+            r"\b(?:he|she|they|(?:my|her|his) \w+|(?:mr|mrs|ms) \w+) (?:is|are) (?:not (?:home|here|in|around|available|at home|there)|out|away|at work|at school|asleep|sleeping|gone|traveling)\b|\b(?:he|she|they|(?:my|her|his) \w+|(?:mr|mrs|ms) \w+) (?:\w+ )?(?:moved|passed away|died|does not live|do not live|no longer lives?)\b",
+            r"\b(not there|not the right person|is not home|another time|no time)\b",
+            0.74,
+        ),
+        (
+            r"\bordered\b.*\b(?:nothing|yet|ago|still|never|waiting|here)\b|\b(?:should|supposed to) (?:have )?(?:be|been|come|arrived?|gotten|got)\b.*\b(?:here|by now|already|today|yesterday|last week)\b|\bnever (?:came|arrived|showed|got (?:it|here|my))\b|\b(?:says?|said|shows?|marked)(?: as| it (?:was|is|has been))? (?:delivered|shipped|arrived)\b",
+            r"\b(where an order|order is|status|track\w*|arrives)\b(?!.*\b(?:nothing else|something else)\b)(?!.*has heard)",
+            0.72,
+        ),
+        (
+            r"\b(?:will|rather|going to|just|think i will) (?:just )?(?:keep|hang on to|hold on to) (?:it|them|this|these|the)\b",
+            r"\b(no label|not (?:want|need) (?:a|the) (?:return )?label|not return|keeps? it)\b",
+            0.74,
+        ),
+        (
+            r"\b(?:(?:it|internet|wifi|everything|connection|light) (?:just )?(?:came|come|is) (?:back|on|up|working|fine)|(?:that|it) (?:did|fixed|solved|worked)(?: it| the trick)?|(?:is|it is) (?:fixed|back)|working (?:again|now|fine)|back (?:up|online|on))\b(?<!not working)",
+            r"\b(works again|connection works|is solved|working again|light is on)\b(?!.*\bnot\b)",
+            0.74,
+        ),
+        (
+            r"\b(?:(?:leave|take|pass on|give (?:\w+ ){1,3}|get) (?:a |this |my |the |along )?message|(?:let|tell|ask|remind|inform) (?:ms|mr|mrs|dr|her|him|them|my (?:lawyer|attorney|doctor|agent|\w+)|the \w+) (?:\w+ )?(?:that|know|i|to|she|he|we|about)|(?:would|want|need|have|ask) (?:(?:mr|ms|mrs|dr) )?\w+ to (?:call|ring|phone|get back to) me(?: back)?)\b",
+            r"\bmessage\b",
+            0.8,
+        ),
+        (
+            r"\bstill (?:not|nothing|no|the same|down|out|slow|broken|off|dead)\b|\bsame (?:as before|thing|problem|issue)\b|\bno (?:change|difference|luck|improvement)\b",
+            r"\b(still (?:not|broken|does|off|slow)|does not work|did not help)\b",
+            0.74,
         ),
         (
             r"\b(terrible|awful|horrible|dreadful|horrendous|disgusting|appalling|worst|disaster|nightmare|rubbish|very bad|really bad|atrocious|abysmal|hated|zero stars|one star|worst ever)\b",

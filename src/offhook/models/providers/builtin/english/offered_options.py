@@ -28,6 +28,8 @@ _ANY: Final = re.compile(
     r"\b(either|any(?: of (?:them|those|these)| one| time| slot)?|anytime|whichever|whatever|you (?:choose|pick|decide)|"
     r"i do not mind|do not care|not fussed|not bothered|no preference|up to you|all (?:fine|good))\b"
 )
+# "Not Monday either."
+_NOT_EITHER: Final = re.compile(r"\b(?:not|no|never|neither|nor)\b.*\beither\b")
 
 
 def offered_hours(sentence: str) -> tuple[int, ...]:
@@ -95,4 +97,4 @@ def pick_hour(hours: Sequence[int], text: str) -> int | None:
         return max(within)
     if _FIRST.search(said):
         return min(within)
-    return within[0] if _ANY.search(said) else None
+    return within[0] if _ANY.search(said) and not _NOT_EITHER.search(said) else None

@@ -7,6 +7,15 @@ from offhook.models.providers.builtin.english.words import content_stems, essent
 
 EXACT: Final = 1.0
 CONTAINED: Final = 0.78
+# One word of many says less: "cancel my order" is not "where is my order".
+ONE_WORD: Final = 0.08
+_NUMBERS: Final = frozenset(
+    map(
+        stem_word,
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh", "double", "triple"],
+    )
+)
+MIN_EXAMPLE_DIGITS: Final = 3
 NEGATED: Final = 0.4
 NEGATIONS: Final = frozenset({"not", "no", "never"})
 
@@ -16,13 +25,18 @@ def phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, 
     if words and words == whole:
         return EXACT
     wanted = content_stems(phrase)
+    if sum(word in _NUMBERS for word in wanted) >= MIN_EXAMPLE_DIGITS:
+        # "the gate code is four four one two" is an example of any code
+        wanted = [word for word in wanted if word not in _NUMBERS]
+        spoken = [word for word in spoken if word not in _NUMBERS and not word.isdigit()]
     if not set(wanted) - NEGATIONS or not spoken:
         # a phrase of stop words only ("it is the", "and you") must match as a whole
         return CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
     if set(wanted) == set(spoken):
         return 0.97
     if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
-        return CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted)))
+        lone = ONE_WORD if len(set(wanted)) == 1 else 0.0
+        return CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted))) - lone
     return word_overlap(spoken, wanted, weights)
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, Self
 
 from offhook.models.providers.builtin.english.words import word_tokens
 
@@ -31,6 +31,11 @@ _AND_ACT: Final = re.compile(
     r"(?:,? and|,? then|,)\s+(?:that\b|(?:then |kindly )?(?:offer|say|ask|thank|wish|tell|explain|give|repeat|apologi[sz]e|promise|come back)\b).*$",
     re.IGNORECASE,
 )
+_COURTESY: Final = re.compile(
+    r"^(?:hello|hi|hey|good (?:morning|afternoon|evening)|thank|thanks|sorry|i'm|i am|i will|i'll|great|good|lovely|sure|"
+    r"of course|all right|no problem|please|got it|okay|welcome|let me|you can say)\b",
+    re.IGNORECASE,
+)
 _NAMED: Final = r"\b[Yy]ou are (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?)"
 _EMPLOYED: Final = re.compile(
     rf"{_NAMED}(?:,?\s[^.]*?)??\s(?:of|from|at|for|with)\s(?P<house>(?:the )?[A-Z][\w&'-]*(?: [A-Z][\w&'-]*)*)"
@@ -43,7 +48,7 @@ _ASKS_NATURE: Final = re.compile(
     r"\b(are you|is this|is it|am i (?:talking|speaking|chatting)|you sound|you are not|are not you|i am talking|do i (?:talk|speak)|(?:talking|speaking) to)\b"
 )
 _ASKS_NAME: Final = re.compile(
-    r"\b(who is (?:this|that|calling|speaking)|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
+    r"\b(who is (?:this|that|calling|speaking)|who (?:wants|would like) to know|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
     r"(?:which|what) (?:\w+ )?(?:is this|are you|am i (?:talking|speaking) to)|(?:where are you|who are you) calling from|which company|what company|who do you work for|who is it)\b"
 )
 
@@ -64,6 +69,15 @@ class PersonaFacts:
     rules: tuple[SituationRule, ...]
     name: str = ""
     house: str = ""
+
+    def with_statements(self, spoken: str) -> Self:
+        """Returns these facts with the statements of a sentence that the agent says: "It takes one minute."."""
+        stated = [
+            sentence
+            for sentence in _sentences(spoken)
+            if not sentence.endswith("?") and len(sentence.split()) > 2 and not _COURTESY.match(sentence)
+        ]
+        return replace(self, facts=tuple(dict.fromkeys((*self.facts, *stated))))
 
     def introduce(self, heard: str) -> str | None:
         """Returns who the agent is, when that was asked: never that it is a person."""

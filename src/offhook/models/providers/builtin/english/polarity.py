@@ -6,9 +6,9 @@ from typing import Final
 from offhook.models.providers.builtin.english.words import Polarity, answer_polarity, is_plain_polarity, word_tokens
 
 SAYS_YES: Final = re.compile(
-    r"^(?:(?:oh|well|um|uh|yeah|yes|sure|okay|ok|alright|right|please|sorry) )*(?:no (?:problem|worries|objections?|bother|issue|probs?|big deal|question|doubt)|(?:fine|good|okay|ok|all right|alright) (?:by|with) me|(?:i |we )?(?:might|may) as well|not a problem|(?:i )?(?:do|would) not mind|"
+    r"^(?!(?:oh|ah|aw) shoot\b)(?:(?:oh|well|um|uh|yeah|yes|sure|okay|ok|alright|right|please|sorry) )*(?:no (?:problem|worries|objections?|bother|issue|probs?|big deal|question|doubt)|(?:fine|good|okay|ok|all right|alright) (?:by|with) me|(?:i |we )?(?:might|may) as well|not a problem|(?:i )?(?:do|would) not mind|"
     r"i do not see why not|do not see why not|why not|why (?:would|should) (?:not i|i not)|nothing against(?: it| that)?|no yeah|no yes|go (?:for it|on|ahead)|"
-    r"fire away|shoot|let us (?:do (?:it|this|that)|go)|(?:that|it) (?:is|would be) (?:fine|great|good|perfect|okay|lovely|right|correct|ideal)|"
+    r"fire away|shoot|let us (?:do (?:it|this|that)|go)|(?:i )?(?:would|can|could) not say no|that is the(?: one)?$|(?:a |one )?(?:hundred|100) ?percent|that will (?:work|do)|you (?:have )?(?:got|found|reached) (?:me|him|her)|(?:this|that|it) (?:is|would be) (?:me|him|her|she|he)$|speaking$|that is the one|that will (?:work|do)|you (?:have )?(?:got|found|reached) (?:me|him|her)|(?:this|that|it) (?:is|would be) (?:me|him|her|she|he)$|speaking$|(?:that|it) (?:is|would be) (?:a (?:big |great |huge )?help|fine|great|good|perfect|okay|lovely|right|correct|ideal)|"
     r"(?:sounds|works) (?:good|great|fine|perfect|lovely|for me)|(?:you|i) bet|for sure|i suppose(?: so)?|i guess(?: so)?|(?:yes|yeah|yep) (?:sure|please|of course)|"
     r"if (?:you|i) must|(?:i (?:would|will|am) )?(?:be )?happy to|of course you (?:may|can)|certainly|if you like|spot on|please do|lock it in|book it|(?:brilliant|lovely|deal|done|cool|awesome|excellent)(?= thank| please| yes| then|$)|(?:in|with) a heartbeat|without (?:a )?doubt|"
     r"(?:i )?(?:already|always) (?:have|do|did)$|(?:i )?(?:certainly|definitely|absolutely|totally) (?:would|do|have|will)|i would(?: say so)?$|(?:you have )?got it|"
@@ -18,8 +18,8 @@ _SAYS_NO: Final = re.compile(
     r"\b(?:not in a million|no (?:chance|way)|not a chance|never again|over my dead|i would rather not|rather not|i will pass|i am good thanks?|"
     r"(?:nah|no) (?:you are|i am|we are) (?:alright|all right|okay|ok|good|fine)|not (?:likely|for me|sure i would|bothered|keen)|"
     r"leave it|forget it|forget about it|do not bother|no thanks?|no thank you|count me out|hard pass|absolutely not|definitely not|certainly not|"
-    r"of course not|(?:already (?:got|have)|(?<!to )(?<!can i )(?<!could i )(?:got|have)) (?:one|a label|it|that|them)(?: already)?(?: thanks)?$|"
-    r"^(?:no |please )*do not (?!know|think|mind|have|remember|understand|worry|see|you)|hell no|heck no|yeah no|i (?:doubt|highly doubt) it|i would not|can not say i would|hold off|not (?:right )?now|not yet|afraid not|^not (?!sure|bad|only|too bad|that bad|just|a problem|certain|exactly|sure)(?:even|at|really|for|in|with|to|this|that|if))\b"
+    r"of course not|(?:already (?:got|have)|(?<!to )(?<!can i )(?<!could i )(?<!not )(?:got|have)) (?:one|a label|it|that|them)(?: already)?(?: thanks)?$|"
+    r"^(?:no |please )*do not (?!know|think|mind|have|remember|understand|worry|see|you)|hell no|heck no|yeah no|i (?:doubt|highly doubt) it|i would not|can not say (?:that )?i would|hold off|not (?:right )?now|not yet|afraid not|^not (?!sure|bad|only|too bad|that bad|just|a problem|certain|exactly|sure)(?:even|at|really|for|in|with|to|this|that|if|until|till|before|unless|without))\b"
 )
 _NOT_DONE: Final = re.compile(r"\bnot (?:quite |yet )?(?:done|finished|all|everything)\b")
 _UNDECIDED: Final = re.compile(

@@ -106,10 +106,22 @@ _WISHES: Final = re.compile(
     r"speak|talk|move|moving|change|changing|cancel|canceling|reschedule|switch|push|swap|send|sending|call|ring|phone|transfer|connect|"
     r"check|track|look|find|return|give|try|help|say|take|chat|bring|drop|pop|rebook|set|start|go|use|free|fix|keep|add|"
     r"order|read|stop|remove|delete|leave|pay|skip|finish|email|text|buy|be seen|be transferred)\b|"
+    rf"how (?:is|are|does) {VALUE_PATTERN}|"
     rf"(?:is|would|does|will|are) (?:{VALUE_PATTERN}|there |it )(?:\w+ ){{0,3}}?(?:okay|ok|free|possible|available|fine|work|works|good|all right|alright|suit)\b|"
     r"is (?:it|there) (?:possible|any chance|any way|a way|someone|somebody|anyone|anybody)\b|any chance\b|"
     r"(?:how|what) about\b|how (?:do|can|would|could|should) (?:i|we) (?:return|send|book|make|cancel|change|move|get (?:my money|a refund|a label)|track|order|report|reschedule)\b|would it be (?:ok|okay|possible|all right|alright)\b|do you have (?:anything|something|any|a (?:slot|time|free))\b|"
     r"have you (?:got )?(?:anything|something|any)\b|would you mind\b|why (?:not|would not i|do not (?:we|you))\b|can not you\b)"
+)
+# A wish too, whatever it begins with: "what is your earliest opening?", "when is the soonest I can come in?".
+_WISHES_SLOT: Final = re.compile(
+    r"\b(?:earliest|soonest|next|first) (?:available |possible |free )?(?:opening|appointment|slot|spot|time|day|one)\b|"
+    r"\b(?:earliest|soonest|how soon)\b.*\b(?:come|see|get|seen|in|available|free)\b|"
+    r"\b(?:got|have|is there|are there) (?:anything|something|any (?:slots?|spots?|openings?|times?))\b(?! (?:earlier|later|sooner|before|after|else|besides|other)\b)|"
+    r"\b(?:could|can|would) you (?:please )?(?:let|tell|remind|inform) (?!me\b|us\b)\w+"
+)
+# "How friendly everybody was" asks nothing.
+_EXCLAIMS: Final = re.compile(
+    r"^(?:just )?how (?!much|many|long|far|late|early|soon|often|old|big)\w+ (?:\w+ ){1,4}(?:was|were|is|are)$"
 )
 # A question that is appended to a statement.
 TAG: Final = re.compile(
@@ -132,12 +144,14 @@ def asks_question(text: str) -> bool:
         is_open = words[:1] in (["what"], ["who"], ["why"]) and words[1:2] not in (["about"], ["not"], ["if"])
         if "?" not in clause and SAYS_YES.search(said):
             continue
-        if not words or (_WISHES.search(said) and not is_open):
+        if "?" not in clause and _EXCLAIMS.match(said):
+            continue
+        if not words or _WISHES_SLOT.search(said) or (_WISHES.search(said) and not is_open):
             continue
         begins = words[0] in ASKING_WORDS and not (
             (words[0] in ("have", "do", "may", "will") and len(words) < 3)
             or words[1:2] == ["not"]
-            or words[:2] == ["do", "it"]
+            or words[:2] in (["do", "it"], ["have", "a"])
         )
         later = re.search(
             r"\b(?:but|and|also|so|first|or|,) (?:what|when|where|who|how|which|why|is|are|do|does|can|will) (?:\w+ )+",

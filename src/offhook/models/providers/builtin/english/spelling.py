@@ -22,7 +22,7 @@ _SHORTHAND: Final = """
     wrk=work; hav=have; wnt=want; nvm=never mind; ppl=people; rn=right now; asap=as soon as possible;
     btw=by the way; hrs=hours; mins=minutes; addy=address; opn=open; oder=order; odrer=order; spk=speak;
     spek=speak; humn=human; bok=book; firday=friday; thrusday=thursday; tusday=tuesday; sec=second; secs=seconds;
-    yesss=yes; wen=when; wat=what; wot=what
+    yesss=yes; ys=yes; yse=yes; yeh=yeah; yep=yes; plese=please; wen=when; wat=what; wot=what
 """
 _SHORT: Final = dict(pair.strip().split("=") for pair in _SHORTHAND.split(";"))
 # Words that decide something, to which a slip of one or two letters is mended.

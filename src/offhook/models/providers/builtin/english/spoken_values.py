@@ -31,8 +31,9 @@ _DAY_PARTS: Final = ("morning", "afternoon", "evening", "noon", "midday", "midni
 # "Two nights", "three weeks ago": an amount of something, not the number that was asked for.
 _COUNTED: Final = re.compile(
     r"\b(?:\d{1,2}|a|one|two|three|four|five|six|seven|eight|nine|ten) "
-    r"(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of us|more things?|things?|questions?|items?|pairs?)\b"
+    r"(?:more |other |whole |full )?(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of us|more things?|things?|questions?|items?|pairs?)\b"
 )
+_BETWEEN_DIGITS: Final = word_set("then dash hyphen um uh")
 _MIN_RUN: Final = 4
 _NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here yes no sure ok okay of course calling speaking for you can call me
     sorry what please thanks thank not hello hi hey from and""")
@@ -53,7 +54,7 @@ def _digit_runs(text: str) -> list[str]:
     runs: list[str] = []
     last_at = -2
     repeat = 1
-    words = word_tokens(text)
+    words = [word for word in word_tokens(text) if word not in _BETWEEN_DIGITS]
     for index, word in enumerate(words):
         spoken = _digits_of(words, index)
         if word in ("double", "triple"):
@@ -166,7 +167,16 @@ def day_phrase(text: str) -> str | None:
             return f"{before} week"
     if re.search(r"\bany ?(day|time)\b", " ".join(words)):
         return "any day"
-    return None
+    return _day_of_month(text)
+
+
+def _day_of_month(text: str) -> str | None:
+    """Returns "the fifteenth" for "on the fifteenth" and "the 15th of the month"."""
+    said = " ".join(text.lower().split())
+    if re.search(r"\b(?:the )?end of (?:the|this|next) month\b", said):
+        return "the end of the month"
+    match = _MONTH_DAY.search(said)
+    return None if match is None else f"the {match['on'] or match['of']}"
 
 
 def _before_month(words: list[str]) -> int | None:
@@ -197,6 +207,14 @@ def _date_phrase(words: list[str], month_at: int) -> str | None:
     return month if month != "May" else None
 
 
+_NTH: Final = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|(?:(?:twenty|thirty)[ -])?(?:{'|'.join(_ORDINALS)}|{'|'.join(f'{teen}th' for teen in ('thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'))}))"
+_MONTH_DAY: Final = re.compile(
+    rf"\bon the (?P<on>{_NTH})\b(?! (?:one|floor|time|visit|day|try|of all|page|step))|\bthe (?P<of>{_NTH}) of (?:the|this|next) month\b"
+)
+_DATE: Final = re.compile(
+    rf"\b(?:{_NTH}|\d{{1,2}}) (?:of )?(?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(MONTHS)}) (?:the )?(?:{_NTH}|\d{{1,2}})\b"
+    r"|\bon the \d{1,2}\b(?! oclock)|\bthe \d{1,2} of\b"
+)
 _HOUR: Final = rf"(?:\d{{1,2}}(?:[:.]\d\d)?|{'|'.join([*list(_UNITS)[1:], 'ten', 'eleven', 'twelve'])})"
 _MINUTE: Final = rf"(?:fifteen|thirty|forty five|oh \w+|{'|'.join(_TENS)})"
 _PART: Final = r"(?:in the (?:morning|afternoon|evening)|at night|am|pm)"
@@ -220,7 +238,7 @@ def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
 
     ``may_be_lone``: a single number from one to twelve is an hour.
     """
-    said = " ".join(word_tokens(text))
+    said = _DATE.sub(" ", " ".join(word_tokens(text)))
     for pattern in _TIMES:
         if match := pattern.search(said):
             return _spoken_time(match.group())
@@ -271,11 +289,29 @@ _NAME: Final = re.compile(
     r"\s+((?:[A-Za-z][\w'-]*\s*){1,3})",
     re.IGNORECASE,
 )
+# Where nobody asked for a name, "it's for a divorce" gives none.
+_NAME_UNASKED: Final = re.compile(
+    r"\b(?:(?i:my (?:full |first |last )?name is|my name's|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
+    r"((?:[A-Za-z][\w'-]*\s*){1,3})"
+)
+_FIRST_NAME: Final = re.compile(r"\b(?:first|given) name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)
+_LAST_NAME: Final = re.compile(r"\b(?:last|family|sur) ?name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)
+_SPELLED: Final = re.compile(
+    r"(?:\b(?P<before>[A-Za-z'-]{3,})[\s,]+(?:that's |that is |spelled )?)?\b(?P<letters>(?:[A-Za-z][\s.,-]+){2,}[A-Za-z])\b"
+)
+_NO_NAMES: Final = word_set("""about for in on at to with regarding because buying selling looking calling trying having getting
+    going interested right wrong correct incorrect fine good not misspelled spelled still so very really there home""")
 
 
 def person_name(text: str, *, may_be_whole: bool = True) -> str | None:
-    """Returns a person's name: after "my name is" and the like, or the whole short answer."""
-    if match := _NAME.search(text):
+    """Returns a person's name: after "my name is" and the like, or the whole short answer.
+
+    Letters that spell it are read: "Kowalski, K O W A L S K I, first name Denise" → "Denise Kowalski".
+    """
+    text = _SPELLED.sub(_read_spelled, text)
+    if whole := _first_and_last(text):
+        return whole
+    if match := (_NAME if may_be_whole else _NAME_UNASKED).search(text):
         words = _name_words(match.group(1))
     elif may_be_whole:
         words = _name_words(re.sub(r"[^\w' -]", " ", text))
@@ -283,12 +319,36 @@ def person_name(text: str, *, may_be_whole: bool = True) -> str | None:
             return None
     else:
         return None
-    return " ".join(word[:1].upper() + word[1:] for word in words) or None
+    return _written_name(words) or None
+
+
+def _read_spelled(match: re.Match[str]) -> str:
+    """Returns the word before the letters once more in the caller's letters, or the word that they spell."""
+    word = re.sub(r"[^A-Za-z]", "", match["letters"]).capitalize()
+    before = match["before"] or ""
+    return word if not before or before.lower()[:2] == word.lower()[:2] else f"{before} {word}"
+
+
+def _first_and_last(text: str) -> str | None:
+    first, last = _FIRST_NAME.search(text), _LAST_NAME.search(text)
+    if first and last:
+        return _written_name([first["name"], last["name"]])
+    found = first or last
+    if found is None:
+        return None
+    other = _name_words(re.sub(r"[^\w' -]", " ", text[: found.start()]))[-1:]
+    return _written_name([found["name"], *other] if first else [*other, found["name"]])
+
+
+def _written_name(words: list[str]) -> str:
+    return " ".join(word[:1].upper() + word[1:] for word in words)
 
 
 def _name_words(text: str) -> list[str]:
     kept: list[str] = []
     for word in text.split():
+        if not kept and word.lower() in _NO_NAMES:
+            return []
         if word.lower() in _NOT_A_NAME:
             if kept:
                 break

@@ -15,6 +15,11 @@ from offhook.models.providers.builtin.english.words import (
     word_tokens,
 )
 
+# "Somebody to take a look" is no wish to talk to somebody.
+_SOMEONE_TO: Final = re.compile(
+    r"\b(?:some(?:one|body)|a person|anyone|anybody) to (?!talk|speak|call|answer|chat|transfer|connect)", re.IGNORECASE
+)
+_TITLE: Final = re.compile(r"\b(mr|mrs|ms|dr)\.(?= )", re.IGNORECASE)
 # A minute of speech.
 MAX_HEARD_CHARS: Final = 800
 MAX_CLAUSES: Final = 20
@@ -34,9 +39,11 @@ _NO_BETWEEN: Final = re.compile(
     r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t)?))*(?= |$)(?! (?:problem|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer))"
 )
 # What would have been is not what is: "it would have been five".
-_COUNTERFACTUAL: Final = re.compile(r"\b(?:would|could|might|should) (?:not )?have (?:been|given|said)\b")
+_COUNTERFACTUAL: Final = re.compile(
+    r"\b(?:would|could|might|should) (?:not )?have (?:been|given|said)\b(?! (?:here|there|delivered|shipped|done|home))"
+)
 _CLOSING: Final = re.compile(
-    r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that is|that was|that will be) (?:all|it|everything)(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| cheers| then| for (?:today|now))*|take care|have a (?:nice|good|great|lovely) (?:day|one|evening|weekend))$"
+    r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that is|that was|that will be) (?:all|it|everything)(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
     r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more questions\b|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
@@ -78,7 +85,9 @@ _PRONOUN_ONE: Final = re.compile(
 )
 # A complaint, not a "nothing, thanks".
 _NOTHING_DID: Final = re.compile(
-    r"\bnothing(?= (?:was|is|has|have|had|came|come|arrived|showed|happened|works?|worked|got)\b)", re.IGNORECASE
+    r"\bnothing(?= (?:was|is|has|have|had|will|would|can|could|does|came|comes?|arrived|showed|happen(?:s|ed)|works?|worked|got|"
+    r"loads?|loaded|opens?|connects?|plays?|helps?|helped|seems?|starts?|turns?|goes|shows?|fits?)\b)",
+    re.IGNORECASE,
 )
 # The marker itself is not part of what stands.
 _LEAD: Final = re.compile(
@@ -88,6 +97,23 @@ _LEAD: Final = re.compile(
 _LEAD_WORDS: Final = re.compile(
     r"^(?:(?:well|oh|um|uh|hmm|actually|honestly|wait|sorry|i mean|and|so|hang on|hold on) ?)+(?=\w)"
 )
+# Around what is said, these say nothing.
+_HEDGE: Final = re.compile(
+    r"(?<=\w) (?:i (?:guess|think|suppose|believe|reckon)|or (?:something|whatever|so)(?: like that)?|you know)$"
+)
+_PERPLEXED: Final = re.compile(
+    r"^(?:(?:so|and|well|um|uh|honestly) )*i (?:really )?(?:do not|have no) (?:know|idea) (?:what (?:else )?to do|where to (?:start|begin|go)|"
+    r"how (?:this|it) works|who (?:else )?to (?:call|ask)|what to (?:say|ask))$"
+)
+# What explains a mistake is no answer: "two, sorry, I thought one was best, four".
+_THOUGHT: Final = re.compile(
+    r"^(?:(?:sorry|oh|no|well|because) )*i (?:thought|figured|assumed|misheard|misread|mixed)\b"
+)
+# "It is not green, it is red", "my name is right but the number is not".
+_IS_NOT: Final = re.compile(r"^(?P<what>it|that|this|they|mine) (?:is|are|was|were) not \w+(?: \w+)?$")
+_IS: Final = re.compile(r"^(?P<what>it|that|this|they|mine) (?:is|are|was|were) (?!not\b)\w")
+_AFFIRMED: Final = re.compile(r"\b(?:is|are|was) (?:right|correct|fine|good|okay|ok)$")
+_NOT_RIGHT: Final = re.compile(r"\b(?:is|are|was) (?:not(?: (?:right|correct))?|wrong|incorrect|off)$")
 # To "is there anything else?".
 _WISH: Final = re.compile(
     r"^(?:(?:so|and|but|then|now|actually|please) )*(?:i|we) (?:(?:just|really|only|actually|still) )*"
@@ -168,12 +194,15 @@ def shorten_utterance(heard: str) -> str:
 @lru_cache(maxsize=512)
 def parse_utterance(heard: str) -> CallerUtterance:
     """Parses a caller's words; never fails."""
-    text = _NOTHING_DID.sub("not", _PRONOUN_ONE.sub("", mend_spelling(shorten_utterance(heard))))
+    text = _NOTHING_DID.sub(
+        "not",
+        _PRONOUN_ONE.sub("", mend_spelling(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard))))),
+    )
     tokens = " ".join(word_tokens(text))
     clauses = [clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:]
     questioned = {" ".join(word_tokens(clause)) for clause in clauses if clause.endswith("?")}
     kept, refused = _drop_refused(clauses)
-    kept, is_denied = _drop_denied(_drop_reversed(kept))
+    kept, is_denied = _drop_denied(_drop_reversed(_drop_contrasted(_drop_hedges(kept))))
     kept, takes_back = _drop_taken_back(kept)
     takes_back = takes_back or is_denied
     kept = [shorter for clause in kept if (shorter := _LEAD.sub("", clause).strip())] if takes_back else kept
@@ -242,12 +271,40 @@ def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
     for pattern in _REFUSED:
         while match := pattern.search(joined):
             refused.append(match["value"].strip())
-            joined = f"{joined[: match.start()]} {joined[match.end() :]}"
+            # "not Monday either"
+            joined = f"{joined[: match.start()]} {joined[match.end() :].removeprefix(' either')}"
     kept = [clause.strip() for clause in joined.split(",") if clause.strip()]
     meant = [clause for clause in kept if not _DENIED_WISH.search(clause)]
     if len(kept) > 1 and any(content_stems(clause) for clause in meant):
         kept = meant
     return kept, tuple(refused)
+
+
+def _drop_hedges(clauses: list[str]) -> list[str]:
+    """Drops "I guess" at an end and "I don't know what to do" beside something else."""
+    shorter = [_HEDGE.sub("", clause) if len(content_stems(clause)) > 1 else clause for clause in clauses]
+    told = [clause for clause in shorter if not _PERPLEXED.match(" ".join(word_tokens(clause)))]
+    told = told if any(content_stems(clause) for clause in told) else shorter
+    return [
+        clause
+        for at, clause in enumerate(told)
+        if not (_THOUGHT.match(clause) and any(map(_values_in, told[at + 1 :])))
+    ]
+
+
+def _drop_contrasted(clauses: list[str]) -> list[str]:
+    """Drops what only leads to its opposite: "it is not green" before "it is red", "the name is right" before "but"."""
+    kept, is_other_right = [], False
+    for at, clause in enumerate(clauses):
+        after = clauses[at + 1] if at + 1 < len(clauses) else ""
+        denied, named = _IS_NOT.match(clause), _IS.match(after)
+        if denied and named and denied["what"] == named["what"]:
+            continue
+        if _AFFIRMED.search(clause) and _NOT_RIGHT.search(after):
+            is_other_right = True
+            continue
+        kept.append(f"{clause} right" if is_other_right and clause.endswith(" not") else clause)
+    return kept
 
 
 def _drop_reversed(clauses: list[str]) -> list[str]:

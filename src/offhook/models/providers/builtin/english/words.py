@@ -19,12 +19,26 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'ve\b"), " have"),
     (re.compile(r"'d\b"), " would"),
     (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how)'s\b"), r"\1 is"),
+    (
+        re.compile(
+            r"'s (?=(?:not|no good|too|out|fine|good|great|bad|perfect|better|best|okay|ok|wrong|right|broken|down|off|"
+            r"on|red|green|fixed|impossible|tricky|busy|taken|gone|late|missing)\b)"
+        ),
+        " is ",
+    ),
     (re.compile(r"'s\b|'"), ""),
     (re.compile(r"(\d)(?:st|nd|rd|th)\b"), r"\1"),
     (re.compile(r"\bso[ -]so\b"), "soso"),
+    (re.compile(r"\b(?:mm+[ -]?hm+|mhm+|uh[ -]huh)\b"), "yes"),
+    (re.compile(r"\b(?:n?uh[ -]uh|mm[ -]mm)\b"), "no"),
     (re.compile(r"\bright (now|away)\b"), "now"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\bwanna\b"), "want to"),
+    (re.compile(r"'?\bbout\b"), "about"),
+    (re.compile(r"'\btil\b"), "till"),
+    (re.compile(r"'\bem\b"), "them"),
+    (re.compile(r"\b(?:later (?:in the day|that day)|toward the end of the day)\b"), "in the afternoon"),
+    (re.compile(r"\b(?:earlier in the day|(?<!the )first thing(?! (?:is|was|in|on|i|you)\b))"), "in the morning"),
     (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
     (re.compile(r"\be-?mail"), "email"),
     (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
@@ -67,6 +81,7 @@ _SYNONYMS: Final = {
     "schedule": "book",
     "reserve": "book",
     "arrange": "book",
+    "attorney": "lawyer",
     "purchase": "buy",
     "bye": "goodbye",
     "cost": "price",
@@ -167,6 +182,8 @@ _NO_ANSWERS: Final = frozenset(
 )
 
 
+# After "I do not": who does not know has not said no.
+_NO_DENIALS: Final = (["know"], ["mind"], ["remember"], ["understand"], ["care"], ["see"], ["hear"])
 _DIGIT_WORDS: Final = dict(
     zip("0123456789", "zero one two three four five six seven eight nine".split(), strict=True)  # noqa: SIM905
 )
@@ -222,6 +239,8 @@ def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> lis
 def answer_polarity(text: str) -> Polarity | None:
     """Returns the yes or no that an answer begins with or is as a whole; else None."""
     words = essential_tokens(text)
+    if words[1:] and words[-1] == "then":
+        words = words[:-1]
     if not words:
         return None
     whole = " ".join(words)
@@ -233,7 +252,7 @@ def answer_polarity(text: str) -> Polarity | None:
         return "no"
     if words[0] in _YES:
         return "no" if len(words) == 2 and words[1] == "not" else "yes"
-    if words[0] == "i" and words[1:3] == ["do", "not"]:
+    if words[0] == "i" and words[1:3] == ["do", "not"] and words[3:4] not in _NO_DENIALS:
         return "no"
     return None
 

@@ -1,0 +1,265 @@
+"""Extracts a node's variables from the conversation about it. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.arguments import MIN_REMARKED_DIGITS, kind_of, string_of, value_of
+from offhook.models.providers.builtin.edge_matching import choose_edge
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
+from offhook.models.providers.builtin.english.overlap import count_shared_words
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+
+SpokenLine = tuple[Literal["caller", "agent"], str]
+
+# Values with a vocabulary of their own: a later one replaces an earlier one.
+CORRECTED_KINDS: Final = frozenset({"day", "time", "digits", "email"})
+# Of a longer sentence, a single number may be anything.
+MAX_WORDS_OF_CHANGE: Final = 9
+_ABOUT_AGENT: Final = re.compile(r"\b(the )?agent (said|told|answered|offered|promised)\b", re.IGNORECASE)
+# An agent's sentence about itself says nothing about the caller's matter.
+_SELF_STATEMENT: Final = re.compile(
+    r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
+)
+_ASKS_NAME: Final = re.compile(r"\b(?:who|whom|name)\b", re.IGNORECASE)
+_NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
+# "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
+_NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
+_BEFORE: Final = re.compile(r"\b(before|already|ever|existing|returning|been|earlier)\b", re.IGNORECASE)
+
+
+def parse_lines(conversation: str) -> list[SpokenLine]:
+    """Parses ``Caller: …`` and ``Agent: …`` lines; a line without a speaker continues the one before."""
+    lines: list[SpokenLine] = []
+    for raw in conversation.splitlines():
+        speaker, colon, text = raw.partition(":")
+        who = speaker.strip().lower()
+        if colon and who in ("caller", "user", "customer"):
+            lines.append(("caller", shorten_utterance(text)))
+        elif colon and who in ("agent", "assistant"):
+            lines.append(("agent", text.strip()))
+        elif lines and raw.strip():
+            lines[-1] = (lines[-1][0], shorten_utterance(f"{lines[-1][1]} {raw}"))
+    return lines
+
+
+def extract_variables(
+    conversation: str,
+    schema: Mapping[str, Any],
+    variables: Sequence[Mapping[str, Any]],
+    known: Sequence[Mapping[str, Any]] = (),
+    edges: Sequence[EdgeHint] = (),
+) -> dict[str, Any]:
+    """Returns a value or None for each property of the schema, and of ``known`` variables those that were corrected.
+
+    ``edges`` are the node's: the one that the last answer takes says what the answer means.
+    """
+    lines = parse_lines(conversation)
+    taken = _edge_of_last_answer(lines, edges)
+    prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
+    properties = schema.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    question = next((text for who, text in reversed(lines) if who == "agent"), "")
+    # "no, Wednesday at four" to "shall I book Tuesday?" is no answer to what was asked before
+    changes_value = _names_value(question) and bool(lines) and _names_value(lines[-1][1])
+    found: dict[str, Any] = {}
+    for name, described in properties.items():
+        if not isinstance(described, Mapping):
+            continue
+        about = f"{name.replace('_', ' ')}. {prompts.get(name) or ''}"
+        is_elsewhere = changes_value and not count_shared_words(question, about)
+        found[name] = None if is_elsewhere else _meaning_of_edge(taken, prompts.get(name) or "", question, described)
+        if found[name] is None:
+            prompt = prompts.get(name) or str(described.get("description") or "")
+            is_said_now = not is_elsewhere or kind_of(name, prompt) in CORRECTED_KINDS
+            found[name] = _extract_variable(lines if is_said_now else lines[:-1], name, prompt, described)
+    for variable in known:
+        name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
+        if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
+            found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
+    return found
+
+
+def _names_value(text: str) -> bool:
+    return spoken_values.day_phrase(text) is not None or spoken_values.clock_time(text) is not None
+
+
+def _edge_of_last_answer(lines: Sequence[SpokenLine], edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    if not lines or lines[-1][0] != "caller":
+        return None
+    said = parse_utterance(lines[-1][1])
+    if said.is_modified or not (text := said.statement or said.standing):
+        return None
+    choice = choose_edge(text, edges)
+    return choice.edge if choice is not None else None
+
+
+def _is_inverted(prompt: str, question: str) -> bool:
+    """Returns True when a yes to the question makes what the prompt describes false."""
+    is_new = _NEW.search(prompt) is not None and _BEFORE.search(prompt) is None
+    return _NEGATED_TRUTH.search(prompt) is not None or (is_new and _BEFORE.search(question) is not None)
+
+
+def _meaning_of_edge(edge: EdgeHint | None, prompt: str, question: str, schema: Mapping[str, Any]) -> Any:
+    """Returns the truth or the number that an edge stands for: "first visit" is a no, "five" is 5; else None."""
+    declared = schema.get("type")
+    types = set(declared) if isinstance(declared, list) else {declared}
+    if edge is None:
+        return None
+    if "boolean" in types and (polarity := edge_polarity(edge)) is not None:
+        return (polarity == "yes") != _is_inverted(prompt, question)
+    if types & {"integer", "number"} and (number := spoken_values.first_number(edge.label)) is not None:
+        return int(number) if number.is_integer() else number
+    return None
+
+
+def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | None:
+    """Returns the value that stands in the end: the newest answer, or a later remark that names one outright."""
+    part: str | None = None
+    for at in range(len(lines) - 1, -1, -1):
+        who, text = lines[at]
+        said = parse_utterance(text)
+        is_asked_back = said.is_question and not said.statement and not said.wants_change and kind in ("day", "time")
+        if who != "caller" or not said.standing or is_asked_back:
+            continue
+        before = next((line for speaker, line in reversed(lines[:at]) if speaker == "agent"), "")
+        is_answer = count_shared_words(before, about) > 0
+        if kind == "time" and is_answer and (picked := _picked_time(before, said)) is not None:
+            return picked
+        value = string_of(said.standing, kind, may_be_whole=False)
+        if kind == "time" and is_answer and value is None and offered_hours(before):
+            value = spoken_values.time_of_day(said.standing)
+        if kind == "time" and not is_answer:
+            value = _remarked_time(before, said)
+            part = part or (spoken_values.time_of_day(said.standing, may_be_lone=False) if said.is_correction else None)
+        if kind == "digits" and value is not None and not is_answer and len(value) < MIN_REMARKED_DIGITS:
+            value = None
+        if value is not None:
+            # "actually, the afternoon would be better" replaces a morning, no hour
+            return part if part is not None and part != value and value.startswith("in the") else value
+    return None
+
+
+def _remarked_time(before: str, said: CallerUtterance) -> str | None:
+    """Returns a clock time that nobody asked for: "nine" to "shall I book two o'clock?", "make it four instead"."""
+    words = word_tokens(said.standing)
+    is_lone = len(words) <= 2 and spoken_values.clock_time(before) is not None
+    changes = (said.is_correction or said.wants_change) and len(words) <= MAX_WORDS_OF_CHANGE
+    may_be_lone = is_lone or (changes and len(spoken_values.all_numbers(said.standing)) == 1)
+    found = spoken_values.time_of_day(said.standing, may_be_lone=may_be_lone)
+    return None if found is None or found.startswith("in the") else found
+
+
+def _picked_time(before: str, said: CallerUtterance) -> str | None:
+    """Returns the offered time that "the later one" picks; None when a time was named."""
+    hours = offered_hours(before)
+    named = spoken_values.time_of_day(said.standing)
+    if not hours or spoken_values.clock_time(said.standing) or (named is not None and hour_of(named) in hours):
+        return None
+    picked = pick_hour(hours, said.standing)
+    return None if picked is None else spoken_hour(picked)
+
+
+def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
+    declared = schema.get("type")
+    types = set(declared) if isinstance(declared, list) else {declared}
+    about = f"{name.replace('_', ' ')}. {prompt}"
+    if "boolean" in types:
+        return _extract_boolean(lines, name, prompt)
+    if _ABOUT_AGENT.search(prompt):
+        return _agent_said(lines, about)
+    kind = kind_of(name, prompt)
+    if "string" in types and "enum" not in schema and kind in CORRECTED_KINDS:
+        return _newest_value(lines, about, kind)
+    answers = _answers(lines, about)
+    described = {**schema, "description": prompt}
+    if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
+        everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
+        found = (value_of(text, name, described) for text in everything)
+        return next((value for value in found if value is not None), None)
+    if kind is None and lines and lines[-1][0] == "caller" and len(content_stems(lines[-1][1])) > 1:
+        # what took the caller onwards answered this node's question
+        answers = [lines[-1][1], *answers]
+    for index, text in enumerate(filter(None, map(_without_question, answers))):
+        value = value_of(text, name, described, may_be_whole=index == 0)
+        if value is not None:
+            return value
+    if kind_of(name, prompt) == "name":
+        who_asked = len(lines) > 1 and _ASKS_NAME.search(lines[-2][1]) is not None
+        if who_asked and (answered := spoken_values.person_name(lines[-1][1])) is not None:
+            return answered
+        said = (spoken_values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
+        return next((value for value in said if value is not None), None)
+    return None
+
+
+def _without_question(text: str) -> str:
+    """Returns what a caller states: "do you have parking?" in between is not the answer."""
+    said = parse_utterance(text)
+    return said.statement if said.is_question else text
+
+
+def _answers(lines: Sequence[SpokenLine], about: str) -> list[str]:
+    """Returns the caller's answers right after the agent asked about this, best question first, latest answer first."""
+    return [text for _, _, text in _rated_answers(lines, about)]
+
+
+def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, int, str]]:
+    """Returns ``(words shared with the question, index of the question, answer)``, best first."""
+    rated = []
+    for at, (who, text) in enumerate(lines):
+        if who != "agent":
+            continue
+        following = [said for speaker, said in lines[at + 1 : at + 2] if speaker == "caller"]
+        if following and (score := count_shared_words(text, about)):
+            rated.append((score, at, following[0]))
+    return sorted(rated, reverse=True)
+
+
+def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
+    """Extracts a yes or no to the question about it; "True when … not …" inverts the answer."""
+    about = f"{name.replace('_', ' ')}. {prompt}"
+    rated = _rated_answers(lines, about)
+    callers = [at for at, (who, _) in enumerate(lines) if who == "caller"]
+    # the last question most likely belongs to the node; answers to other questions do not count
+    last = max((asked_at for _, asked_at, _ in rated), default=None)
+    asked = [at for score, at, _ in rated if score == rated[0][0]] if rated else [at - 1 for at in callers[-1:]]
+    if last is not None and last == len(lines) - 2:
+        asked = [last, *asked]
+    for at in asked:
+        question = lines[at][1] if at >= 0 and lines[at][0] == "agent" else ""
+        if (truth := _boolean_in(lines[at + 1][1], name, prompt, question)) is not None:
+            return truth
+    return None
+
+
+def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:
+    is_inverted = _is_inverted(prompt, question)
+    said = set(content_stems(text))
+    if (answer := polarity_of(text)) is not None:
+        return (answer == "yes") != is_inverted
+    is_denied = bool(said & {"not", "never", "no"})
+    if set(content_stems(name.replace("_", " "))) & said:
+        return not is_denied
+    # "I have been there before" repeats the question
+    asked = set(content_stems(prompt)) - {"tru", "not", "no"}
+    return (not is_denied) != is_inverted if asked & said - {"not", "never", "no"} else None
+
+
+def _agent_said(lines: Sequence[SpokenLine], about: str) -> str | None:
+    """Returns the agent's statement about it, without the question that follows."""
+    best: tuple[int, int, str] | None = None
+    for at, (who, text) in enumerate(lines):
+        if who != "agent":
+            continue
+        for sentence in re.findall(r"[^.!?]+[.!?]*", text):
+            if _SELF_STATEMENT.match(sentence.strip()) or sentence.strip().endswith("?"):
+                continue
+            if score := count_shared_words(sentence, about):
+                best = max(best or (0, 0, ""), (score, at, sentence.strip()))
+    return best[2] if best else None

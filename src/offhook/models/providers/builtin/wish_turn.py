@@ -1,0 +1,101 @@
+"""Follows wishes that run ahead of a question, or go past it."""
+
+import re
+from typing import Final
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin import arguments, edge_matching, edge_values
+from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english.overlap import count_shared_words
+from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
+from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.value_turn import ValueTurn
+
+# Fewer words of content are no wish.
+MIN_WISH_WORDS: Final = 2
+# A day or a time that an appointment is to move to, not the one that it has.
+_MOVES_TO: Final = re.compile(
+    rf"\b(?:move|change|switch|reschedule|push|shift|swap|put|postpone)\w*\b.* (?:to|till|until|for) (?P<value>{VALUE_PATTERN})"
+)
+_WHAT_ELSE: Final = re.compile(r"\b(?:anything|something|what|who|how) else\b", re.IGNORECASE)
+_LEADING_YES: Final = re.compile(r"^(?:(?:yes|yeah|yep|yup|sure|well|um|uh|oh|actually|and|so)\b[ ,]*)+", re.IGNORECASE)
+# Said of what the agent has just told.
+_DOES_THAT: Final = re.compile(
+    r"\b(?:do|take|try|want|like|need|have) (?:that|this)\b(?: one)?(?: then| please| too)?$"
+)
+
+
+class WishTurn(ValueTurn):
+    """A turn with wishes that are not the answer that was asked for."""
+
+    def _wished_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "yes, where is order 4711?" to "anything else?" and "can I move my appointment to Thursday?": what
+        this node asks has been said. What cannot be undone is asked first.
+        """
+        if self._tools or self._hint.variables or self._edges_since_heard() > MAX_EDGES_A_TURN:
+            return None
+        if (moved := _MOVES_TO.search(" ".join(word_tokens(said.heard)))) is not None:
+            altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
+            is_named = moved["value"] in said.standing and len(altering) == 1
+            return RuleReply(call=(altering[0].tool, {})) if is_named else None
+        if len(self._edges) == 1 or _WHAT_ELSE.search(f"{self._opening} {self._hint.prompt}") is None:
+            return None
+        choice = edge_matching.choose_edge(_LEADING_YES.sub("", said.standing), self._edges, self._meaning)
+        if choice is None or choice.score < SURE_SCORE or edge_matching.is_closing(choice.edge):
+            return None
+        return None if choice.edge.tool == self._last_edge() else RuleReply(call=(choice.edge.tool, {}))
+
+    def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
+        """Takes the edge of the last time here, when the caller has come back to correct something else."""
+        again = self._edge_taken_before()
+        if again is not None and any(
+            edge.tool == again and edge_matching.is_about_change(edge) for edge in self._edges
+        ):
+            return None
+        if again is None or self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN:
+            return None
+        kinds = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
+        named = {kind for kind, value in self._values_said(said).items() if value}
+        if not named or kinds & named:
+            return None
+        return RuleReply(call=(again, {}))
+
+    def _asked_what_else(self) -> bool:
+        said = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
+        return _WHAT_ELSE.search(said) is not None
+
+    def _edge_beside_denied(self, said: CallerUtterance, edges: tuple[EdgeHint, ...]) -> EdgeMatch | None:
+        """Returns the other of two ways when the caller denies one: "I don't want to cancel it" leaves "move it"."""
+        person = edge_matching.person_edge(self._edges)
+        left = [edge for edge in edges if edge is not person and not edge_matching.is_closing(edge)]
+        all_ways = [edge for edge in self._edges if edge is not person]
+        is_other = said.denied and len(left) == 1 and len(all_ways) == 2 and edge_polarity(left[0]) is None
+        return EdgeMatch(left[0], SURE_SCORE) if is_other else None
+
+    def _edge_of_wish(self, said: CallerUtterance, edges: tuple[EdgeHint, ...]) -> EdgeMatch | None:
+        wish = edge_matching.choose_edge(said.wish, edges) if said.wish else None
+        return wish if wish is not None and wish.score >= SURE_SCORE else None
+
+    def _edge_of_new_value(self, said: CallerUtterance) -> EdgeMatch | None:
+        """Returns the edge to another day where one is named: "Friday at two" to "shall I move or cancel it?"."""
+        altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
+        is_asked = any(edge_values.asked_value_kinds(edge) for edge in self._edges)
+        named = said.polarity != "no" and not said.refused and any(self._values_said(said).values())
+        return EdgeMatch(altering[0], SURE_SCORE) if named and len(altering) == 1 and not is_asked else None
+
+    def _edge_to_more(self, said: CallerUtterance) -> EdgeMatch | None:
+        """Returns the yes to "is there anything else?" for a caller who says at once what."""
+        more = [edge for edge in self._edges if edge_polarity(edge) == "yes"]
+        is_wish = said.polarity != "no" and len(content_stems(said.heard)) >= MIN_WISH_WORDS
+        is_wish = is_wish and count_shared_words(said.heard, f"{self._hint.prompt} {self._hint.persona}") > 0
+        return EdgeMatch(more[0], SURE_SCORE) if is_wish and self._asked_what_else() and len(more) == 1 else None
+
+    def _edge_of_that(self, said: CallerUtterance) -> EdgeMatch | None:
+        """Returns the edge of what the agent has just told, for a caller who says "okay, I'll do that"."""
+        if not _DOES_THAT.search(" ".join(word_tokens(said.standing))):
+            return None
+        told = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
+        return edge_matching.choose_edge(told.partition("?")[0].rpartition(".")[0], self._edges)
