@@ -16,12 +16,14 @@ from offhook.runs.live.tool_registry import CallToolbox
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.text_session import TextSession
-from offhook.workflows.demo import demo_agent
+from offhook.workflows.catalog.templates import load_template
 from offhook.workflows.graph import parse_graph
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "conversations"
+# By someone who had read the agents' graphs, and none of the rules.
+BLIND_FOLDER: Final = Path(__file__).parents[1] / "data" / "blind_conversations"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 
@@ -84,20 +86,20 @@ class Verdict:
     is_harmful: bool
 
 
-def load_conversations(slug: str) -> list[Conversation]:
-    return [Conversation(**case) for case in json.loads((FOLDER / f"{slug}.json").read_text())]
+def load_conversations(slug: str, folder: Path = FOLDER) -> list[Conversation]:
+    return [Conversation(**case) for case in json.loads((folder / f"{slug}.json").read_text())]
 
 
 async def hold_conversation(slug: str, turns: Sequence[str], llm: Llm) -> Outcome:
-    """Talks to a demo agent by text."""
-    return await talk_to_agent(demo_agent(slug)["definition"], turns, llm)
+    """Talks to an agent of the catalog by text."""
+    return await talk_to_agent(load_template(slug).definition, turns, llm)
 
 
 async def talk_to_agent(definition: Any, turns: Sequence[str], llm: Llm) -> Outcome:
     """Talks to an agent by text."""
     graph = parse_graph(definition)
     ids = {node.name: node.id for node in graph.nodes.values()}
-    agent = CallAgent(graph, CallConfig(), CallToolbox(), dict(CONTEXT))
+    agent = CallAgent(graph, CallConfig(give_up_after_s=60.0), CallToolbox(), dict(CONTEXT))
     models = CallModels((llm,), (ScriptedTts(),), (ScriptedStt(Hearing()),))
     session = TextSession(agent=agent, models=models, sink=KeptEvents())
     replies, last, ended_early = list(await session.start()), [""], False

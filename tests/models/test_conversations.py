@@ -7,6 +7,7 @@ import pytest
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.models.conversations import (
+    BLIND_FOLDER,
     Conversation,
     hold_conversation,
     judge_conversation,
@@ -17,6 +18,16 @@ from tests.quick import first_quick
 
 # Shares of the conversations that are understood, less a point.
 UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
+# The same of those that were written blind.
+UNDERSTOOD_BLIND = {
+    "appointment_booking": 0.95,
+    "order_status": 0.95,
+    "survey": 0.95,
+    "reception": 0.9,
+    "payment_reminder": 0.9,
+    "delivery_window": 0.9,
+    "support_triage": 0.8,
+}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07
@@ -46,6 +57,12 @@ async def check(llm: BuiltinLlm, slug: str, conversations: list[Conversation], l
 @pytest.mark.parametrize("slug", UNDERSTOOD)
 async def test_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug), UNDERSTOOD[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_BLIND)
+async def test_callers_who_were_written_blind_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, BLIND_FOLDER), UNDERSTOOD_BLIND[slug])
 
 
 @pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))
