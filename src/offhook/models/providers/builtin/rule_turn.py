@@ -196,6 +196,9 @@ class RuleTurn(WishTurn):
             edges = edge_matching.without_denied(said.denied, edges)
         if said.is_goodbye and (closing := edge_matching.closing_edge(edges)) is not None:
             return EdgeMatch(closing, SURE_SCORE)
+        if said.is_goodbye and self._times_asked() > 0:
+            # "okay, thanks, bye" of a caller who was not understood is no yes
+            edges = tuple(edge for edge in edges if edge_polarity(edge) != "yes")
         at_stake = self._kinds_at_stake()
         has_values = any(value and kind in at_stake for kind, value in self._values_said(said).items())
         changes = said.is_modified or (

@@ -43,7 +43,7 @@ _COUNTERFACTUAL: Final = re.compile(
     r"\b(?:would|could|might|should) (?:not )?have (?:been|given|said)\b(?! (?:here|there|delivered|shipped|done|home))"
 )
 _CLOSING: Final = re.compile(
-    r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that is|that was|that will be) (?:all|it|everything)(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
+    r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
     r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more questions\b|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
@@ -68,6 +68,7 @@ _REFUSED: Final = tuple(
             rf"(?: (?:work|good|suit|possible|great|an option|happen|ok|okay|convenient|going to work))?(?: for)?(?: me)?"
         ),
         rf"\b(?P<value>{VALUE_PATTERN}) (?:is (?:no good|bad|out|taken|busy|tricky|too \w+)|(?:would be |is )?impossible)\b",
+        rf"\b(?P<value>{VALUE_PATTERN})(?: is)? the (?:only|one) (?:day|time)(?: that| when)? (?:i|we) (?:really )?(?:can|could|will|would) not\b",
         rf"\bi (?:work|am (?:busy|away|out|working|not (?:free|here|around|available))) (?P<value>{VALUE_PATTERN})",
     )
 )
