@@ -23,8 +23,8 @@ class DyingDatabase(Database):
         self._commits = commits
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
-        async with super().transaction() as session:
+    async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
+        async with super().transaction(organization_id) as session:
             yield session
             await session.flush()
             if not self._commits:

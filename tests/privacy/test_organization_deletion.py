@@ -123,11 +123,11 @@ class DyingDatabase(Database):
         self.lives = lives
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[AsyncSession]:
+    async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
         self.lives -= 1
         if self.lives < 0:
             raise Killed
-        async with super().transaction() as session:
+        async with super().transaction(organization_id) as session:
             yield session
 
     @asynccontextmanager

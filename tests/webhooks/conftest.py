@@ -51,7 +51,7 @@ class _Twinned(Database):
     def __init__(self, real: Database, queue: "Queue") -> None:
         self._real, self._queue = real, queue
 
-    def transaction(self) -> Any:
+    def transaction(self, organization_id: int | None = None) -> Any:
         return self._queue.transaction(self._real)
 
 
