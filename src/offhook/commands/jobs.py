@@ -32,7 +32,12 @@ def register(app: typer.Typer) -> None:
 
         failed = run_with_database(read_failed)
         for job in failed:
-            typer.echo(json.dumps(asdict(job), default=str) if as_json else _describe_job(job))
+            if as_json:
+                typer.echo(json.dumps(asdict(job), default=str))
+                continue
+            error = " ".join((job.error or "no error is on record").split())[:MAX_ERROR_LENGTH]
+            when = f"{job.created_at:%Y-%m-%d %H:%M}"
+            typer.echo(f"{job.id}  {job.name}  {when}  {job.attempts} attempts  {error}")
         if not failed and not as_json:
             typer.echo("No job has failed.")
 
@@ -59,8 +64,3 @@ def register(app: typer.Typer) -> None:
 
         count = run_with_database(requeue_jobs)
         typer.echo(f"{count} {'job' if count == 1 else 'jobs'} retried.")
-
-
-def _describe_job(job: FailedJob) -> str:
-    error = " ".join((job.error or "no error is on record").split())[:MAX_ERROR_LENGTH]
-    return f"{job.id}  {job.name}  {job.created_at:%Y-%m-%d %H:%M}  {job.attempts} attempts  {error}"

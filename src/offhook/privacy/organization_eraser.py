@@ -4,7 +4,6 @@ import asyncio
 from typing import Final
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.intake.contact_files import FOLDER as CONTACT_FILES
 from offhook.errors import DomainError
@@ -86,7 +85,9 @@ class OrganizationEraser:
             await self._note_step(deletion, "runs")
             await self._erase_runs(deletion.organization_id)
             await self._note_step(deletion, "files")
-            await self._delete_files(deletion.organization_id)
+            for folder in FOLDERS:
+                async for batch in self._storage.list_keys(f"{folder}/{deletion.organization_id}"):
+                    await asyncio.gather(*(self._storage.delete(key) for key, _ in batch))
             await self._note_step(deletion, "numbers")
             are_released = await self._release_numbers(deletion)
             await self._note_step(deletion, "rows" if are_released else "numbers")
@@ -99,7 +100,8 @@ class OrganizationEraser:
         organization_id = deletion.organization_id
         async with unlimited.transaction() as session:
             if await statements.has_live_run(session, organization_id):
-                await _note_waiting(session, deletion, "calls")
+                row = await statements.lock_deletion(session, deletion)
+                row.state, row.step = "waiting", "calls"
                 return False
             await statements.delete_jobs(session, organization_id)
             row = await statements.lock_deletion(session, deletion)
@@ -115,11 +117,6 @@ class OrganizationEraser:
             if not run_ids:
                 return
             await self._runs.erase_runs(organization_id, run_ids)
-
-    async def _delete_files(self, organization_id: int) -> None:
-        for folder in FOLDERS:
-            async for batch in self._storage.list_keys(f"{folder}/{organization_id}"):
-                await asyncio.gather(*(self._storage.delete(key) for key, _ in batch))
 
     async def _release_numbers(self, deletion: OrganizationDeletion) -> bool:
         """Returns the platform's numbers to their carrier; False while one is left."""
@@ -166,11 +163,6 @@ class OrganizationEraser:
     async def _note_step(self, deletion: OrganizationDeletion, step: str) -> None:
         async with self._db.transaction() as session:
             (await statements.lock_deletion(session, deletion)).step = step
-
-
-async def _note_waiting(session: AsyncSession, deletion: OrganizationDeletion, step: str) -> None:
-    row = await statements.lock_deletion(session, deletion)
-    row.state, row.step = "waiting", step
 
 
 async def _delete_all(unlimited: Database, organization_id: int, name: str) -> None:

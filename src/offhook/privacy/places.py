@@ -62,12 +62,8 @@ def list_searched_tables() -> list[SearchedTable]:
         if table.name in KEPT or not (table.name == "organizations" or "organization_id" in table.columns):
             continue
         plain = [column for column in table.columns if column.computed is None]
-        columns = tuple(column for column in plain if _holds_text(column))
+        columns = tuple(column for column in plain if isinstance(column.type, String | Text | JSONB | ARRAY))
         words = tuple(column for column in plain if isinstance(column.type, TSVECTOR))
         if columns or words:
             found.append(SearchedTable(table, columns, words))
     return found
-
-
-def _holds_text(column: Column[Any]) -> bool:
-    return isinstance(column.type, String | Text | JSONB | ARRAY)

@@ -67,7 +67,8 @@ async def create_run(
     if is_draining(session):
         raise ServerDraining
     await orgs.require_open(session, organization_id)
-    number = _remote_number(direction, details)
+    far_end = details.get("caller_number") if direction == "inbound" else details.get("called_number")
+    number = far_end or details.get("phone_number")
     version, draw = await choice.choose_version(session, organization_id, workflow_id, number, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
@@ -103,11 +104,6 @@ async def create_run(
     if draw is not None:
         await choice.record_draws(session, organization_id, {run.id: draw})
     return run
-
-
-def _remote_number(direction: str, details: RunDetails) -> str | None:
-    far_end = details.get("caller_number") if direction == "inbound" else details.get("called_number")
-    return far_end or details.get("phone_number")
 
 
 def run_name(prefix: str) -> str:

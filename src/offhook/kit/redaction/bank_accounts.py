@@ -32,7 +32,8 @@ def find_ibans(text: str) -> list[tuple[int, int]]:
         end = index + length if length is not None else 0
         if length is not None and end <= len(letters) and _is_joined(text, letters[index:end]):
             iban = "".join(char for char, _, _ in letters[index:end])
-            if iban[2:4].isdigit() and _has_right_check(iban):
+            moved = iban[4:] + iban[:4]
+            if iban[2:4].isdigit() and int("".join(str(int(char, 36)) for char in moved)) % 97 == 1:
                 found.append((letters[index][1], letters[end - 1][2]))
                 index = end
                 continue
@@ -63,8 +64,3 @@ def _is_joined(text: str, letters: list[tuple[str, int, int]]) -> bool:
     if is_within_word or any(len(word[0]) > _MAX_LETTERS for word in words):
         return False
     return all(len(gap) <= 2 and all(char in _SEPARATORS for char in gap) for gap in gaps)
-
-
-def _has_right_check(iban: str) -> bool:
-    moved = iban[4:] + iban[:4]
-    return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1

@@ -141,7 +141,10 @@ class BirthDateFinder:
                 gap = text[at : date.start]
             elif is_claimed and _SENTENCE_END.search(gap + " ") and not _is_correction(gap):
                 at = None
-            if at is not None and (_names_other(gap) or (is_claimed and _NUMBERS.search(gap))):
+            names_other = any(
+                not _IS_FOR.search(gap[max(0, other.start() - 12) : other.start()]) for other in _OTHER.finditer(gap)
+            )
+            if at is not None and (names_other or (is_claimed and _NUMBERS.search(gap))):
                 at = None
             if at is not None and _is_in_reach(text, at, date):
                 found.append(date)
@@ -170,10 +173,6 @@ def _find_said_after(text: str, dates: Sequence[CalendarDate]) -> list[CalendarD
 def _is_correction(gap: str) -> bool:
     last = _SENTENCE_END.split(gap)[-1]
     return _CORRECTION.match(gap) is not None or (bool(last.strip()) and _CORRECTION.match(last) is not None)
-
-
-def _names_other(gap: str) -> bool:
-    return any(not _IS_FOR.search(gap[max(0, other.start() - 12) : other.start()]) for other in _OTHER.finditer(gap))
 
 
 def _is_in_reach(text: str, at: int, date: CalendarDate) -> bool:

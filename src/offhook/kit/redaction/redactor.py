@@ -143,7 +143,8 @@ class Redactor:
 
     def _redact_named(self, name: str, value: Any, is_about_caller: bool) -> Any:
         """The name of a variable says what its value is, as a question does."""
-        words = _split_name(name)
+        # "dateOfBirth" and "date_of_birth" are "date of birth"
+        words = " ".join(_NAME_PARTS.sub(" ", name).lower().split())
         if "birth_date" in self._kinds and is_birth_date_name(words) and not isinstance(value, bool):
             return _replace_scalars(value, "birth_date")
         is_name = "name" in self._kinds and (is_person_name(words) or (is_about_caller and words == "name"))
@@ -256,11 +257,6 @@ def _replace(text: str, findings: Iterable[SensitivePart]) -> str:
     for finding in sorted(findings, reverse=True):
         text = f"{text[: finding.start]}[{finding.kind}]{text[finding.end :]}"
     return text
-
-
-def _split_name(name: str) -> str:
-    """ "dateOfBirth" and "date_of_birth" are "date of birth"."""
-    return " ".join(_NAME_PARTS.sub(" ", name).lower().split())
 
 
 def _replace_scalars(value: Any, kind: RedactedKind) -> Any:

@@ -46,7 +46,9 @@ def read_digit_runs(text: str, *, joins_tens: bool = True) -> list[list[Digit]]:
     while index < len(tokens):
         digits, taken = _read_digits(tokens, index, joins_tens)
         if digits:
-            if run and digits[0].start - run[-1].end > _max_gap(text[run[-1].end : digits[0].start]):
+            gap = text[run[-1].end : digits[0].start] if run else ""
+            # two spaces, a comma, a bracket; longer with a filler
+            if len(gap) > (16 if any(letter.isalpha() for letter in gap) else 4):
                 runs.append(run)
                 run = []
             run.extend(digits)
@@ -57,11 +59,6 @@ def read_digit_runs(text: str, *, joins_tens: bool = True) -> list[list[Digit]]:
     if run:
         runs.append(run)
     return runs
-
-
-def _max_gap(gap: str) -> int:
-    # Two spaces, a comma, a bracket; longer with a filler.
-    return 16 if any(letter.isalpha() for letter in gap) else 4
 
 
 def _read_digits(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) -> tuple[list[Digit], int]:

@@ -87,7 +87,9 @@ class RecognizerProcess:
             raise ModelError("stt_unavailable", "The recognizer ended while it started.", retryable=False) from None
         finally:
             if not is_ready:
-                await _kill(process)
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
         self._process = process
         self.generation += 1
         self._reader = asyncio.create_task(self._read_answers(process))
@@ -164,9 +166,3 @@ async def _receive_answer(process: asyncio.subprocess.Process) -> tuple[int, byt
     assert process.stdout is not None
     _, kind, length = HEADER.unpack(await process.stdout.readexactly(HEADER.size))
     return kind, await process.stdout.readexactly(length)
-
-
-async def _kill(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()

@@ -187,7 +187,9 @@ class ChainVerifier:
                 report.head = ChainHead(seal.position - 1, seal.previous_seal)
         report.sealed += 1
         if report.broken is None:
-            report.broken = self._find_break(content, seal) or self._compare_with_expected(seal)
+            report.broken = self._find_break(content, seal)
+            if any(kept.position == seal.position and kept.seal != seal.seal for kept in self._expected):
+                report.broken = report.broken or _another_head(seal.position)
         report.head = ChainHead(seal.position, seal.seal)
 
     def add_unsealed(self, count: int = 1) -> None:
@@ -236,11 +238,6 @@ class ChainVerifier:
             )
         if content.organization_id != self.report.chain.organization_id or compute_seal(head, content) != seal:
             return ChainBreak(expected, "changed_entry", f"Entry {content.id} is not what was sealed.")
-        return None
-
-    def _compare_with_expected(self, seal: Seal) -> ChainBreak | None:
-        if any(kept.position == seal.position and kept.seal != seal.seal for kept in self._expected):
-            return _another_head(seal.position)
         return None
 
 

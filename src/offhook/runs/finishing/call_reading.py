@@ -99,10 +99,11 @@ async def read_by_model(
     summary = answer.get("summary")
     if analysis.write_summary and not (isinstance(summary, str) and summary.strip()):
         raise ValueError("The model wrote no summary.")
+    wanted = str(answer.get("result") or "").strip().casefold()
     return CallReading(
         BY_MODEL,
         _shorten(str(summary).strip(), MAX_SUMMARY_CHARS) if analysis.write_summary else None,
-        result or _find_named(analysis, answer.get("result")),
+        result or next((one for one in analysis.results if one.name.casefold() == wanted), None),
         _parse_verdicts(analysis.criteria, answer.get("criteria")),
         f"{used['provider']} {used['model']}",
         counted,
@@ -166,11 +167,6 @@ def _parse_object(text: str) -> Mapping[str, Any]:
     if not isinstance(found, Mapping):
         raise ValueError("The model's answer is not one JSON object.")
     return found
-
-
-def _find_named(analysis: CallAnalysis, name: object) -> ResultDefinition | None:
-    wanted = str(name or "").strip().casefold()
-    return next((one for one in analysis.results if one.name.casefold() == wanted), None)
 
 
 def _parse_verdicts(criteria: Sequence[CriterionDefinition], answers: object) -> list[CriterionVerdict]:

@@ -107,16 +107,14 @@ def _value_alternatives(
     conditions: Sequence[ColumnElement[bool]],
 ) -> tuple[list[str], list[ColumnElement[bool]]] | None:
     """Returns the values of the only ``value IN (…)`` condition and the other conditions; None without such one."""
-    parts = [part for condition in conditions for part in _and_combined(condition)]
+    parts: list[ColumnElement[bool]] = []
+    for condition in conditions:
+        is_and = isinstance(condition, BooleanClauseList) and condition.operator is operators.and_
+        parts += condition.clauses if is_and else (condition,)
     lists = [part for part in parts if getattr(part, "operator", None) is operators.in_op]
     if len(lists) != 1 or column_names(lists[0]) != {"value"}:
         return None
     return list(dict.fromkeys(lists[0].right.value)), [part for part in parts if part is not lists[0]]
-
-
-def _and_combined(condition: ColumnElement[bool]) -> Sequence[ColumnElement[bool]]:
-    is_and = isinstance(condition, BooleanClauseList) and condition.operator is operators.and_
-    return condition.clauses if is_and else (condition,)
 
 
 def _merged_page(

@@ -44,7 +44,10 @@ async def find_runs_across_organizations(session: AsyncSession, query: RunQuery)
     limit, offset = query.page.limit, query.page.offset
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = parse_conditions(query.filters, ALL_FILTERS)
-    if any(_names_organizations(part) for part in conditions.on_columns):
+    exact = [
+        part for part in conditions.on_columns if getattr(part, "operator", None) in (operators.eq, operators.in_op)
+    ]
+    if any(column_names(part) == {"organization_id"} for part in exact):
         return await find_runs(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
     if conditions.on_members or not all(column_names(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
@@ -64,11 +67,6 @@ async def find_runs_across_organizations(session: AsyncSession, query: RunQuery)
         ids = select(these.c.id).order_by(*sorting).limit(limit).offset(offset)
     rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
     return RunPage(rows.all(), total)
-
-
-def _names_organizations(condition: ColumnElement[bool]) -> bool:
-    is_exact = getattr(condition, "operator", None) in (operators.eq, operators.in_op)
-    return is_exact and column_names(condition) == {"organization_id"}
 
 
 async def _find_in_window(

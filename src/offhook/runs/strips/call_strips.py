@@ -82,7 +82,8 @@ class CallStrips:
         is_whole = True
         if run.recording_key is not None:
             try:
-                loudness, answers = await self._measure_recording(run.recording_key)
+                async with self._slots, self._vault.open_file(run.recording_key) as file:
+                    loudness, answers = await asyncio.to_thread(_measure_sound, file)
             except FileGone:  # another machine may still be moving it to the bucket
                 is_whole = False
         seconds = loudness.seconds if loudness else run.duration
@@ -104,10 +105,6 @@ class CallStrips:
                 if kept is not None and answers:
                     await add_answers(session, organization_id, kept, [answer.silence_ms for answer in answers])
         return strip
-
-    async def _measure_recording(self, key: str) -> tuple[Loudness | None, list[MeasuredAnswer] | None]:
-        async with self._slots, self._vault.open_file(key) as file:
-            return await asyncio.to_thread(_measure_sound, file)
 
 
 def _measure_sound(file: BinaryIO) -> tuple[Loudness | None, list[MeasuredAnswer] | None]:

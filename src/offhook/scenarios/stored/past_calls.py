@@ -10,7 +10,6 @@ from offhook.runs.records.projections import CHAT_REWOUND
 from offhook.runs.states import FINAL_STATES
 from offhook.scenarios.agents import load_agent
 from offhook.scenarios.definition import Scenario
-from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.errors import RunNotKept, RunNotOver, RunRewound, RunWithoutWords
 from offhook.scenarios.stored.from_runs import PastCall, build_call_scenario
 from offhook.tools.definitions import HttpApiDefinition, McpDefinition, TransferCallDefinition
@@ -41,7 +40,12 @@ async def make_scenario(session: AsyncSession, organization_id: int, workflow_id
             context=run.initial_context,
             gathered=run.gathered_context,
             journal=journal,
-            real_tools=_names_of_real_tools(agent),
+            # those that ask no other server: calculations and ends of calls
+            real_tools={
+                function_name(tool.name)
+                for tool in agent.tools
+                if not isinstance(tool.definition, HttpApiDefinition | McpDefinition | TransferCallDefinition)
+            },
             transfers={
                 function_name(tool.name) for tool in agent.tools if isinstance(tool.definition, TransferCallDefinition)
             },
@@ -51,9 +55,3 @@ async def make_scenario(session: AsyncSession, organization_id: int, workflow_id
     if scenario is None:
         raise RunWithoutWords
     return scenario
-
-
-def _names_of_real_tools(agent: ScenarioAgent) -> set[str]:
-    """Returns the tools that ask no other server: calculations and ends of calls."""
-    asks = (HttpApiDefinition, McpDefinition, TransferCallDefinition)
-    return {function_name(tool.name) for tool in agent.tools if not isinstance(tool.definition, asks)}

@@ -136,6 +136,7 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
         "min_words": (InterruptRule(config.turn_start_min_words), never),
         "provisional_vad": (InterruptRule(1), speech),
     }.get(config.turn_start, (speech, never))
+    lexicon = lexicon_for(language)
     return TurnRules(
         silence_s=silence_s,
         partial_s=partial_s,
@@ -144,14 +145,9 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
         ends_at_endpoint=analyzes or (has_endpointing and config.turn_stop != "silence"),
         interrupt_rule=interrupt_rule,
         pause_rule=pause_rule,
-        open_words=_open_words(language),
+        # no complete statement ends with them
+        open_words=lexicon.open | lexicon.fillers,
     )
-
-
-def _open_words(language: str) -> frozenset[str]:
-    """Returns the words of a language with which no complete statement ends."""
-    lexicon = lexicon_for(language)
-    return lexicon.open | lexicon.fillers
 
 
 def is_unfinished(text: str, open_words: frozenset[str]) -> bool:

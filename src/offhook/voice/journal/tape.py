@@ -96,11 +96,6 @@ def _read_columns(entries: bytes, values: bytes) -> _Columns:
     )
 
 
-def _join(parts: Sequence[_Columns]) -> _Columns:
-    *arrays, values = zip(*parts, strict=True)
-    return _Columns._make([*map(np.concatenate, arrays), b"".join(values)])
-
-
 def _encode(columns: _Columns) -> tuple[list[bytes], bool]:
     """Returns the bytes of each column, and whether times are whole milliseconds."""
     times, in_ms = _encode_times(columns.times)
@@ -220,7 +215,9 @@ class CallTape:
 
     def pack(self, facts: JsonObject) -> bytes:
         """Returns the journal with these facts as compressed bytes. Takes milliseconds: call it in a thread."""
-        columns = _join([*map(_decompress, self._blocks), self._newest_columns()])
+        blocks = [*map(_decompress, self._blocks), self._newest_columns()]
+        *arrays, texts = zip(*blocks, strict=True)
+        columns = _Columns._make([*map(np.concatenate, arrays), b"".join(texts)])
         parts, in_ms = _encode(columns._replace(values=b"[" + columns.values.removesuffix(b",") + b"]"))
         head: JsonObject = {
             "format": FORMAT,

@@ -25,16 +25,12 @@ def language_findings(
     """``phrase_names``: the settings of what a call says without asking a model; their defaults are English."""
     given = configurations.get("phrases")
     given = given if isinstance(given, Mapping) else {}
-    missing = [name for name in phrase_names if not _is_text(given.get(name))]
+    missing = [name for name in phrase_names if not (isinstance(own := given.get(name), str) and own.strip())]
     if missing and speaks_another_language(graph):
         for name in missing:
             field = f"workflow_configurations.phrases.{name}"
             message = f"This agent does not speak English, and its phrase “{name}” is not translated"
             yield GraphFinding("workflow", None, field, "sentence_not_translated", "warning", message)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def speaks_another_language(graph: WorkflowGraph) -> bool:

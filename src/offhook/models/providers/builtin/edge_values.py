@@ -33,6 +33,7 @@ _EXISTING: Final = re.compile(r"\b(already|existing|cancel|move|change|reschedul
 _COMING: Final = re.compile(
     r"\b(like|want|need|book|come|coming|appointment|free|available|any|have|can|could|next|see|in)\b", re.IGNORECASE
 )
+_OTHER_VALUE: Final = re.compile(r"\b(another|different|other|none|not|no)\b", re.IGNORECASE)
 _REMARK: Final = re.compile(r"\b(weather|rain\w*|sunny|lovely|nice|hot|cold|birthday)\b", re.IGNORECASE)
 # A caller who names a day or a time wants to book, if nothing else fits.
 _BOOKING_SCORE: Final = 0.5
@@ -41,7 +42,7 @@ _BOOKING_SCORE: Final = 0.5
 def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
     """Scores a day, time or number that the edge asks for without naming this one."""
     described = f"{edge.label}. {edge.condition}"
-    if any(_negates_value(word) for word in (edge.label, edge.condition)):
+    if any(_OTHER_VALUE.search(word) for word in (edge.label, edge.condition)):
         return 0.0
     day = spoken_values.day_phrase(text)
     if day is not None:
@@ -66,10 +67,6 @@ def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
     if _NUMBER.search(described) and spoken_values.all_numbers(text) and not _others_name_numbers(edge, edges):
         return _VALUE_SCORE
     return 0.0
-
-
-def _negates_value(text: str) -> bool:
-    return re.search(r"\b(another|different|other|none|not|no)\b", text, re.IGNORECASE) is not None
 
 
 def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:

@@ -7,7 +7,6 @@ from typing import Final
 
 from offhook.models.ports import (
     LlmEvent,
-    LlmMessage,
     LlmRequest,
     LlmUsage,
     ModelRef,
@@ -58,9 +57,6 @@ class BuiltinLlm:
                 yield TextDelta(piece)
             if reply.call is not None:
                 name, given = reply.call
-                yield ToolCalled(ToolCall(f"call_{_calls_so_far(request.messages) + 1}", name, given))
+                earlier = sum(len(message.tool_calls) for message in request.messages)
+                yield ToolCalled(ToolCall(f"call_{earlier + 1}", name, given))
         yield LlmUsage(0, 0)
-
-
-def _calls_so_far(messages: Sequence[LlmMessage]) -> int:
-    return sum(len(message.tool_calls) for message in messages)

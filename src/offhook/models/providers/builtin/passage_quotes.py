@@ -21,7 +21,9 @@ _HEADING_WEIGHT: Final = 0.6
 def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
     """Returns the sentence that answers a question; None when it is not a question or no sentence does."""
     words = set(content_stems(heard))
-    if not passages or not words or not _is_question(heard):
+    tokens = word_tokens(heard)
+    is_question = bool(_ASKS.search(heard)) or bool(tokens and tokens[0] in ASKING_WORDS)
+    if not passages or not words or not is_question:
         return None
     found = list(dict.fromkeys(sentence for passage in passages for sentence in split_sentences(passage)))
     said = [(set(content_stems(sentence)) & words, set(content_stems(above)) & words) for sentence, above in found]
@@ -35,12 +37,8 @@ def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
     best = max(range(len(found)), key=lambda index: (scores[index], -len(found[index][0]), -index), default=None)
     if best is None or scores[best] < _MIN_SHARE * sum(weights.values()):
         return None
-    return _ended(found[best][0])
-
-
-def _is_question(heard: str) -> bool:
-    said = word_tokens(heard)
-    return bool(_ASKS.search(heard)) or bool(said and said[0] in ASKING_WORDS)
+    chosen = found[best][0]
+    return chosen if chosen.endswith((".", "!", "?")) else f"{chosen.rstrip(',;:')}."
 
 
 def split_sentences(passage: str) -> Iterator[tuple[str, str]]:
@@ -61,7 +59,3 @@ def split_sentences(passage: str) -> Iterator[tuple[str, str]]:
 def _is_heading(line: str) -> bool:
     words = line.split()
     return 0 < len(words) <= 6 and "|" not in line and not re.search(r"\d|[.!?:;,]$|^\s*[-*•]", line)
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence.rstrip(',;:')}."

@@ -94,14 +94,11 @@ class RuleTurn(WishTurn):
                     return RuleReply(call=(tool.name, found))
         for tool in self._tools:
             if not tool.parameters.get("required") and tool.name in self._hint.prompt:
-                return RuleReply(self._before_tool(), (tool.name, {}))
+                # only an authored sentence: one made from the prompt would ask for what the tool is about to say
+                return RuleReply(self._hint.say_text or "", (tool.name, {}))
         if not self._opening.rstrip().endswith("?") and (onward := self._unconditional_edge()) is not None:
             return RuleReply(self._opening, (onward.tool, {}))
         return RuleReply(self._opening)
-
-    def _before_tool(self) -> str:
-        """Returns only an authored sentence: one made from the prompt would ask for what the tool is about to say."""
-        return self._hint.say_text or ""
 
     def _answered_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""

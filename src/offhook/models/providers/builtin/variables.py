@@ -176,7 +176,8 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     kind = kind_of(name, prompt)
     if "string" in types and "enum" not in schema and kind in CORRECTED_KINDS:
         return _newest_value(lines, about, kind)
-    answers = _answers(lines, about)
+    # best question first, latest answer first
+    answers = [text for _, _, text in _rated_answers(lines, about)]
     described = {**schema, "description": prompt}
     if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
         everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
@@ -202,11 +203,6 @@ def _without_question(text: str) -> str:
     """Returns what a caller states: "do you have parking?" in between is not the answer."""
     said = parse_utterance(text)
     return said.statement if said.is_question else text
-
-
-def _answers(lines: Sequence[SpokenLine], about: str) -> list[str]:
-    """Returns the caller's answers right after the agent asked about this, best question first, latest answer first."""
-    return [text for _, _, text in _rated_answers(lines, about)]
 
 
 def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, int, str]]:

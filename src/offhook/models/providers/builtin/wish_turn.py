@@ -63,10 +63,6 @@ class WishTurn(ValueTurn):
             return None
         return RuleReply(call=(again, {}))
 
-    def _asked_what_else(self) -> bool:
-        said = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
-        return _WHAT_ELSE.search(said) is not None
-
     def _edge_beside_denied(self, said: CallerUtterance, edges: tuple[EdgeHint, ...]) -> EdgeMatch | None:
         """Returns the other of two ways when the caller denies one: "I don't want to cancel it" leaves "move it"."""
         person = edge_matching.person_edge(self._edges)
@@ -91,7 +87,9 @@ class WishTurn(ValueTurn):
         more = [edge for edge in self._edges if edge_polarity(edge) == "yes"]
         is_wish = said.polarity != "no" and len(content_stems(said.heard)) >= MIN_WISH_WORDS
         is_wish = is_wish and count_shared_words(said.heard, f"{self._hint.prompt} {self._hint.persona}") > 0
-        return EdgeMatch(more[0], SURE_SCORE) if is_wish and self._asked_what_else() and len(more) == 1 else None
+        said_last = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
+        is_asked = _WHAT_ELSE.search(said_last) is not None
+        return EdgeMatch(more[0], SURE_SCORE) if is_wish and is_asked and len(more) == 1 else None
 
     def _edge_of_that(self, said: CallerUtterance) -> EdgeMatch | None:
         """Returns the edge of what the agent has just told, for a caller who says "okay, I'll do that"."""

@@ -100,8 +100,9 @@ class TurnReader:
         turn = self.active
         if text and turn is not None and not self._is_draining:
             turn.events.put_nowait(SpokenPiece(turn.item_id, text=str(text)))
-        if content.get("interrupted") and turn is not None and not self._is_draining:
-            self._on_interrupted(turn)
+        is_cut = content.get("interrupted") and turn is not None and not self._is_draining
+        if is_cut and turn is not None and not turn.is_canceled:
+            self._end_turn(turn, self._errors.make_error("cut_off", "The vendor interrupted its own answer."))
         if content.get("generationComplete") and turn is not None and self.active is turn:
             self._last_words = asyncio.get_running_loop().call_later(LAST_WORDS_S, self._end_early, turn)
         if content.get("turnComplete"):
@@ -115,10 +116,6 @@ class TurnReader:
         self._is_draining = False
         turn.has_spoken = True
         turn.events.put_nowait(SpokenPiece(turn.item_id, audio=audio))
-
-    def _on_interrupted(self, turn: Turn) -> None:
-        if not turn.is_canceled:
-            self._end_turn(turn, self._errors.make_error("cut_off", "The vendor interrupted its own answer."))
 
     def _on_complete(self, reason: str) -> None:
         if self._is_draining:

@@ -73,7 +73,8 @@ class TransducerDecoder:
         utterance.stream.input_finished()
         text = self._decode(utterance)
         scores = self._recognizer.ys_probs(utterance.stream)
-        return {"text": text, "confidence": _mean_probability(scores) if text else 0.0}
+        confidence = round(math.exp(min(0.0, sum(scores) / len(scores))), 3) if scores else None
+        return {"text": text, "confidence": confidence if text else 0.0}
 
     def _decode(self, utterance: PackUtterance) -> str:
         while self._recognizer.is_ready(utterance.stream):
@@ -140,12 +141,6 @@ class PackRecognizer:
         if utterance is None:
             raise ValueError("nothing was begun")
         return utterance
-
-
-def _mean_probability(log_probabilities: list[float]) -> float | None:
-    if not log_probabilities:
-        return None
-    return round(math.exp(min(0.0, sum(log_probabilities) / len(log_probabilities))), 3)
 
 
 def main() -> int:

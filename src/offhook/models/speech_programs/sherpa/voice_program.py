@@ -20,7 +20,6 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import sherpa_onnx
 import soxr
-from numpy.typing import NDArray
 
 from ..answers import AnswerWriter  # noqa: TID252 - the package has another name in this process
 from ..espeak_program import CANCEL, END, ERROR, HEADER, JSON, PCM, SPEAK  # noqa: TID252
@@ -65,12 +64,9 @@ class PackVoice:
         samples = np.asarray(audio.samples, np.float32)
         if not samples.size:
             raise ValueError("the voice has no sound for this text")
-        return _as_pcm(samples, int(audio.sample_rate), int(order["rate"]))
-
-
-def _as_pcm(samples: NDArray[np.float32], rate: int, wanted_rate: int) -> bytes:
-    resampled = samples if rate == wanted_rate else soxr.resample(samples, rate, wanted_rate)
-    return bytes((np.clip(resampled, -1.0, 1.0) * FULL_SCALE).astype("<i2").tobytes())
+        rate, wanted = int(audio.sample_rate), int(order["rate"])
+        resampled = samples if rate == wanted else soxr.resample(samples, rate, wanted)
+        return bytes((np.clip(resampled, -1.0, 1.0) * FULL_SCALE).astype("<i2").tobytes())
 
 
 class PackVoiceServer:

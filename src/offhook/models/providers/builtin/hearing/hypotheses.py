@@ -68,7 +68,9 @@ def choose_hypothesis(
         return of_grammar
     free = SttEvent("final", sentence, SENTENCE_CONFIDENCE)
     if of_grammar.text:
-        allowance = DIGITS_ALLOWANCE if _is_long_number(of_grammar.text) else MARGIN_ALLOWANCE
+        number = of_grammar.text.split()
+        is_long_number = len(number) >= MIN_WORDS_AGAINST_GRAMMAR and DIGITS.issuperset(number)
+        allowance = DIGITS_ALLOWANCE if is_long_number else MARGIN_ALLOWANCE
         is_better = words >= MIN_WORDS_AGAINST_GRAMMAR and margin >= found["margin"] - allowance
         return free if is_better else of_grammar
     nearly = _sentence_of_grammar(found, grammar, NEARLY) if found["margin"] is not None else None
@@ -77,11 +79,6 @@ def choose_hypothesis(
         if fit >= MIN_SAME_MEANING and fit >= phrase_fit(sentence, expectation.phrases):
             return SttEvent("final", nearly, SENTENCE_CONFIDENCE)
     return free
-
-
-def _is_long_number(text: str) -> bool:
-    words = text.split()
-    return len(words) >= MIN_WORDS_AGAINST_GRAMMAR and DIGITS.issuperset(words)
 
 
 def _sentence_of_grammar(found: dict[str, Any], grammar: SpeechGrammar, tolerance: float) -> str | None:
