@@ -80,7 +80,9 @@ class WishTurn(ValueTurn):
         altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
         is_asked = any(edge_values.asked_value_kinds(edge) for edge in self._edges)
         named = said.polarity != "no" and not said.refused and any(self._values_said(said).values())
-        return EdgeMatch(altering[0], SURE_SCORE) if named and len(altering) == 1 and not is_asked else None
+        # nothing is agreed yet in a greeting: "at eight" may be heard of any sentence
+        is_change = self._hint.kind != "startCall" and len(altering) == 1
+        return EdgeMatch(altering[0], SURE_SCORE) if named and is_change and not is_asked else None
 
     def _edge_to_more(self, said: CallerUtterance) -> EdgeMatch | None:
         """Returns the yes to "is there anything else?" for a caller who says at once what."""
