@@ -79,7 +79,6 @@ def fork_child(work: Callable[[], None], *, name: str) -> ForkedChild | None:
     """
     if _libc is None or threading.active_count() > 1:
         return None
-    gc.collect()
     # what is there now stays: the collector would write into pages that both share
     gc.freeze()
     sys.stdout.flush()
