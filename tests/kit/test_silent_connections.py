@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from offhook.kit.database.database import Database, DatabaseSilent
 from offhook.kit.database.direct_reads import DirectReadPool
+from offhook.kit.database.engine import APPLICATION_NAME
 from offhook.kit.database.postgres_listener import PostgresListener
 from tests.fakes.database import SilentProxy
 
@@ -73,6 +74,29 @@ async def test_a_statement_that_takes_too_long_is_ended(far_db: Database) -> Non
                 await session.execute(text("SELECT pg_sleep(30)"))
         async with far_db.without_time_limit() as unlimited, unlimited.transaction() as session:
             await session.execute(text("SELECT pg_sleep(0.5)"))
+
+
+async def test_connections_of_a_peak_are_closed_when_nobody_needs_them(database_url: str) -> None:
+    db = Database(database_url, idle_timeout_s=1.0)
+    async with asyncio.timeout(60), db.without_time_limit() as watcher:
+        await asyncio.gather(*(sleep_in(db, 0.2) for _ in range(6)))
+        assert await count_connections(watcher) == 7
+        while await count_connections(watcher) > 1:
+            await asyncio.sleep(0.1)
+        assert await asyncio.gather(*(read_one(db) for _ in range(6))) == [1] * 6
+    await db.dispose()
+
+
+async def count_connections(watcher: Database) -> int:
+    """Returns how many pooled connections the database has, with the watcher's."""
+    statement = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = :name"
+    async with watcher.transaction() as session:
+        return int(await session.scalar(text(statement), {"name": APPLICATION_NAME}) or 0)
+
+
+async def sleep_in(db: Database, seconds: float) -> None:
+    async with db.transaction() as session:
+        await session.execute(text("SELECT pg_sleep(:seconds)"), {"seconds": seconds})
 
 
 async def test_a_direct_read_is_repeated_on_another_connection(line: SilentProxy) -> None:

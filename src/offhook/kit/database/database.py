@@ -14,7 +14,13 @@ from sqlalchemy.pool import QueuePool
 from starlette.requests import HTTPConnection
 
 from offhook.kit.database.connection_shares import ConnectionShares
-from offhook.kit.database.engine import POOL_SIZE, STATEMENT_TIMEOUT_S, create_engine, distrust_connections
+from offhook.kit.database.engine import (
+    IDLE_TIMEOUT_S,
+    POOL_SIZE,
+    STATEMENT_TIMEOUT_S,
+    create_engine,
+    distrust_connections,
+)
 from offhook.kit.json_values import JsonObject, JsonValue
 
 NAMING_CONVENTION = {
@@ -69,6 +75,7 @@ class Database:
         pool_size: int = POOL_SIZE,
         engine: AsyncEngine | None = None,
         statement_timeout_s: float | None = STATEMENT_TIMEOUT_S,
+        idle_timeout_s: float | None = IDLE_TIMEOUT_S,
     ) -> None:
         self.url = url
         self.pooler_url = pooler_url
@@ -76,6 +83,7 @@ class Database:
             pooler_url or url,
             pool_size=pool_size,
             statement_timeout_s=statement_timeout_s,
+            idle_timeout_s=idle_timeout_s,
             is_pooled=pooler_url is not None,
         )
         self.shares = ConnectionShares()
@@ -133,8 +141,8 @@ class Database:
 
     @asynccontextmanager
     async def without_time_limit(self) -> AsyncIterator["Database"]:
-        """The same database with connections of its own whose statements have no limit: migrations, index builds."""
-        unlimited = Database(self.url, pool_size=1, statement_timeout_s=None)
+        """The same database with connections of its own that have no time limit: migrations, index builds, locks."""
+        unlimited = Database(self.url, pool_size=1, statement_timeout_s=None, idle_timeout_s=None)
         unlimited.session_info.update(self.session_info)
         try:
             yield unlimited
