@@ -15,11 +15,14 @@ from offhook.kit.database.addresses import DatabaseAddressError, read_database_a
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
+from offhook.kit.processes.forked_child import ForkedChild
 from offhook.settings import Settings, SettingsError
 
 log = structlog.get_logger(__name__)
 
 WATCH_INTERVAL_S = 1.0
+# Names the database for a forked child that migrates.
+MIGRATED_URL = "OFFHOOK_MIGRATED_DATABASE_URL"
 
 
 def configured_url(settings: Settings) -> str | None:
@@ -63,19 +66,35 @@ class OwnedDatabase:
                 log.error("database_unreachable", log=str(self.server.log), action="started again")
 
 
-async def prepare_schema(settings: Settings, db: Database) -> None:
+async def prepare_schema(settings: Settings, db: Database, migrator: ForkedChild | None = None) -> None:
     """Brings the database to this version where a start may do that; else raises
     :class:`~offhook.kit.database.migrations.MigrationError` when this code cannot work with its schema.
 
-    Raises :class:`SettingsError` when the pooler leads elsewhere.
+    ``migrator`` waits to migrate what MIGRATED_URL names: what migrations take of memory goes with it. Raises
+    :class:`SettingsError` when the pooler leads elsewhere, and typer.Exit when the migrator has said why it failed.
     """
     if await db.is_pooler_elsewhere():
         raise SettingsError("OFFHOOK_DATABASE_POOLER_URL and OFFHOOK_DATABASE_URL lead to different databases.")
     migrate = {"on": True, "off": False}.get(settings.migrate_at_start, settings.database_url is None)
-    if migrate:
-        await migrations.upgrade_database(db, typer.echo)
-    else:
+    if not migrate:
         await migrations.require_current(db)
+    elif migrator is None:
+        await migrations.upgrade_database(db, typer.echo)
+    elif not await migrations.is_current(db):
+        migrator.release({MIGRATED_URL: db.url})
+        if code := await asyncio.to_thread(migrator.wait):
+            raise typer.Exit(code)
+    if migrator is not None:
+        migrator.close()
+
+
+async def migrate_database(url: str) -> None:
+    """Applies missing migrations on connections of its own, with a line of output for each."""
+    db = Database(url)
+    try:
+        await migrations.upgrade_database(db, typer.echo)
+    finally:
+        await db.dispose()
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """``offhook serve``: the API and the voice loop, with a worker and the embedded database."""
 
 import asyncio
-import contextlib
 import os
 import sys
 from contextlib import ExitStack
@@ -17,14 +16,14 @@ from offhook.api import run_api
 from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import OwnedDatabase, open_database, owned_database, prepare_schema
-from offhook.commands.worker import run_worker
+from offhook.commands.serve.forked_children import ForkedChildren, fork_children
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import bind_socket
 from offhook.kit.processes.descriptors import raise_descriptor_limit
-from offhook.kit.processes.forked_child import ForkedChild, fork_child
+from offhook.kit.processes.forked_child import ForkedChild
 from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
 from offhook.nodes.installation import check_installation
@@ -61,22 +60,11 @@ def register(app: typer.Typer) -> None:
 
 
 def _run_server(settings: Settings, *, with_worker: bool) -> None:
-    # before threads, locks and sockets: it shares this process's memory, which saves a third of both
-    waiting = fork_child(_run_worker_beside, name="offhook-worker") if with_worker else None
-    with contextlib.closing(waiting) if waiting is not None else contextlib.nullcontext():
-        _run_with_database(settings, with_worker=with_worker, waiting=waiting)
+    with fork_children(with_worker=with_worker) as children:
+        _run_with_database(settings, children, with_worker=with_worker)
 
 
-def _run_worker_beside() -> None:
-    # its database is in the environment by now
-    try:
-        with report_errors():
-            run_worker(load_settings())
-    except typer.Exit as end:
-        raise SystemExit(end.exit_code) from None
-
-
-def _run_with_database(settings: Settings, *, with_worker: bool, waiting: ForkedChild | None) -> None:
+def _run_with_database(settings: Settings, children: ForkedChildren, *, with_worker: bool) -> None:
     descriptors = raise_descriptor_limit()
     if (connections := possible_connections(settings, descriptors)) < settings.max_connections:
         log.warning("connections_limited", connections=connections, file_descriptors=descriptors)
@@ -90,8 +78,8 @@ def _run_with_database(settings: Settings, *, with_worker: bool, waiting: Forked
         database = stack.enter_context(owned_database(settings))
         folder.announce(ServerInfo(os.getpid(), base, database.url))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            worker = _worker_beside(database.url, waiting) if with_worker else None
-            runner.run(_run_processes(settings, database, bound, worker))
+            worker = _worker_beside(database.url, children.worker) if with_worker else None
+            runner.run(_run_processes(settings, database, bound, worker, children.migrator))
 
 
 def _worker_beside(database_url: str, waiting: ForkedChild | None) -> SupervisedProcess:
@@ -104,14 +92,18 @@ def _worker_beside(database_url: str, waiting: ForkedChild | None) -> Supervised
 
 
 async def _run_processes(
-    settings: Settings, database: OwnedDatabase, bound: socket, worker: SupervisedProcess | None
+    settings: Settings,
+    database: OwnedDatabase,
+    bound: socket,
+    worker: SupervisedProcess | None,
+    migrator: ForkedChild | None,
 ) -> None:
     clock = DatabaseClock()
     root = build_root(settings, open_database(settings, database.url), clock=clock)
     structlog.contextvars.bind_contextvars(node=root.node_id)
     beside = TaskTracker()
     try:
-        await prepare_schema(settings, root.db)
+        await prepare_schema(settings, root.db, migrator)
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
         async with root.db.transaction() as session:
