@@ -50,6 +50,23 @@ async def test_who_has_a_place_needs_no_second_one(db: Database) -> None:
         await asyncio.gather(*map(read_inside, range(MAX_OF_ONE_ORGANIZATION * 2)))
 
 
+async def test_a_task_that_goes_on_after_its_request_takes_a_place_of_its_own() -> None:
+    shares = ConnectionShares(limit=1)
+    request_is_over = asyncio.Event()
+
+    async def work_on() -> None:
+        await request_is_over.wait()
+        async with shares.take(HOSTILE, timeout_s=0):
+            pass
+
+    async with shares.take(HOSTILE):
+        left_behind = asyncio.create_task(work_on())
+    async with held_by_another_task(shares):
+        request_is_over.set()
+        with pytest.raises(PoolTimeout):
+            await left_behind
+
+
 async def test_a_place_that_does_not_become_free_in_time_is_an_error() -> None:
     shares = ConnectionShares(limit=1)
     async with held_by_another_task(shares):

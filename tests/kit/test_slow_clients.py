@@ -144,13 +144,10 @@ async def test_a_byte_now_and_then_does_not_help(start: bytes) -> None:
     async with slow_line() as line:
         slow = await line.send(start)
         ended = asyncio.create_task(slow.rest())
-        sent = 0
         while not ended.done():
             with suppress(ConnectionError):
                 await slow.send(b"x")
             await asyncio.sleep(0.03)
-            sent += 1
-        assert sent
         assert (await ended)[:12] in {b"HTTP/1.1 408", b""}
 
 

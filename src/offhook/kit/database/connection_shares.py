@@ -17,8 +17,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 MAX_OF_ONE_ORGANIZATION: Final = 6
 # As the pool's own.
 SHARE_TIMEOUT_S: Final = 30.0
-# The organizations whose share this task, or the one that started it, has: it never waits for itself.
-_held: ContextVar[frozenset[int]] = ContextVar("offhook_connection_shares", default=frozenset())
 
 
 @dataclass(slots=True)
@@ -26,6 +24,17 @@ class _Share:
     free: asyncio.Semaphore
     # who has a place or waits for one
     users: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    organization_id: int
+    is_taken: bool = True
+
+
+# The places that this task, or the one that started it, has: nobody waits for itself. A task that goes on after the
+# one that started it has no place any more.
+_held: ContextVar[tuple[_Place, ...]] = ContextVar("offhook_connection_places", default=())
 
 
 @dataclass(slots=True)
@@ -42,17 +51,21 @@ class ConnectionShares:
         """Takes a place while the block runs; None: of nobody, without a bound. Raises the pool's TimeoutError when none
         is free in time."""
         before = _held.get()
-        if organization_id is None or organization_id in before:
+        if organization_id is None or any(
+            place.is_taken and place.organization_id == organization_id for place in before
+        ):
             yield
             return
         share = self._shares.setdefault(organization_id, _Share(asyncio.Semaphore(self.limit)))
         share.users += 1
         try:
             await _acquire(share, timeout_s)
-            _held.set(before | {organization_id})
+            place = _Place(organization_id)
+            _held.set((*before, place))
             try:
                 yield
             finally:
+                place.is_taken = False
                 _held.set(before)
                 share.free.release()
         finally:
