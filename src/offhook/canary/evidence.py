@@ -3,7 +3,9 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal
+
+from typing_extensions import TypedDict
 
 from offhook.canary.comparison.judge import CallMeasures, CanaryJudge, CountedCall, JudgeSettings, Verdict
 
@@ -22,8 +24,8 @@ _MEASURES: Final[Mapping[str, tuple[str, _Measure]]] = {
 }
 
 
-class SideMeasures(TypedDict):
-    """The calls of one version. Rates are 0 to 1; None: not measured."""
+class CanarySide(TypedDict):
+    """The calls of one version that count. Rates are 0 to 1; None: not measured."""
 
     calls: int
     success_rate: float | None
@@ -35,7 +37,8 @@ class SideMeasures(TypedDict):
 
 
 class CanaryEvidence(TypedDict):
-    """Evidence as it is stored; see the response that shows it."""
+    """``odds`` by reason: chance alone would show this once in so many canaries. ``difference`` is the new version's
+    success minus the old one's over ``pairs``, -1 to 1."""
 
     pairs: int
     difference: float
@@ -43,8 +46,8 @@ class CanaryEvidence(TypedDict):
     reason: str
     odds: dict[str, float]
     earlier_calls: int
-    old: SideMeasures
-    new: SideMeasures
+    old: CanarySide
+    new: CanarySide
 
 
 def judge_calls(
@@ -94,7 +97,7 @@ def explain(verdict: Verdict, evidence: CanaryEvidence, old_number: int, new_num
     )
 
 
-def _summarize(calls: Iterable[CallMeasures]) -> SideMeasures:
+def _summarize(calls: Iterable[CallMeasures]) -> CanarySide:
     kept = list(calls)
 
     def rate(count: int) -> float | None:

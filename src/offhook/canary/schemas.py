@@ -1,11 +1,12 @@
 """Requests and responses of canaries."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.canary.comparison.judge import JudgeSettings
+from offhook.canary.evidence import CanaryEvidence
 from offhook.canary.tasks import EARLIER_DAYS
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import JsonObject
@@ -63,33 +64,6 @@ class EndCanaryRequest(BaseModel):
     reason: Explanation
 
 
-class CanarySideResponse(BaseModel):
-    """The calls of one version that count. Rates are 0 to 1; None: not measured."""
-
-    calls: int
-    success_rate: float | None
-    failure_rate: float | None
-    complaint_rate: float | None
-    median_seconds: float | None
-    median_answer_ms: float | None
-    median_cost_cents: float | None
-
-
-class CanaryEvidenceResponse(BaseModel):
-    """``odds`` by reason: chance alone would show this once in so many canaries. ``difference`` is the new version's
-    success
-    minus the old one's over ``pairs``, -1 to 1."""
-
-    pairs: int
-    difference: float
-    decision: str
-    reason: str
-    odds: dict[str, float]
-    earlier_calls: int
-    old: CanarySideResponse
-    new: CanarySideResponse
-
-
 class CanaryResponse(BaseModel):
     """``state``: running, rolled_back or rolled_forward. ``reason`` is a code, ``explanation`` says why it ended.
     ``success_by``: what counts as a success: the agent's results, or a call that ends without failing."""
@@ -106,7 +80,7 @@ class CanaryResponse(BaseModel):
     success_by: str
     reason: str | None
     explanation: str | None
-    evidence: CanaryEvidenceResponse | None
+    evidence: CanaryEvidence | None
     started_at: datetime
     looked_at: datetime | None
     ended_at: datetime | None
@@ -126,7 +100,7 @@ class CanaryResponse(BaseModel):
             success_by=canary.settings["success_by"],
             reason=canary.reason,
             explanation=canary.explanation,
-            evidence=CanaryEvidenceResponse.model_validate(canary.evidence) if canary.evidence else None,
+            evidence=cast(CanaryEvidence, canary.evidence) if canary.evidence else None,
             started_at=canary.started_at,
             looked_at=canary.looked_at,
             ended_at=canary.ended_at,

@@ -6,7 +6,7 @@ import type { Schema } from "../../../lib/api/types";
 import { useRefresh } from "../api";
 
 export type Canary = Schema<"CanaryResponse">;
-export type CanarySide = Schema<"CanarySideResponse">;
+export type CanarySide = Schema<"CanarySide">;
 export type Direction = "forward" | "back";
 
 const POLL_MS = 20_000;
