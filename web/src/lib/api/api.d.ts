@@ -6076,24 +6076,23 @@ export interface components {
             workflow_id: number;
         };
         /**
-         * CanaryEvidenceResponse
+         * CanaryEvidence
          * @description ``odds`` by reason: chance alone would show this once in so many canaries. ``difference`` is the new version's
-         *     success
-         *     minus the old one's over ``pairs``, -1 to 1.
+         *     success minus the old one's over ``pairs``, -1 to 1.
          */
-        CanaryEvidenceResponse: {
+        CanaryEvidence: {
             /** Decision */
             decision: string;
             /** Difference */
             difference: number;
             /** Earlier Calls */
             earlier_calls: number;
-            new: components["schemas"]["CanarySideResponse"];
+            new: components["schemas"]["CanarySide"];
             /** Odds */
             odds: {
                 [key: string]: number;
             };
-            old: components["schemas"]["CanarySideResponse"];
+            old: components["schemas"]["CanarySide"];
             /** Pairs */
             pairs: number;
             /** Reason */
@@ -6109,7 +6108,7 @@ export interface components {
             earlier_days: number;
             /** Ended At */
             ended_at: string | null;
-            evidence: components["schemas"]["CanaryEvidenceResponse"] | null;
+            evidence: components["schemas"]["CanaryEvidence"] | null;
             /** Explanation */
             explanation: string | null;
             /** Horizon */
@@ -6141,10 +6140,10 @@ export interface components {
             workflow_id: number;
         };
         /**
-         * CanarySideResponse
+         * CanarySide
          * @description The calls of one version that count. Rates are 0 to 1; None: not measured.
          */
-        CanarySideResponse: {
+        CanarySide: {
             /** Calls */
             calls: number;
             /** Complaint Rate */
