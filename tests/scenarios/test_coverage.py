@@ -39,8 +39,10 @@ async def add_result(
     root: Root, org: OrgFixture, play_id: int, name: str, path: tuple[list[str], list[str]], **more: Any
 ) -> None:
     nodes, edges = path
+    outcome = {"nodes": nodes, "edges": edges, "end": nodes[-1], "outcome": None, "duration_s": 1.0}
+    outcome["keyed_edges"] = more.pop("keyed_edges", [])
     row = {"name": name, "title": name, "seed": 0, "has_passed": True, "hash": "0" * 64, "faults": [], "turns": []}
-    row |= {"outcome": {"nodes": nodes, "edges": edges, "end": nodes[-1], "outcome": None, "duration_s": 1.0}}
+    row |= {"outcome": outcome}
     async with root.db.transaction() as session:
         await repository.add_results(session, org.id, play_id, [row | more])
 

@@ -45,14 +45,15 @@ def test_the_same_version_passes_and_what_no_caller_notices() -> None:
 
 def test_a_regression_names_the_scenario_and_what_changed() -> None:
     verdict = judge(changed(bye={"say": "Bye."}))
-    assert codes(verdict) == ["scenario_regressed", "coverage_lost", "coverage_lost"]
-    assert (verdict.reasons[0].scenario, verdict.reasons[1].id) == ("takes-sales", "sales")
+    assert codes(verdict) == ["scenario_regressed"] * 2 + ["coverage_lost"] * 3
+    assert [reason.scenario for reason in verdict.reasons[:2]] == ["takes-sales", "presses-sales"]
+    assert [reason.id for reason in verdict.reasons[2:]] == ["sales", "start-sales", "start-sales/words"]
     assert [change.as_json() for change in verdict.changes] == [
         {"kind": "node", "id": "bye", "change": "changed", "fields": ["say"]}
     ]
     lines = list(verdict_lines(verdict))
     assert lines[0] == "changed  node bye: say"
-    assert lines[-1].startswith("Shop: 3 reasons not to publish, hash ")
+    assert lines[-1].startswith("Shop: 5 reasons not to publish, hash ")
 
 
 def test_a_scenario_that_failed_before_is_no_regression() -> None:
@@ -85,12 +86,39 @@ def test_each_demand_can_be_left_out() -> None:
     assert judge(changed(bye={"say": "Bye."}, sales__bye={"condition": "never"}), nothing).has_passed
 
 
+def test_a_prompt_of_another_step_stops_and_a_new_one_does_not() -> None:
+    scenarios_aside = GatePolicy(scenarios_pass=False)
+    verdict = judge(changed(start={"prompt": "Ask for the city."}), scenarios_aside)
+    assert [(reason.code, reason.id) for reason in verdict.reasons] == [("prompt_copied", "start")]
+    assert verdict.reasons[0].message == "“start” has the prompt of “sales” now, instead of its own"
+    assert judge(changed(start={"prompt": "Find out what the caller wants."}), scenarios_aside).has_passed
+    # a step that had the same prompt before has lost nothing
+    alike = changed(start={"prompt": "Ask for the city."})
+    assert judge_draft(examine(alike), examine(alike), scenarios_aside).has_passed
+
+
+def test_keys_that_lead_elsewhere_stop() -> None:
+    swapped = changed(start__sales={"digits": "2"}, start__support={"digits": "1"})
+    assert codes(judge(swapped))[:2] == ["scenario_regressed", "scenario_regressed"]
+    lost = judge(changed(start__sales={"digits": ""}))
+    assert [reason.scenario for reason in lost.reasons if reason.scenario] == ["presses-sales"]
+
+
+def test_coverage_tells_words_from_keys() -> None:
+    said, pressed = (
+        scenario(caller={"turns": [{act: value}]}, expect={"is_over": False})
+        for act, value in (("say", "sales please"), ("press", "1"))
+    )
+    words, keys = (examine_version(agent(), [one], BuiltinLlm).coverage.conditions.taken for one in (said, pressed))
+    assert (words, keys) == (("start-sales/words",), ("start-sales/key",))
+
+
 def test_coverage_counts_tools_and_their_failures() -> None:
     raw = changed(sales={"tool_uuids": ["lookup-1"], "prompt": "Ask for the city with look_up."})
     shop = agent(raw, tools=[LOOKUP])
     side = examine_version(shop, propose_scenarios(shop, BuiltinLlm), BuiltinLlm)
     shares = {name: share.percent for name, share in side.coverage.shares().items()}
-    assert shares == {"nodes": 100.0, "edges": 100.0, "tools": 100.0, "error_paths": 100.0}
+    assert shares == {"nodes": 100.0, "edges": 100.0, "conditions": 100.0, "tools": 100.0, "error_paths": 100.0}
     none = examine_version(shop, [], BuiltinLlm)
     assert none.coverage.tools.missed == ("lookup-1",)
     demanding = judge_draft(none, None, GatePolicy(min_edge_coverage=50))

@@ -18,12 +18,15 @@ def test_paths_take_every_edge_and_go_on_to_an_end() -> None:
     assert paths == [["start-sales", "sales-bye"], ["start-support"], ["start-sales", "sales-bye"]]
 
 
-def test_they_take_every_edge_once_and_pass() -> None:
+def test_they_take_every_edge_once_and_every_key_and_pass() -> None:
     proposed = propose_scenarios(agent(), BuiltinLlm)
     assert [(one.name, one.expect.edges, one.expect.end) for one in proposed] == [
         ("takes-sales", ("start-sales", "sales-bye"), "bye"),
         ("takes-support", ("start-support",), "support"),
+        ("presses-sales", ("start-sales", "sales-bye"), "bye"),
+        ("presses-support", ("start-support",), "support"),
     ]
+    assert [[rule.press or rule.say for rule in one.caller.rules] for one in proposed[2:]] == [["1", "london"], ["2"]]
     assert run_suite(agent(), proposed, BuiltinLlm).failed == 0
     assert read_scenarios(write_scenarios(proposed)) == tuple(proposed)
 
@@ -35,11 +38,12 @@ def test_they_respect_the_names_that_are_taken() -> None:
 
 def test_a_changed_sentence_and_a_wrong_edge_fail() -> None:
     proposed = propose_scenarios(agent(), BuiltinLlm)
+    # once with words and once with keys
     for node, edge in (({"say": "Thank you."}, {}), ({}, {"target": "support"})):
         worse: dict[str, Any] = copy.deepcopy(DEFINITION)
         worse["nodes"][3]["data"] |= node
         worse["edges"][2] |= edge
-        assert run_suite(agent(worse), proposed, BuiltinLlm).failed == 1
+        assert run_suite(agent(worse), proposed, BuiltinLlm).failed == 2
 
 
 def test_tools_answer_once_well_and_once_not() -> None:

@@ -45,8 +45,9 @@ def service(root: Root, program: str, **more: Any) -> ScenarioProposalService:
 
 
 def test_the_program_proposes_what_is_not_covered() -> None:
-    lines: list[Any] = list(propose_lines(PlayOrder(agent(), (), ()), ["start-support"], BuiltinLlm))
-    assert [line.get("covers") for line in lines] == [["start-sales", "sales-bye"], None]
+    lines: list[Any] = list(propose_lines(PlayOrder(agent(), (), ()), ["start-support"], ["start-sales"], BuiltinLlm))
+    assert [line.get("covers") for line in lines] == [["start-sales", "sales-bye"], [], None]
+    assert [line.get("keys") for line in lines] == [[], ["start-support"], None]
     assert (lines[0]["scenario"]["name"], lines[0]["scenario"]["title"]) == ("takes-sales", "Takes “sales”")
 
 
@@ -55,18 +56,19 @@ async def test_proposals_fill_the_gaps_and_nothing_is_stored(
     root: Root, org: OrgFixture, editor: Editor, workflow_id: int
 ) -> None:
     play = (await order(editor, workflow_id))["id"]
-    await add_result(root, org, play, GREETS["name"], SUPPORT)
+    await add_result(root, org, play, GREETS["name"], SUPPORT, keyed_edges=["start-support"])
     before = (await editor.get(f"/workflow/{workflow_id}/scenarios")).json()
     answer = await editor.post(f"/workflow/{workflow_id}/scenario-proposals")
     assert answer.status_code == 200, answer.text
     proposed = answer.json()
     assert (proposed["version_number"], proposed["is_complete"], proposed["missed"]) == (1, True, [])
-    (only,) = proposed["proposals"]
-    assert only["covers"] == ["start-sales", "sales-bye"]
+    words, keys = proposed["proposals"]
+    assert (words["covers"], words["keys"]) == (["start-sales", "sales-bye"], [])
+    assert (keys["covers"], keys["keys"]) == ([], ["start-sales"])
     assert (await editor.get(f"/workflow/{workflow_id}/scenarios")).json() == before
     # what is proposed can be stored as it is
-    stored = await editor.put(f"/workflow/{workflow_id}/scenarios", json={"scenarios": [GREETS, only["scenario"]]})
-    assert stored.json()["scenarios"][1] == only["scenario"]
+    stored = await editor.put(f"/workflow/{workflow_id}/scenarios", json={"scenarios": [GREETS, keys["scenario"]]})
+    assert stored.json()["scenarios"][1] == keys["scenario"]
 
 
 async def test_what_came_before_the_time_was_up_is_kept(root: Root, org: OrgFixture, workflow_id: int) -> None:

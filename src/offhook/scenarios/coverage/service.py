@@ -35,9 +35,11 @@ class GraphCoverage:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioCoverageReport:
-    """Only scenarios that passed are in ``graph``: one that fails proves nothing."""
+    """Only scenarios that passed are in ``graph``: one that fails proves nothing. ``keyed_edges`` are those that a key
+    took in one of them."""
 
     graph: GraphCoverage
+    keyed_edges: frozenset[str]
     total: int
     played: int
     passed: int
@@ -68,6 +70,8 @@ async def measure_scenarios(
     edges = Counter(edge for outcome in passed for edge in set(outcome["edges"]))
     return ScenarioCoverageReport(
         graph=await _cover_graph(session, organization_id, workflow_id, version, nodes, edges),
+        # results of older servers do not say
+        keyed_edges=frozenset(str(edge) for outcome in passed for edge in outcome.get("keyed_edges", ())),
         total=len(names),
         played=len(known),
         passed=len(passed),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject, JsonValue
@@ -36,7 +36,10 @@ class PlayedTurn:
 
 @dataclass(frozen=True, slots=True)
 class PlayedScenario:
-    """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on."""
+    """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on.
+
+    ``keyed_edges`` are those of ``edges`` that a key took.
+    """
 
     turns: Sequence[PlayedTurn]
     journal: Sequence[VoiceEvent]
@@ -47,8 +50,9 @@ class PlayedScenario:
     end_reason: str
     duration_s: float
     unmocked: Sequence[str] = ()
-    edges: Sequence[str] = field(default=())
-    nodes: Sequence[str] = field(default=())
+    edges: Sequence[str] = ()
+    keyed_edges: Sequence[str] = ()
+    nodes: Sequence[str] = ()
 
 
 class _Journal:
@@ -96,6 +100,11 @@ async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed
         duration_s=result.duration_s,
         unmocked=tuple(missing.names),
         edges=tuple(journal.values_of(events.EDGE_TAKEN, "edge_id")),
+        keyed_edges=tuple(
+            str(event.data["edge_id"])
+            for event in journal.events
+            if event.type == events.EDGE_TAKEN and event.data["by"] == "dtmf"
+        ),
         nodes=tuple(journal.values_of(events.NODE_ENTERED, "node_id")),
     )
 

@@ -49,6 +49,7 @@ class ScenarioResult:
             "turns": len(played.turns) - 1 if played is not None else 0,
             "duration_s": played.duration_s if played is not None else 0.0,
             "edges": list(played.edges) if played is not None else [],
+            "keyed_edges": list(played.keyed_edges) if played is not None else [],
             "nodes": list(played.nodes) if played is not None else [],
             "end": played.end if played is not None else None,
             "outcome": played.outcome if played is not None else None,

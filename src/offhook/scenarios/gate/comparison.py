@@ -1,4 +1,4 @@
-"""What changed between two versions of a definition, and texts that changed places."""
+"""What changed between two versions of a definition, texts that changed places, and prompts that were written over."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -55,6 +55,21 @@ def find_swapped_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> I
                 is_swapped = _text(new[one], field) == _text(old[other], field)
                 if is_swapped and _text(new[other], field) == _text(old[one], field):
                     yield SwappedTexts("node" if kind == "node" else "edge", field, one, other)
+
+
+def find_copied_prompts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields (node, other node) where a node lost its own prompt for the one that the other had and has: scenarios with
+    written sentences do not notice, and callers of a model do."""
+    old, new = _items(before, "node"), _items(after, "node")
+    kept = {
+        text: node_id
+        for node_id in reversed(list(old))
+        if (text := _text(old[node_id], "prompt")) and text == _text(new.get(node_id, {}), "prompt")
+    }
+    for node_id in new:
+        own, now = _text(old.get(node_id, {}), "prompt"), _text(new[node_id], "prompt")
+        if own and now != own and now in kept:
+            yield node_id, kept[now]
 
 
 def _compare_items(

@@ -1,5 +1,6 @@
-"""How much of a graph the scenarios take: nodes, edges, tools, and tools that fail."""
+"""How much of a graph the scenarios take: nodes, edges, their conditions, tools, and tools that fail."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from offhook.scenarios.checks import describe_tools
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.suite import ScenarioResult
 from offhook.voice import events
+from offhook.workflows.analysis import list_conditions
 from offhook.workflows.nodes import KINDS
 
 
@@ -30,15 +32,23 @@ class CoverageShare:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioCoverage:
-    """``tools`` are those that nodes name, by id; ``error_paths`` are the same tools, failing."""
+    """``conditions`` are what takes an edge, words and its key, as ``edge/words`` and ``edge/key``. ``tools`` are those
+    that nodes name, by id; ``error_paths`` are the same tools, failing."""
 
     nodes: CoverageShare
     edges: CoverageShare
+    conditions: CoverageShare
     tools: CoverageShare
     error_paths: CoverageShare
 
     def shares(self) -> dict[str, CoverageShare]:
-        return {"nodes": self.nodes, "edges": self.edges, "tools": self.tools, "error_paths": self.error_paths}
+        return {
+            "nodes": self.nodes,
+            "edges": self.edges,
+            "conditions": self.conditions,
+            "tools": self.tools,
+            "error_paths": self.error_paths,
+        }
 
     def as_json(self) -> JsonObject:
         return {name: share.as_json() for name, share in self.shares().items()}
@@ -49,7 +59,15 @@ def measure_coverage(agent: ScenarioAgent, results: Iterable[ScenarioResult]) ->
     played = [result.played for result in results if result.has_passed and result.played is not None]
     graph = agent.graph
     steps = [node.id for node in graph.nodes.values() if node.kind in KINDS and KINDS[node.kind].is_conversational]
-    edges = [edge.id for group in graph.edges.values() for edge in group]
+    edges = [edge for group in graph.edges.values() for edge in group]
+    by_key = {("key", edge) for one in played for edge in one.keyed_edges}
+    # an edge that is taken with a key in one turn and with words in another has been taken twice
+    by_words = {
+        ("words", edge)
+        for one in played
+        for edge, times in Counter(one.edges).items()
+        if times > Counter(one.keyed_edges)[edge]
+    }
     uuids = list(dict.fromkeys(uuid for node in graph.nodes.values() for uuid in node.tool_uuids))
     answers = [event.data for one in played for event in one.journal if event.type == events.TOOL_ANSWERED]
     called = {str(data["name"]) for data in answers}
@@ -57,7 +75,11 @@ def measure_coverage(agent: ScenarioAgent, results: Iterable[ScenarioResult]) ->
     names = _function_names(agent, uuids)
     return ScenarioCoverage(
         nodes=_share(steps, {node for one in played for node in one.nodes}),
-        edges=_share(edges, {edge for one in played for edge in one.edges}),
+        edges=_share([edge.id for edge in edges], {edge for one in played for edge in one.edges}),
+        conditions=_share(
+            [f"{edge.id}/{condition}" for edge in edges for condition in list_conditions(edge)],
+            {f"{edge}/{condition}" for condition, edge in by_key | by_words},
+        ),
         tools=_share(uuids, {uuid for uuid in uuids if not names[uuid].isdisjoint(called)}),
         error_paths=_share(uuids, {uuid for uuid in uuids if not names[uuid].isdisjoint(failed)}),
     )

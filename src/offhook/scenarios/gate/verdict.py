@@ -9,7 +9,7 @@ from offhook.scenarios.checks import check_agent
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.suite import MakeLlm, SuiteResult, run_suite
-from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_swapped_texts
+from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_copied_prompts, find_swapped_texts
 from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
 from offhook.voice import events
 from offhook.workflows.analysis import GraphFinding
@@ -17,7 +17,13 @@ from offhook.workflows.graph import WorkflowGraph
 
 # Answers may take this much longer than before, for what rounding does to virtual times.
 ANSWER_TIME_SLACK_S: Final = 0.05
-_SHARES: Final = {"nodes": "steps", "edges": "transitions", "tools": "tools", "error_paths": "error paths"}
+_SHARES: Final = {
+    "nodes": "steps",
+    "edges": "transitions",
+    "conditions": "conditions",
+    "tools": "tools",
+    "error_paths": "error paths",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,7 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
         *(_failed_scenarios(draft, published) if policy.scenarios_pass else ()),
         *(_new_findings(draft, published) if policy.no_new_findings else ()),
         *(_swapped_texts(draft, published) if policy.no_new_findings else ()),
+        *(_copied_prompts(draft, published) if policy.no_new_findings else ()),
         *(_lost_coverage(draft, published, policy)),
         *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
     )
@@ -154,6 +161,14 @@ def _swapped_texts(draft: GateSide, published: GateSide | None) -> Iterator[Gate
         one, other = (_name_part(draft.agent.graph, found.kind, part) for part in (found.one, found.other))
         message = f"{one} and {other} have swapped their texts ({found.field})"
         yield GateReason("texts_swapped", message, found.kind, found.one)
+
+
+def _copied_prompts(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is None:
+        return
+    for id_, source in find_copied_prompts(published.agent.definition, draft.agent.definition):
+        one, other = (_name_part(draft.agent.graph, "node", part) for part in (id_, source))
+        yield GateReason("prompt_copied", f"{one} has the prompt of {other} now, instead of its own", "node", id_)
 
 
 def _name_part(graph: WorkflowGraph, kind: str, id_: str) -> str:

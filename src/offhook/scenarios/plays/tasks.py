@@ -49,7 +49,7 @@ class _Progress:
         result = line["result"]
         self.done += 1
         self.passed += bool(result["passed"])
-        rest = {key: result[key] for key in ("edges", "nodes", "end", "outcome", "duration_s")}
+        rest = {key: result[key] for key in ("edges", "keyed_edges", "nodes", "end", "outcome", "duration_s")}
         self.unstored.append(
             {
                 "name": result["name"],

@@ -42,18 +42,24 @@ def main() -> int:
     # what it took to start is not the agent's
     limit_s = math.ceil(time.process_time()) + int(cpu_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
-    for line in propose_lines(PlayOrder.from_json(raw["order"]), raw["covered"], make_llm):
+    for line in propose_lines(PlayOrder.from_json(raw["order"]), raw["covered"], raw["pressed"], make_llm):
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
     return 0
 
 
-def propose_lines(order: PlayOrder, covered: Collection[str], make_llm: MakeLlm) -> Iterator[JsonObject]:
-    """Yields ``{scenario, covers}`` for each proposal beside the scenarios of the order, and at the end ``{}``."""
+def propose_lines(
+    order: PlayOrder, covered: Collection[str], pressed: Collection[str], make_llm: MakeLlm
+) -> Iterator[JsonObject]:
+    """Yields ``{scenario, covers, keys}`` for each proposal beside the scenarios of the order, and at the end ``{}``."""
     names = {scenario.name for scenario in order.scenarios}
-    proposer = ScenarioProposer(order.agent, make_llm, names, set(covered))
+    proposer = ScenarioProposer(order.agent, make_llm, names, set(covered), set(pressed))
     for proposal in proposer.propose(MAX_SCENARIOS - len(order.scenarios)):
-        yield {"scenario": scenario_as_json(proposal.scenario), "covers": list(proposal.covers)}
+        yield {
+            "scenario": scenario_as_json(proposal.scenario),
+            "covers": list(proposal.covers),
+            "keys": list(proposal.keys),
+        }
     yield {}
 
 

@@ -1,4 +1,4 @@
-"""Proposes scenarios from a graph: a caller for every edge, and what came of the call as what must hold.
+"""Proposes scenarios from a graph: a caller for every edge and every key, and what came of the call as what must hold.
 
 A proposal keeps an agent as it is: it is played with the version it is made from, and expects the same edges, words,
 tool calls and values. Edges that no offered sentence takes are left to the author.
@@ -7,6 +7,7 @@ tool calls and values. Edges that no offered sentence takes are left to the auth
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any, Final
 
 from offhook.scenarios.definition import MAX_SCENARIOS, Scenario
@@ -67,45 +68,64 @@ class _Attempt:
 @dataclass(frozen=True, slots=True)
 class ScenarioProposal:
     """``covers`` are the edges that it takes first, by id, in their order; none where the same call is held with tools
-    that fail."""
+    that fail, or with keys instead of words. ``keys`` are the edges whose keys it is the first to press."""
 
     scenario: Scenario
     covers: tuple[str, ...]
+    keys: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class ScenarioProposer:
-    """Proposes for one agent. ``names``: those that are taken; ``covered``: edges that need no proposal."""
+    """Proposes for one agent. ``names``: those that are taken; ``covered``: edges that need no proposal;
+    ``pressed``: edges whose key needs none."""
 
     agent: ScenarioAgent
     make_llm: MakeLlm
     names: set[str] = field(default_factory=set)
     covered: set[str] = field(default_factory=set)
+    pressed: set[str] = field(default_factory=set)
     failed_tools: set[str] = field(default_factory=set)
 
     def propose(self, limit: int = MAX_SCENARIOS) -> Iterator[ScenarioProposal]:
-        """Yields scenarios that together take every edge that the offline agent can be talked to."""
-        count = 0
-        for path in iter_paths(self.agent.graph):
+        """Yields scenarios that together take every edge that the offline agent can be talked to, and every key."""
+        yield from islice(chain(self._propose_words(), self._propose_keys()), max(limit, 0))
+
+    def _propose_words(self) -> Iterator[ScenarioProposal]:
+        for path in self._paths():
             target = next((edge for edge in path if edge.id not in self.covered), None)
-            if target is None or count >= limit or any(len(edge.source) > MAX_NODE_ID for edge in path):
+            found = self._talk_along(path, target) if target is not None else None
+            if target is None or found is None:
                 continue
-            found = self._talk_along(path, target)
-            if found is None:
-                continue
-            count += 1
-            shown = (target.label or self.agent.graph.nodes[target.target].name)[:MAX_SHOWN]
+            shown = self._show(target)
             yield self._keep(f"takes {target.label}", f"Takes “{shown}”", *found)
-            failing = self._let_tools_fail(*found)
-            if failing is not None and count < limit:
-                count += 1
+            if (failing := self._let_tools_fail(*found)) is not None:
                 yield self._keep(f"tool fails {target.label}", f"Takes “{shown}” while tools fail", *failing)
 
-    def _talk_along(self, path: Path, target: Edge) -> tuple[_Attempt, PlayedScenario] | None:
-        """Tries words at each edge until the target is taken and the call ends; then with tools that fail."""
+    def _propose_keys(self) -> Iterator[ScenarioProposal]:
+        """A caller who presses is sent where the keys lead, whatever the words of the edges are. The longest paths come
+        first: they have the most keys."""
+        for path in reversed(list(self._paths())):
+            target = next((edge for edge in path if has_key(edge) and edge.id not in self.pressed), None)
+            found = self._talk_along(path, target, by_key=True) if target is not None else None
+            if target is not None and found is not None:
+                yield self._keep(f"presses {target.label}", f"Takes “{self._show(target)}” by key", *found)
+
+    def _paths(self) -> Iterator[Path]:
+        for path in iter_paths(self.agent.graph):
+            if all(len(edge.source) <= MAX_NODE_ID for edge in path):
+                yield path
+
+    def _show(self, edge: Edge) -> str:
+        return (edge.label or self.agent.graph.nodes[edge.target].name)[:MAX_SHOWN]
+
+    def _talk_along(self, path: Path, target: Edge, *, by_key: bool = False) -> tuple[_Attempt, PlayedScenario] | None:
+        """Tries words at each edge, or its key first, until the target is taken and the call ends; then with tools that
+        fail."""
         nodes = [self.agent.graph.nodes[edge.source] for edge in path]
         with_tools = {at for at, node in enumerate(nodes) if node.tool_uuids and node.examples}
-        first = _Attempt(path, (0,) * len(path), frozenset(with_tools))
+        choices = tuple(_place_of_key(edge, node) if by_key else 0 for edge, node in zip(path, nodes, strict=True))
+        first = _Attempt(path, choices, frozenset(with_tools))
         has_tools = any(node.tool_uuids for node in nodes)
         best = None
         for start in (first, replace(first, tools_fail=True)) if has_tools else (first,):
@@ -113,7 +133,7 @@ class ScenarioProposer:
             for _ in range(MAX_TRIES):
                 if attempt is None or (played := self._play(attempt)) is None:
                     break
-                if target.id in played.edges:
+                if target.id in (played.keyed_edges if by_key else played.edges):
                     best = attempt, played
                     if played.end is not None:
                         return best
@@ -142,9 +162,11 @@ class ScenarioProposer:
     def _keep(self, words: str, title: str, attempt: _Attempt, played: PlayedScenario) -> ScenarioProposal:
         covers = tuple(edge for edge in dict.fromkeys(played.edges) if edge not in self.covered)
         self.covered.update(covers)
+        keys = tuple(edge for edge in dict.fromkeys(played.keyed_edges) if edge not in self.pressed)
+        self.pressed.update(keys)
         name = self._unused_name(words)
         self.names.add(name)
-        return ScenarioProposal(_expect_played(attempt.as_scenario(self.agent, name), title, played), covers)
+        return ScenarioProposal(_expect_played(attempt.as_scenario(self.agent, name), title, played), covers, keys)
 
     def _unused_name(self, words: str) -> str:
         base = _NOT_IN_NAMES.sub("-", words.lower())[:MAX_NAME].strip("-")
@@ -159,10 +181,20 @@ def propose_scenarios(agent: ScenarioAgent, make_llm: MakeLlm, *, beside: Sequen
     return [proposal.scenario for proposal in proposer.propose(MAX_SCENARIOS - len(beside))]
 
 
+def has_key(edge: Edge) -> bool:
+    """Returns whether callers can take the edge with keys."""
+    return edge.digits is not None and 0 < len(edge.digits) <= MAX_KEYS
+
+
+def _place_of_key(edge: Edge, node: Node) -> int:
+    """Returns where the key stands among the possible acts; 0 without one."""
+    return next((at for at, act in enumerate(_possible_acts(edge, node)) if "press" in act), 0)
+
+
 def _possible_acts(edge: Edge, node: Node) -> list[dict[str, Any]]:
     """Returns what callers may do to take an edge: its examples, its key, what its label and condition say."""
     acts: list[dict[str, Any]] = [{"say": phrase[:MAX_WORDS]} for phrase in edge.examples[:3]]
-    if edge.digits and len(edge.digits) <= MAX_KEYS:
+    if has_key(edge):
         acts.append({"press": edge.digits})
     acts += [{"say": phrase[:MAX_WORDS]} for phrase in node.examples[:1]]
     if edge.label:

@@ -9,10 +9,11 @@ from offhook.scenarios.proposals.service import ProposedScenarios
 
 class ScenarioProposalResponse(BaseModel):
     """``covers`` are the edges that this scenario is the first to take; empty where it repeats a call with failing
-    tools."""
+    tools or with keys. ``keys`` are the edges whose keys it is the first to press."""
 
     scenario: Annotated[dict[str, Any], Field(description="A scenario as in a file, without default values.")]
     covers: list[str]
+    keys: list[str] = Field(default_factory=list)
 
 
 class ScenarioProposalsResponse(BaseModel):

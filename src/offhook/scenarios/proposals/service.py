@@ -33,8 +33,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProposedScenarios:
-    """``proposals`` hold a ``scenario``, and the edges that it ``covers`` first; ``missed`` are edges that neither they nor
-    scenarios that passed take. ``is_complete`` is False when time ran out."""
+    """``proposals`` hold a ``scenario``, the edges that it ``covers`` first, and those whose ``keys`` it presses first;
+    ``missed`` are edges that neither they nor scenarios that passed take. ``is_complete`` is False when time ran out."""
 
     version_number: int
     proposals: Sequence[JsonObject]
@@ -100,10 +100,12 @@ class ScenarioProposalService:
 
 
 async def _write_order(session: AsyncSession, organization_id: int, workflow_id: int) -> _Order:
-    coverage = (await measure_scenarios(session, organization_id, workflow_id)).graph
+    measured = await measure_scenarios(session, organization_id, workflow_id)
+    coverage = measured.graph
     version = await workflows.get_numbered_version(session, organization_id, workflow_id, coverage.version_number)
     agent, scenarios = await load_agent(session, version), await load_scenarios(session, version)
     covered = [edge for edge, count in coverage.edges.items() if count > 0]
-    content = {"order": PlayOrder(agent, scenarios, ()).as_json(), "covered": covered}
+    order = PlayOrder(agent, scenarios, ()).as_json()
+    content = {"order": order, "covered": covered, "pressed": sorted(measured.keyed_edges)}
     text = await asyncio.to_thread(json.dumps, content)
     return _Order(coverage.version_number, list(coverage.edges), covered, text.encode())

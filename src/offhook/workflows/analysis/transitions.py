@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from offhook.workflows.analysis.findings import GraphFinding
 from offhook.workflows.graph import Edge, Node, WorkflowGraph
 
+EdgeCondition = Literal["words", "key"]
 _ALWAYS: Final = re.compile(
     r"^(always|true|default|next|continue|proceed|unconditional(ly)?|immediately|any ?way|done|go on)\W*$"
     r"|^(always|immediately|directly)\b",
@@ -24,6 +25,12 @@ def is_unconditional(edge: Edge) -> bool:
 def is_never_taken(edge: Edge) -> bool:
     """Returns True for an edge that neither words nor keys take."""
     return not edge.digits and _NEVER.search(edge.condition.strip()) is not None
+
+
+def list_conditions(edge: Edge) -> tuple[EdgeCondition, ...]:
+    """Returns what can take an edge: words, which a condition or examples describe, and its key."""
+    has_words = bool(edge.condition or edge.examples or not edge.digits)
+    return (*(("words",) if has_words else ()), *(("key",) if edge.digits else ()))
 
 
 def find_shadowed_edges(graph: WorkflowGraph) -> dict[str, Edge]:

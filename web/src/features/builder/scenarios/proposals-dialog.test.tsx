@@ -22,11 +22,13 @@ const GRAPH = parse({
 const OWN = { name: "books", title: "Books a table", caller: { turns: ["a table"] }, expect: { end: "bye" } };
 const BOOKS = { name: "takes-books", title: "Takes “Books”", caller: { rules: [] }, expect: { edges: ["e1"] } };
 const FAILS = { name: "tool-fails-books", title: "Takes “Books” while tools fail", expect: { edges: ["e1"] } };
+const PRESSES = { name: "presses-books", title: "Takes “Books” by key", expect: { edges: ["e1"] } };
 const FOUND = {
   version_number: 2,
   proposals: [
-    { scenario: BOOKS, covers: ["e1"] },
-    { scenario: FAILS, covers: [] },
+    { scenario: BOOKS, covers: ["e1"], keys: [] },
+    { scenario: FAILS, covers: [], keys: [] },
+    { scenario: PRESSES, covers: [], keys: ["e1"] },
   ],
   missed: ["e2"],
   is_complete: true,
@@ -60,10 +62,12 @@ it("shows what each proposal takes, and saves those that are chosen", async () =
   const dialog = await screen.findByRole("dialog", { name: "Proposed scenarios" });
   expect(await within(dialog).findByText("Covers Welcome → Books.")).toBeTruthy();
   expect(within(dialog).getByText("The same call, with tools that fail.")).toBeTruthy();
+  expect(within(dialog).getByText("Presses the keys of Welcome → Books.")).toBeTruthy();
   expect(within(dialog).getByText(/Write scenarios for them yourself: Welcome → Complains/)).toBeTruthy();
   expect(server.sent.map(({ route }) => route)).toEqual([PROPOSE]);
 
   await user.click(within(dialog).getByRole("checkbox", { name: "Takes “Books” while tools fail" }));
+  await user.click(within(dialog).getByRole("checkbox", { name: "Takes “Books” by key" }));
   // Someone took the name while this was open.
   const taken = { ...OWN, name: "takes-books" };
   server.on(`GET ${AGENT}/scenarios`, { body: { version_number: 2, revision: 8, scenarios: [OWN, taken] } });
@@ -89,7 +93,7 @@ it("saves nothing while none is chosen, and keeps the choice when it is refused"
     status: 409,
     body: { code: "revision_conflict", detail: "The agent was changed." },
   });
-  await user.click(screen.getByRole("button", { name: "Save 2 scenarios" }));
+  await user.click(screen.getByRole("button", { name: "Save 3 scenarios" }));
   expect(await screen.findByText("The agent was changed.")).toBeTruthy();
   expect(screen.getByRole("checkbox", { name: "Takes “Books”" })).toHaveProperty("checked", true);
 });

@@ -85,7 +85,7 @@ interface ChoiceProps {
 }
 
 function Choice({ found, left, onLeave }: ChoiceProps) {
-  const proposals = found.proposals.map(({ scenario, covers }) => ({ scenario: scenario as PlainScenario, covers }));
+  const proposals = found.proposals.map(({ scenario, ...parts }) => ({ scenario: scenario as PlainScenario, parts }));
   const names = proposals.map(({ scenario }) => scenario.name);
   return (
     <>
@@ -105,11 +105,11 @@ function Choice({ found, left, onLeave }: ChoiceProps) {
         onChange={() => onLeave(left.length === 0 ? names : [])}
       />
       <Stack gap={10} className={classes.proposals} role="region" aria-label="Proposals" tabIndex={0}>
-        {proposals.map(({ scenario, covers }) => (
+        {proposals.map(({ scenario, parts }) => (
           <Checkbox
             key={scenario.name}
             label={titleOf(scenario)}
-            description={<Covers ids={covers} />}
+            description={<Covers {...parts} />}
             checked={!left.includes(scenario.name)}
             onChange={({ currentTarget: { checked } }) =>
               onLeave(checked ? left.filter((name) => name !== scenario.name) : [...left, scenario.name])
@@ -122,10 +122,12 @@ function Choice({ found, left, onLeave }: ChoiceProps) {
   );
 }
 
-function Covers({ ids }: { ids: readonly string[] }) {
+function Covers({ covers, keys = [] }: { covers: readonly string[]; keys?: readonly string[] }) {
   const { document } = useEditorContext();
-  if (ids.length === 0) return <>The same call, with tools that fail.</>;
-  return <>Covers {edgeTitles(document.definition, ids).join(", ")}.</>;
+  const list = (ids: readonly string[]) => edgeTitles(document.definition, ids).join(", ");
+  if (covers.length > 0) return <>Covers {list(covers)}.</>;
+  if (keys.length > 0) return <>Presses the keys of {list(keys)}.</>;
+  return <>The same call, with tools that fail.</>;
 }
 
 function Missed({ ids }: { ids: readonly string[] }) {
