@@ -3,8 +3,9 @@
 import random
 
 import pytest
+from bench.defect_effects import CallEffects
 from bench.defect_graphs import generate_graph, generate_large_graph
-from bench.defect_planting import SLIPS, plant_defects, plant_harmless
+from bench.defect_planting import KINDS, plant_defects, plant_harmless
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios import build_scenario_agent, run_suite
@@ -22,6 +23,27 @@ def test_the_same_seed_makes_the_same_clean_graphs() -> None:
 
 
 @pytest.mark.slow
+def test_every_kind_is_planted_and_changes_calls_and_layout_does_not() -> None:
+    name, definition, tools = generate_graph(6)
+    agent = build_scenario_agent(name, definition, tools=tools)
+    effects = CallEffects(agent, propose_scenarios(agent, BuiltinLlm), BuiltinLlm)
+    defects = list(plant_defects(agent, random.Random(1), len(KINDS)))
+    assert {defect.kind for defect in defects} == set(KINDS)
+    assert [defect.what for defect in defects if not effects.has_change(defect.agent)] == []
+    silent = {"nothing", "layout", "order", "notes", "colors", "shorter_timeout"}
+    harmless = [change for change in plant_harmless(agent, random.Random(1)) if change.kind in silent]
+    assert [change.kind for change in harmless if effects.has_change(change.agent)] == ["shorter_timeout"]
+
+
+def test_a_second_half_of_defects_repeats_none_of_the_first() -> None:
+    name, definition, tools = generate_graph(3)
+    agent = build_scenario_agent(name, definition, tools=tools)
+    known: set[str] = set()
+    halves = [[one.what for one in plant_defects(agent, random.Random(seed), 10, known)] for seed in (1, 2)]
+    assert len(known) == len({*halves[0], *halves[1]}) == 20
+
+
+@pytest.mark.slow
 def test_slips_are_stopped_and_harmless_changes_are_not() -> None:
     name, definition, tools = generate_graph(3)
     agent = build_scenario_agent(name, definition, tools=tools)
@@ -31,8 +53,8 @@ def test_slips_are_stopped_and_harmless_changes_are_not() -> None:
     for change in plant_harmless(agent, random.Random(1)):
         draft = examine_version(change.agent, scenarios, BuiltinLlm)
         assert judge_draft(draft, published, GatePolicy()).reasons == (), change.kind
-    defects = list(plant_defects(agent, random.Random(1), len(SLIPS)))
-    assert len({defect.what for defect in defects}) == len(SLIPS)
+    defects = list(plant_defects(agent, random.Random(1), len(KINDS)))
+    assert len({defect.what for defect in defects}) == len(KINDS)
     for defect in defects:
         draft = examine_version(defect.agent, scenarios, BuiltinLlm, stops_at_failure=True)
         assert not judge_draft(draft, published, GatePolicy()).has_passed, defect.what
