@@ -18,6 +18,7 @@ from offhook.voice.input.silero_graph import build_graph
 from offhook.voice.ports import OnWindow
 
 WINDOW: Final = 256
+_WINDOW_BYTES: Final = 2 * WINDOW
 CONTEXT: Final = 32
 RATE: Final = 8000
 WINDOW_S: Final = WINDOW / RATE
@@ -46,14 +47,14 @@ class _SileroStream:
         self._engine = engine
         self.slot = slot
         self.on_window = on_window
-        self.pending: NDArray[np.int16] = np.zeros(0, np.int16)
+        self.pending = bytearray()
         self.is_closed = False
 
     def push(self, samples_8k: NDArray[np.int16]) -> None:
         if self.is_closed:
             return
-        self.pending = np.concatenate((self.pending, samples_8k)) if self.pending.size else samples_8k
-        if self.pending.size >= WINDOW:
+        self.pending += samples_8k.tobytes()
+        if len(self.pending) >= _WINDOW_BYTES:
             self._engine.enqueue_stream(self)
 
     def close(self) -> None:
@@ -105,10 +106,11 @@ class SileroVad:
         self._timer = None
         while self._ready:
             streams = list(self._ready)
-            windows = np.stack([stream.pending[:WINDOW] for stream in streams])
+            sound = b"".join([stream.pending[:_WINDOW_BYTES] for stream in streams])
+            windows = np.frombuffer(sound, np.int16).reshape(-1, WINDOW)
             for stream in streams:
-                stream.pending = stream.pending[WINDOW:]
-                if stream.pending.size < WINDOW:
+                del stream.pending[:_WINDOW_BYTES]
+                if len(stream.pending) < _WINDOW_BYTES:
                     del self._ready[stream]
             # For all at once: of one window it would take as long as of twenty.
             is_sound = (windows.max(axis=1) >= SILENCE_PEAK) | (windows.min(axis=1) <= -SILENCE_PEAK)

@@ -8,6 +8,8 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|e\.g|i\.e|a\.m|p\.m|etc|Inc|Ltd|approx)\.)[\"')\]]*\s*$"
 )
 _CLAUSE = re.compile(r"(?<=[,;:\u2013\u2014])\s+")
+# Most tokens bring none of these; looking for them takes a tenth of the time.
+_MAYBE_CUT = re.compile(r"[\n.!?…\u3002\uff1f\uff01,;:\u2013\u2014]")
 MIN_FIRST_CLAUSE = 18
 MAX_LENGTH = 240
 
@@ -36,6 +38,8 @@ class SentenceSplitter:
         return [rest] if rest else []
 
     def _find_cut(self) -> int | None:
+        if len(self._text) <= MAX_LENGTH and not _MAYBE_CUT.search(self._text):
+            return None
         for match in _END.finditer(self._text):
             if "\n" in match.group() or not _ABBREVIATION.search(self._text[: match.start()]):
                 return match.end()
