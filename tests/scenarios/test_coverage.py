@@ -1,11 +1,15 @@
-"""Which nodes and edges of an agent its scenarios took, and which its telephone calls."""
+"""Which nodes, edges, conditions and tools of an agent its scenarios took, and which its telephone calls."""
 
+import copy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.kit.crypto import Keyring
+from offhook.orgs.data_keys.keys import DataKeys
+from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.artifacts.links import BROWSER
@@ -25,6 +29,14 @@ __all__ = ["editor", "other_editor", "viewer"]
 SALES = (["start", "sales", "bye"], ["start-sales", "sales-bye"])
 SUPPORT = (["start", "support"], ["start-support"])
 NOTHING = {"start": 0, "sales": 0, "support": 0, "bye": 0}
+NO_CONDITION = {
+    "start-sales/words": 0,
+    "start-sales/key": 0,
+    "start-support/words": 0,
+    "start-support/key": 0,
+    "sales-bye/words": 0,
+}
+LOOKUP, CALCULATOR = "demo_order_status", "calculator"
 
 
 @pytest.fixture
@@ -39,8 +51,8 @@ async def add_result(
     root: Root, org: OrgFixture, play_id: int, name: str, path: tuple[list[str], list[str]], **more: Any
 ) -> None:
     nodes, edges = path
-    outcome = {"nodes": nodes, "edges": edges, "end": nodes[-1], "outcome": None, "duration_s": 1.0}
-    outcome["keyed_edges"] = more.pop("keyed_edges", [])
+    outcome: dict[str, Any] = {"nodes": nodes, "edges": edges, "end": nodes[-1], "outcome": None, "duration_s": 1.0}
+    outcome |= {key: more.pop(key) for key in ("keyed_edges", "tools", "failed_tools") if key in more}
     row = {"name": name, "title": name, "seed": 0, "has_passed": True, "hash": "0" * 64, "faults": [], "turns": []}
     row |= {"outcome": outcome}
     async with root.db.transaction() as session:
@@ -50,10 +62,14 @@ async def add_result(
 async def hold_call(
     root: Root, org: OrgFixture, workflow_id: int, path: tuple[list[str], list[str]], **values: Any
 ) -> None:
-    """Stores a call that took this path; ``values`` are set on its row afterwards."""
+    """Stores a call that took this path, some of its edges by key (``keyed``), with answers of tools by name
+    (``answered``, ``failed``); other ``values`` are set on its row afterwards."""
     nodes, edges = path
     now = datetime.now(UTC)
     mode, use_draft = values.pop("mode", "sandbox"), values.pop("use_draft", False)
+    keyed = values.pop("keyed", ())
+    answers = [(name, True) for name in values.pop("answered", ())]
+    answers += [(name, False) for name in values.pop("failed", ())]
     async with root.db.transaction() as session:
         run = await runs.create_run(
             session,
@@ -63,8 +79,12 @@ async def hold_call(
             direction="inbound",
             use_draft=use_draft,
         )
-        went = [("node_entered", {"node_id": node, "name": node}) for node in nodes]
-        went += [("edge_taken", {"edge_id": edge, "label": edge}) for edge in edges]
+        went: list[tuple[str, dict[str, Any]]] = [("node_entered", {"node_id": node, "name": node}) for node in nodes]
+        went += [
+            ("edge_taken", {"edge_id": edge, "label": edge, "by": "dtmf" if edge in keyed else "model"})
+            for edge in edges
+        ]
+        went += [("tool_answered", {"id": "1", "name": name, "ok": ok}) for name, ok in answers]
         went += [("agent_said", {"text": "start", "node_id": "start"})]
         events = [
             NewEvent(run.id, kind, at, encode_event_data(data), now + timedelta(microseconds=at))
@@ -76,8 +96,26 @@ async def hold_call(
             setattr(row, name, value)
 
 
+def conditions(answer: dict[str, Any]) -> dict[str, int]:
+    return {f"{part['edge_id']}/{part['condition']}": part["count"] for part in answer["conditions"]}
+
+
+def tools(answer: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    return {part["name"]: (part["count"], part["failed_count"]) for part in answer["tools"]}
+
+
 def counts(answer: dict[str, Any], parts: str) -> dict[str, int]:
     return {part["id"]: part["count"] for part in answer[parts]}
+
+
+@pytest.fixture
+async def with_tools(editor: Editor) -> int:
+    """The same agent with two tools that need no set-up, published and with scenarios in its draft."""
+    raw: dict[str, Any] = copy.deepcopy(DEFINITION)
+    raw["nodes"][1]["data"]["tool_uuids"] = [LOOKUP, CALCULATOR]
+    made = await editor.create_published(raw, "Shop with tools")
+    await keep(editor, made, GREETS, PRESSES)
+    return made
 
 
 class TestScenarios:
@@ -113,6 +151,23 @@ class TestScenarios:
             NOTHING,
         )
 
+    async def test_words_and_keys_tools_and_their_failures_are_counted(
+        self, root: Root, org: OrgFixture, editor: Editor, with_tools: int
+    ) -> None:
+        path = f"/workflow/{with_tools}/scenario-coverage"
+        nothing = (await editor.get(path)).json()
+        assert (conditions(nothing), tools(nothing)) == (NO_CONDITION, {LOOKUP: (0, 0), CALCULATOR: (0, 0)})
+        play = (await order(editor, with_tools))["id"]
+        # a result of an older server
+        await add_result(root, org, play, GREETS["name"], SUPPORT)
+        both_ways = (["start", "sales", "start", "sales"], ["start-sales", "start-sales", "sales-bye"])
+        found = {"keyed_edges": ["start-sales"], "tools": [LOOKUP], "failed_tools": [LOOKUP]}
+        await add_result(root, org, play, PRESSES["name"], both_ways, **found)
+        answer = (await editor.get(path)).json()
+        taken = {"start-sales/words": 1, "start-sales/key": 1, "start-support/words": 1, "sales-bye/words": 1}
+        assert conditions(answer) == NO_CONDITION | taken
+        assert tools(answer) == {LOOKUP: (1, 1), CALCULATOR: (0, 0)}
+
     async def test_refuses_others(
         self, client: AsyncClient, editor: Editor, other_editor: Editor, workflow_id: int
     ) -> None:
@@ -145,6 +200,18 @@ class TestCalls:
         assert counts(answer, "edges") == {"start-sales": 2, "start-support": 0, "sales-bye": 1}
         longer = (await viewer.get(f"{path}?days=32")).json()
         assert (longer["calls"], counts(longer, "edges")["start-support"]) == (3, 1)
+
+    @pytest.mark.parametrize("encrypts", [False, True])
+    async def test_words_and_keys_tools_and_their_failures_are_counted(
+        self, root: Root, org: OrgFixture, editor: Editor, with_tools: int, encrypts: bool
+    ) -> None:
+        provide_word_keys(root.db, WordKeys(DataKeys(root.get(Keyring)), encrypts=encrypts))
+        await hold_call(root, org, with_tools, SALES, keyed=["start-sales"], answered=[LOOKUP, LOOKUP])
+        await hold_call(root, org, with_tools, SALES, answered=[LOOKUP], failed=[LOOKUP, "gone_tool"])
+        answer = (await editor.get(f"/workflow/{with_tools}/call-coverage")).json()
+        assert counts(answer, "edges") == {"start-sales": 2, "start-support": 0, "sales-bye": 2}
+        assert conditions(answer) == NO_CONDITION | {"start-sales/words": 1, "start-sales/key": 1, "sales-bye/words": 2}
+        assert tools(answer) == {LOOKUP: (2, 1), CALCULATOR: (0, 0)}
 
     async def test_reads_a_bounded_number_of_the_newest(self, root: Root, org: OrgFixture, workflow_id: int) -> None:
         for age, path in ((1, SALES), (2, SALES), (3, SUPPORT)):

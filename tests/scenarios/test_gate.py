@@ -119,6 +119,8 @@ def test_coverage_counts_tools_and_their_failures() -> None:
     side = examine_version(shop, propose_scenarios(shop, BuiltinLlm), BuiltinLlm)
     shares = {name: share.percent for name, share in side.coverage.shares().items()}
     assert shares == {"nodes": 100.0, "edges": 100.0, "conditions": 100.0, "tools": 100.0, "error_paths": 100.0}
+    played = [result.as_json() for result in side.suite.results if result.name.startswith("tool-fails")]
+    assert [(one["tools"], one["failed_tools"]) for one in played] == [(["look_up"], ["look_up"])]
     none = examine_version(shop, [], BuiltinLlm)
     assert none.coverage.tools.missed == ("lookup-1",)
     demanding = judge_draft(none, None, GatePolicy(min_edge_coverage=50))

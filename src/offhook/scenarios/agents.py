@@ -13,7 +13,7 @@ from offhook.scenarios.files import parse_scenarios
 from offhook.tools import service as tools
 from offhook.tools.definitions import read_definition
 from offhook.workflows import service as workflows
-from offhook.workflows.graph import parse_graph
+from offhook.workflows.graph import WorkflowGraph, parse_graph
 from offhook.workflows.service import VersionToRun
 from offhook.workflows.version_scenarios.queries import read_scenarios
 
@@ -53,17 +53,22 @@ async def load_agent(session: AsyncSession, version: VersionToRun) -> ScenarioAg
     scenarios."""
     graph = parse_graph(version.definition)
     refs = {ref for node in graph.nodes.values() for ref in node.document_refs}
-    uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
-    rows = await tools.named_tools(session, version.organization_id, uuids) if uuids else ()
     return build_scenario_agent(
         version.workflow_name,
         version.definition,
         configurations=version.configurations,
-        tools=[
-            ScenarioTool(str(row.tool_uuid), row.name, row.description or "", read_definition(row.definition))
-            for row in rows
-            if row.status == tools.ACTIVE
-        ],
+        tools=await load_tools(session, version.organization_id, graph),
         variables=version.template_context_variables,
         documents=await knowledge.read_texts(session, version.organization_id, refs, max_chars=MAX_DOCUMENT_CHARS),
     )
+
+
+async def load_tools(session: AsyncSession, organization_id: int, graph: WorkflowGraph) -> list[ScenarioTool]:
+    """Returns the tools of the organization that the graph names; those that are archived are left out."""
+    uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
+    rows = await tools.named_tools(session, organization_id, uuids) if uuids else ()
+    return [
+        ScenarioTool(str(row.tool_uuid), row.name, row.description or "", read_definition(row.definition))
+        for row in rows
+        if row.status == tools.ACTIVE
+    ]

@@ -1,16 +1,19 @@
-"""Counts the nodes and edges that an agent's newest telephone calls took."""
+"""Reads what an agent's newest telephone calls took: nodes, edges, keys, tools."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.artifacts.links import BROWSER
+from offhook.runs.records.event_cipher import open_events
 from offhook.runs.states import TEXT_CHAT
 from offhook.runs.tables import Run, RunEvent
-from offhook.voice.events import EDGE_TAKEN, NODE_ENTERED
+from offhook.voice.events import EDGE_TAKEN, NODE_ENTERED, TOOL_ANSWERED
+from offhook.workflows.analysis import EdgeCondition
 
 # Of a call that never ends only its beginning is read.
 MAX_EVENTS_PER_CALL: Final = 2000
@@ -37,13 +40,31 @@ async def list_newest_calls(
     return rows.all()
 
 
-async def count_visits(
-    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
-) -> dict[tuple[str, str], int]:
-    """Returns in how many of these runs each node was entered and each edge taken, by the event's type and the id."""
+class ToolAnswer(NamedTuple):
+    """A function that answered in a run; ``has_failed``: with an error."""
+
+    run_id: int
+    name: str
+    has_failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisitCounts:
+    """In how many runs each node was entered and each edge taken, by id. ``conditions``: with words, and with a key."""
+
+    nodes: Mapping[str, int]
+    edges: Mapping[str, int]
+    conditions: Mapping[tuple[str, EdgeCondition], int]
+
+
+async def count_visits(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> VisitCounts:
+    """Returns what these runs took, from one reading of their events."""
     part = func.coalesce(RunEvent.data["edge_id"].astext, RunEvent.data["node_id"].astext)
+    by_key = RunEvent.data["by"].astext.is_not_distinct_from("dtmf")
+    # one row for each part, and one for each part with how it was taken
+    is_whole = func.grouping(by_key)
     rows = await session.execute(
-        select(RunEvent.type, part, func.count(RunEvent.run_id.distinct()))
+        select(RunEvent.type, part, by_key, is_whole, func.count(RunEvent.run_id.distinct()))
         .where(
             RunEvent.organization_id == organization_id,
             RunEvent.run_id.in_(run_ids),
@@ -51,6 +72,40 @@ async def count_visits(
             RunEvent.type.in_((NODE_ENTERED, EDGE_TAKEN)),
             part.is_not(None),
         )
-        .group_by(RunEvent.type, part)
+        .group_by(func.grouping_sets(tuple_(RunEvent.type, part), tuple_(RunEvent.type, part, by_key)))
     )
-    return {(kind, part_id): count for kind, part_id, count in rows}
+    nodes: dict[str, int] = {}
+    edges: dict[str, int] = {}
+    conditions: dict[tuple[str, EdgeCondition], int] = {}
+    for kind, part_id, is_keyed, whole, count in rows:
+        if whole:
+            (edges if kind == EDGE_TAKEN else nodes)[part_id] = count
+        elif kind == EDGE_TAKEN:
+            conditions[part_id, "key" if is_keyed else "words"] = count
+    return VisitCounts(nodes, edges, conditions)
+
+
+async def list_tool_answers(
+    session: AsyncSession, organization_id: int, run_ids: Sequence[int], *, limit: int
+) -> list[ToolAnswer]:
+    """Returns which functions answered in these runs, those of the newest runs first. Names are words of a call:
+    encrypted ones are decrypted, and left out without the key; those of runs whose words were deleted are gone."""
+    facts = func.jsonb_build_object("name", RunEvent.data["name"], "ok", RunEvent.data["ok"])
+    rows = await session.execute(
+        select(RunEvent.run_id, facts.label("data"), RunEvent.created_at, RunEvent.key_number, RunEvent.sealed)
+        .where(
+            RunEvent.organization_id == organization_id,
+            RunEvent.run_id.in_(run_ids),
+            RunEvent.seq <= MAX_EVENTS_PER_CALL,
+            RunEvent.type == TOOL_ANSWERED,
+        )
+        .order_by(RunEvent.run_id.desc(), RunEvent.seq)
+        .limit(limit)
+    )
+    events = rows.all()
+    opened = await open_events(session, organization_id, events, is_lenient=True)
+    return [
+        ToolAnswer(event.run_id, str(data["name"]), not data["ok"])
+        for event, data in zip(events, opened, strict=True)
+        if data["name"] is not None
+    ]

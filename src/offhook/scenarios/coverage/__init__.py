@@ -1,1 +1,1 @@
-"""Which nodes and edges of an agent its scenarios took, and which its calls."""
+"""Which nodes, edges, conditions and tools of an agent its scenarios took, and which its calls."""

@@ -22,8 +22,8 @@ async def get_scenario_coverage(
         int | None, Query(ge=1, le=2**31 - 1, description="A version by its number, instead of the draft")
     ] = None,
 ) -> ScenarioCoverageResponse:
-    """Returns how many scenarios took each node and edge of the draft, or of the published version if there is no draft,
-    by their last results with it. Only scenarios that passed count."""
+    """Returns how many scenarios took each node, edge, condition and tool of the draft, or of the published version if
+    there is no draft, by their last results with it. Only scenarios that passed count."""
     found = await service.measure_scenarios(session, org.organization_id, workflow_id, number=version)
     return ScenarioCoverageResponse.from_coverage(found)
 
@@ -36,8 +36,8 @@ async def get_call_coverage(
     now: Now,
     days: Annotated[int, Query(ge=1, le=service.MAX_DAYS)] = 30,
 ) -> CallCoverageResponse:
-    """Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or
-    of the published version. Calls with any version count, matched by the ids of nodes and edges; text chats and
-    browser calls do not count."""
+    """Returns how many of the newest 500 telephone calls of the last `days` took each node, edge, condition and tool of
+    the draft, or of the published version. Calls with any version count, matched by the ids of nodes and edges and the
+    names of tools; text chats and browser calls do not count."""
     found = await service.measure_calls(session, org.organization_id, workflow_id, now, days=days)
     return CallCoverageResponse.from_coverage(found)

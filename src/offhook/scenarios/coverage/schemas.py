@@ -6,6 +6,7 @@ from datetime import datetime
 from pydantic import BaseModel
 
 from offhook.scenarios.coverage.service import CallCoverageReport, GraphCoverage, ScenarioCoverageReport
+from offhook.workflows.analysis import EdgeCondition
 
 
 class CoveredPartResponse(BaseModel):
@@ -15,13 +16,33 @@ class CoveredPartResponse(BaseModel):
     count: int
 
 
+class CoveredConditionResponse(BaseModel):
+    """How many conversations took an edge with words, or with its key."""
+
+    edge_id: str
+    condition: EdgeCondition
+    count: int
+
+
+class CoveredToolResponse(BaseModel):
+    """In how many conversations a tool answered, and in how many of these with an error."""
+
+    id: str
+    name: str
+    count: int
+    failed_count: int
+
+
 class GraphCoverageResponse(BaseModel):
-    """``nodes`` are those that callers talk at."""
+    """``nodes`` are those that callers talk at; ``tools`` those that nodes name. An edge has a condition for words, and
+    one for its key. Tools count in calls whose words are kept."""
 
     version_number: int
     version_status: str
     nodes: list[CoveredPartResponse]
     edges: list[CoveredPartResponse]
+    conditions: list[CoveredConditionResponse]
+    tools: list[CoveredToolResponse]
 
 
 class ScenarioCoverageResponse(GraphCoverageResponse):
@@ -64,6 +85,14 @@ def _describe_graph(graph: GraphCoverage) -> GraphCoverageResponse:
         version_status=graph.version_status,
         nodes=_list_parts(graph.nodes),
         edges=_list_parts(graph.edges),
+        conditions=[
+            CoveredConditionResponse(edge_id=edge, condition=condition, count=count)
+            for (edge, condition), count in graph.conditions.items()
+        ],
+        tools=[
+            CoveredToolResponse(id=tool.id, name=tool.name, count=tool.count, failed_count=tool.failed_count)
+            for tool in graph.tools
+        ],
     )
 
 

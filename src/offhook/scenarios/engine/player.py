@@ -38,7 +38,8 @@ class PlayedTurn:
 class PlayedScenario:
     """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on.
 
-    ``keyed_edges`` are those of ``edges`` that a key took.
+    ``keyed_edges`` are those of ``edges`` that a key took. ``tools`` are the functions that answered, and
+    ``failed_tools`` those that answered with an error at least once.
     """
 
     turns: Sequence[PlayedTurn]
@@ -53,6 +54,8 @@ class PlayedScenario:
     edges: Sequence[str] = ()
     keyed_edges: Sequence[str] = ()
     nodes: Sequence[str] = ()
+    tools: Sequence[str] = ()
+    failed_tools: Sequence[str] = ()
 
 
 class _Journal:
@@ -106,6 +109,14 @@ async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed
             if event.type == events.EDGE_TAKEN and event.data["by"] == "dtmf"
         ),
         nodes=tuple(journal.values_of(events.NODE_ENTERED, "node_id")),
+        tools=tuple(dict.fromkeys(journal.values_of(events.TOOL_ANSWERED, "name"))),
+        failed_tools=tuple(
+            dict.fromkeys(
+                str(event.data["name"])
+                for event in journal.events
+                if event.type == events.TOOL_ANSWERED and not event.data["ok"]
+            )
+        ),
     )
 
 

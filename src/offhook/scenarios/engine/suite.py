@@ -51,6 +51,8 @@ class ScenarioResult:
             "edges": list(played.edges) if played is not None else [],
             "keyed_edges": list(played.keyed_edges) if played is not None else [],
             "nodes": list(played.nodes) if played is not None else [],
+            "tools": list(played.tools) if played is not None else [],
+            "failed_tools": list(played.failed_tools) if played is not None else [],
             "end": played.end if played is not None else None,
             "outcome": played.outcome if played is not None else None,
         }

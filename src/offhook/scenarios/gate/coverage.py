@@ -1,16 +1,13 @@
 """How much of a graph the scenarios take: nodes, edges, their conditions, tools, and tools that fail."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from offhook.kit.json_values import JsonObject
-from offhook.runs.live.tool_registry import function_name
-from offhook.scenarios.checks import describe_tools
+from offhook.scenarios.checks import list_tool_functions
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.suite import ScenarioResult
-from offhook.voice import events
-from offhook.workflows.analysis import list_conditions
+from offhook.workflows.analysis import find_taken_conditions, list_conditions
 from offhook.workflows.nodes import KINDS
 
 
@@ -60,38 +57,23 @@ def measure_coverage(agent: ScenarioAgent, results: Iterable[ScenarioResult]) ->
     graph = agent.graph
     steps = [node.id for node in graph.nodes.values() if node.kind in KINDS and KINDS[node.kind].is_conversational]
     edges = [edge for group in graph.edges.values() for edge in group]
-    by_key = {("key", edge) for one in played for edge in one.keyed_edges}
-    # an edge that is taken with a key in one turn and with words in another has been taken twice
-    by_words = {
-        ("words", edge)
-        for one in played
-        for edge, times in Counter(one.edges).items()
-        if times > Counter(one.keyed_edges)[edge]
+    conditions = {
+        f"{edge}/{condition}" for one in played for edge, condition in find_taken_conditions(one.edges, one.keyed_edges)
     }
-    uuids = list(dict.fromkeys(uuid for node in graph.nodes.values() for uuid in node.tool_uuids))
-    answers = [event.data for one in played for event in one.journal if event.type == events.TOOL_ANSWERED]
-    called = {str(data["name"]) for data in answers}
-    failed = {str(data["name"]) for data in answers if not data["ok"]}
-    names = _function_names(agent, uuids)
+    called = {name for one in played for name in one.tools}
+    failed = {name for one in played for name in one.failed_tools}
+    functions = list_tool_functions(graph, agent.tools)
+    uuids = list(functions)
     return ScenarioCoverage(
         nodes=_share(steps, {node for one in played for node in one.nodes}),
         edges=_share([edge.id for edge in edges], {edge for one in played for edge in one.edges}),
         conditions=_share(
             [f"{edge.id}/{condition}" for edge in edges for condition in list_conditions(edge)],
-            {f"{edge}/{condition}" for condition, edge in by_key | by_words},
+            conditions,
         ),
-        tools=_share(uuids, {uuid for uuid in uuids if not names[uuid].isdisjoint(called)}),
-        error_paths=_share(uuids, {uuid for uuid in uuids if not names[uuid].isdisjoint(failed)}),
+        tools=_share(uuids, {uuid for uuid in uuids if not functions[uuid].isdisjoint(called)}),
+        error_paths=_share(uuids, {uuid for uuid in uuids if not functions[uuid].isdisjoint(failed)}),
     )
-
-
-def _function_names(agent: ScenarioAgent, uuids: Sequence[str]) -> dict[str, set[str]]:
-    """Returns, by tool, the names that calls of it have in the journal."""
-    facts = describe_tools(agent)
-    names = {uuid: {function_name(uuid)} for uuid in uuids}
-    for uuid, found in facts.items():
-        names[uuid] = {function_name(found.name)} if found.functions is None else set(found.functions.values())
-    return names
 
 
 def _share(whole: list[str], taken: set[str]) -> CoverageShare:

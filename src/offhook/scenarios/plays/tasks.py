@@ -30,6 +30,8 @@ STORE_INTERVAL_S: Final = 0.5
 # Waiting for a processor is not the play's fault: its processor time is what is limited.
 WALL_FACTOR: Final = 10
 KEPT_PLAYS: Final = 50
+# What is stored of a result's conversation beside its words.
+_OUTCOME: Final = ("edges", "keyed_edges", "nodes", "tools", "failed_tools", "end", "outcome", "duration_s")
 log = structlog.get_logger(__name__)
 
 
@@ -49,7 +51,7 @@ class _Progress:
         result = line["result"]
         self.done += 1
         self.passed += bool(result["passed"])
-        rest = {key: result[key] for key in ("edges", "keyed_edges", "nodes", "end", "outcome", "duration_s")}
+        rest = {key: result[key] for key in _OUTCOME}
         self.unstored.append(
             {
                 "name": result["name"],

@@ -100,12 +100,11 @@ class ScenarioProposalService:
 
 
 async def _write_order(session: AsyncSession, organization_id: int, workflow_id: int) -> _Order:
-    measured = await measure_scenarios(session, organization_id, workflow_id)
-    coverage = measured.graph
+    coverage = (await measure_scenarios(session, organization_id, workflow_id)).graph
     version = await workflows.get_numbered_version(session, organization_id, workflow_id, coverage.version_number)
     agent, scenarios = await load_agent(session, version), await load_scenarios(session, version)
     covered = [edge for edge, count in coverage.edges.items() if count > 0]
-    order = PlayOrder(agent, scenarios, ()).as_json()
-    content = {"order": order, "covered": covered, "pressed": sorted(measured.keyed_edges)}
+    pressed = [edge for (edge, condition), count in coverage.conditions.items() if condition == "key" and count > 0]
+    content = {"order": PlayOrder(agent, scenarios, ()).as_json(), "covered": covered, "pressed": pressed}
     text = await asyncio.to_thread(json.dumps, content)
     return _Order(coverage.version_number, list(coverage.edges), covered, text.encode())

@@ -12,12 +12,17 @@ from offhook.workflows.analysis.languages import language_findings
 from offhook.workflows.analysis.progress import progress_findings
 from offhook.workflows.analysis.prompt_fit import prompt_fit_findings
 from offhook.workflows.analysis.texts import text_findings
-from offhook.workflows.analysis.transitions import EdgeCondition, list_conditions, transition_findings
+from offhook.workflows.analysis.transitions import (
+    EdgeCondition,
+    find_taken_conditions,
+    list_conditions,
+    transition_findings,
+)
 from offhook.workflows.analysis.variables import variable_findings
 from offhook.workflows.graph import WorkflowGraph
 from offhook.workflows.tool_facts import ToolFacts
 
-__all__ = ["EdgeCondition", "GraphFinding", "analyze_graph", "list_conditions"]
+__all__ = ["EdgeCondition", "GraphFinding", "analyze_graph", "find_taken_conditions", "list_conditions"]
 
 
 # Larger graphs are not drawn by people; comparing every two prompts would take seconds.

@@ -1,6 +1,7 @@
 """Finds edges that can never be taken, that always win, or that no model can tell apart."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
@@ -31,6 +32,14 @@ def list_conditions(edge: Edge) -> tuple[EdgeCondition, ...]:
     """Returns what can take an edge: words, which a condition or examples describe, and its key."""
     has_words = bool(edge.condition or edge.examples or not edge.digits)
     return (*(("words",) if has_words else ()), *(("key",) if edge.digits else ()))
+
+
+def find_taken_conditions(edges: Sequence[str], keyed_edges: Sequence[str]) -> set[tuple[str, EdgeCondition]]:
+    """Returns which edges a conversation took with words, and which with a key. ``edges`` are all that it took by id,
+    and ``keyed_edges`` those that a key took, each as often as it was taken."""
+    pressed = Counter(keyed_edges)
+    taken: set[tuple[str, EdgeCondition]] = {(edge, "key") for edge in pressed}
+    return taken | {(edge, "words") for edge, times in Counter(edges).items() if times > pressed[edge]}
 
 
 def find_shadowed_edges(graph: WorkflowGraph) -> dict[str, Edge]:

@@ -7,7 +7,7 @@ import { type GraphEdge, type Point, digitsOf, text, edgeLabel } from "../../../
 import { drawCurves, edgeCurves, pointAt } from "../../../graph/layout/edge-path";
 import { LABEL_ROW, type Route } from "../../../graph/layout/routes";
 import { useLabelLayer } from "./label-layer";
-import { coverageMark, TakenCount } from "../coverage/taken-count";
+import { coverageMark, TakenCount, UnusedKey, UnusedWords } from "../coverage/taken-count";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
@@ -50,7 +50,13 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
           >
             {marks.coverage !== null && <TakenCount count={taken} noun={marks.coverage.noun} />}
-            {digits !== "" && <kbd>{digits}</kbd>}
+            {marks.coverage !== null && <UnusedWords coverage={marks.coverage} edgeId={id} />}
+            {digits !== "" && (
+              <kbd>
+                {digits}
+                {marks.coverage !== null && <UnusedKey coverage={marks.coverage} edgeId={id} />}
+              </kbd>
+            )}
             <span>{label || (digits === "" && problem !== undefined ? "no label" : "")}</span>
           </div>,
           layer,

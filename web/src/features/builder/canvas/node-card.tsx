@@ -6,7 +6,8 @@ import { memo } from "react";
 import { type GraphNode, nodeName, summaryOf } from "../../../graph/definition";
 import { type NodeSpec, mayEnter, mayLeave } from "../../../graph/specs";
 import { KindIcon } from "./kinds";
-import { coverageMark, TakenCount } from "../coverage/taken-count";
+import type { CoverageMarks } from "../coverage/coverage";
+import { coverageMark, TakenCount, ToolCounts } from "../coverage/taken-count";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
@@ -40,13 +41,13 @@ export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps
         {worst === "warning" && <AlertTriangle size={15} className={classes.warning} aria-label="has warnings" />}
       </div>
       {summary !== "" && <p className={classes.summary}>{summary}</p>}
-      <Extras node={node} />
+      <Extras node={node} coverage={marks.coverage} />
       {mayLeave(spec) && <Handle type="source" position={Position.Bottom} isConnectable={canEdit} />}
     </div>
   );
 });
 
-function Extras({ node: { data } }: { node: GraphNode }) {
+function Extras({ node: { data }, coverage }: { node: GraphNode; coverage: CoverageMarks | null }) {
   const count = (value: unknown) => (Array.isArray(value) ? value.length : 0);
   const tools = count(data["tool_uuids"]);
   const documents = count(data["document_refs"]) + count(data["document_uuids"]);
@@ -59,6 +60,7 @@ function Extras({ node: { data } }: { node: GraphNode }) {
           <Wrench size={12} /> {tools}
         </span>
       )}
+      {coverage !== null && <ToolCounts coverage={coverage} data={data} />}
       {documents > 0 && (
         <span title="Documents">
           <FileText size={12} /> {documents}

@@ -1,13 +1,21 @@
 /** Chooses which coverage the canvas shows, and lists what was never taken; each entry leads to its place. */
 
 import { Button, Popover, Radio, ScrollArea, Stack, Text, UnstyledButton } from "@mantine/core";
-import { MoveRight, Route, Square } from "lucide-react";
+import { Keyboard, MessageSquare, MoveRight, Route, Square, Unplug, Wrench } from "lucide-react";
 import { useState } from "react";
 import { Loaded } from "../../../components/layout/page";
 import { formatTimeAgo, pluralize } from "../../../lib/format/format";
 import canvas from "../canvas/canvas.module.css";
 import { useEditorContext } from "../state/editor";
-import { type CoverageSource, missedParts, scenarioRemarks, shareOf, whyNoCalls, whyNoScenarios } from "./coverage";
+import {
+  type CoverageSource,
+  type MissedPart,
+  missedParts,
+  scenarioRemarks,
+  shareOf,
+  whyNoCalls,
+  whyNoScenarios,
+} from "./coverage";
 import classes from "./coverage.module.css";
 import { useCoverageContext } from "./use-coverage";
 
@@ -16,6 +24,15 @@ const SOURCES: { value: CoverageSource; label: string }[] = [
   { value: "scenarios", label: "Scenarios" },
   { value: "calls", label: "Calls of the last 30 days" },
 ];
+
+const KINDS = {
+  node: { Icon: Square, label: "Step" },
+  edge: { Icon: MoveRight, label: "Transition" },
+  words: { Icon: MessageSquare, label: "Words" },
+  key: { Icon: Keyboard, label: "Key" },
+  tool: { Icon: Wrench, label: "Tool" },
+  failure: { Icon: Unplug, label: "Tool failure" },
+} as const;
 
 export function CoverageMenu() {
   const { source, choose } = useCoverageContext();
@@ -54,7 +71,8 @@ export function CoverageMenu() {
           </Radio.Group>
           {source === "off" && (
             <Text fz="sm" c="dimmed">
-              Shows which steps and transitions your scenarios or calls took, and which ones were never taken.
+              Shows which steps and transitions your scenarios or calls took, by words or by key, which tools they
+              called and which ones failed. What was never taken is listed.
             </Text>
           )}
           {source === "scenarios" && <ScenarioSummary />}
@@ -119,7 +137,7 @@ function Missed({ onGo }: { onGo: () => void }) {
   const { document, reveal } = useEditorContext();
   if (marks === null) return null;
   const missed = missedParts(marks, document.definition);
-  if (missed.length === 0) return <Text fz="sm">Every step and transition was taken.</Text>;
+  if (missed.length === 0) return <Text fz="sm">Everything in this graph was taken.</Text>;
   return (
     <div>
       <Text fz="sm" fw={600} id="never-taken">
@@ -127,20 +145,16 @@ function Missed({ onGo }: { onGo: () => void }) {
       </Text>
       <ScrollArea.Autosize mah={220}>
         <ul className={classes.missed} aria-labelledby="never-taken">
-          {missed.map(({ kind, id, title }) => (
+          {missed.map(({ kind, id, title, nodeIds, edgeIds }) => (
             <li key={`${kind}:${id}`}>
               <UnstyledButton
                 className={canvas.finding}
                 onClick={() => {
-                  reveal(kind === "node" ? { nodeIds: [id], edgeIds: [] } : { nodeIds: [], edgeIds: [id] }, "form");
+                  reveal({ nodeIds, edgeIds }, "form");
                   onGo();
                 }}
               >
-                {kind === "node" ? (
-                  <Square size={14} role="img" aria-label="Step" />
-                ) : (
-                  <MoveRight size={14} role="img" aria-label="Transition" />
-                )}
+                <KindOfPart kind={kind} />
                 <span>{title}</span>
               </UnstyledButton>
             </li>
@@ -149,4 +163,9 @@ function Missed({ onGo }: { onGo: () => void }) {
       </ScrollArea.Autosize>
     </div>
   );
+}
+
+function KindOfPart({ kind }: { kind: MissedPart["kind"] }) {
+  const { Icon, label } = KINDS[kind];
+  return <Icon size={14} role="img" aria-label={label} />;
 }

@@ -10,23 +10,24 @@ import { NodeCard } from "../canvas/node-card";
 import { type Editor, EditorProvider } from "../state/editor";
 import { MarksProvider } from "../state/marks";
 import { NO_ISSUES } from "../../../graph/validation-issues";
-import { missedParts, marksOf, scenarioRemarks } from "./coverage";
+import { missedParts, marksOf, type ScenarioCoverage, scenarioRemarks } from "./coverage";
 import { CoverageMenu } from "./coverage-menu";
+import { UnusedKey, UnusedWords } from "./taken-count";
 import { CoverageProvider, useCoverage } from "./use-coverage";
 
 const AGENT = "/api/v1/workflow/4";
 const GRAPH = parse({
   nodes: [
     { id: "start", type: "startCall", data: { name: "Welcome" } },
-    { id: "book", type: "agentNode", data: { name: "Book a table" } },
+    { id: "book", type: "agentNode", data: { name: "Book a table", tool_uuids: ["t1", "t2", "t3"] } },
     { id: "rules", type: "globalNode", data: { name: "Rules" } },
   ],
   edges: [
-    { id: "e1", source: "start", target: "book", data: { label: "Wants a table" } },
+    { id: "e1", source: "start", target: "book", data: { label: "Wants a table", digits: "1" } },
     { id: "e2", source: "book", target: "start", data: {} },
   ],
 });
-const COUNTS = {
+const COUNTS: Omit<ScenarioCoverage, "total" | "played" | "passed" | "last_played_at"> = {
   version_number: 2,
   version_status: "draft",
   nodes: [
@@ -36,6 +37,18 @@ const COUNTS = {
   edges: [
     { id: "e1", count: 2 },
     { id: "e2", count: 0 },
+  ],
+  conditions: [
+    { edge_id: "e1", condition: "words", count: 2 },
+    { edge_id: "e1", condition: "key", count: 0 },
+    { edge_id: "e2", condition: "words", count: 0 },
+  ],
+  tools: [
+    { id: "t1", name: "Look up", count: 2, failed_count: 0 },
+    { id: "t2", name: "Reserve", count: 0, failed_count: 0 },
+    { id: "t3", name: "Calculate", count: 1, failed_count: 1 },
+    // Of another version: the canvas has no step with it.
+    { id: "t4", name: "Gone", count: 0, failed_count: 0 },
   ],
 };
 const PLAYED = { ...COUNTS, total: 4, played: 3, passed: 2, last_played_at: new Date().toISOString() };
@@ -92,16 +105,53 @@ it("marks nothing and asks for nothing until it is turned on", async () => {
 it("shows what passing scenarios took, what none did, and leads there", async () => {
   const server = new FakeServer().on(`GET ${AGENT}/scenario-coverage`, { body: PLAYED });
   const { user } = await open("Scenarios", server);
-  expect(await screen.findByText("2 scenarios took 1 of 2 steps and 1 of 2 transitions.")).toBeTruthy();
+  const share = "1 of 2 steps, 1 of 2 transitions, 1 of 3 conditions, 2 of 4 tools, and 1 of 4 tool failures";
+  expect(await screen.findByText(`2 scenarios took ${share}.`)).toBeTruthy();
   expect(
     screen.getByText(/1 of 4 scenarios not run with this version yet. 1 failed and does not count. Last run/),
   ).toBeTruthy();
   expect(screen.getByTitle("Taken by 2 scenarios").textContent).toBe("2×");
   expect(screen.getByTitle("Taken by no scenario").textContent).toBe("never");
   const missed = within(screen.getByRole("list", { name: "Never taken" })).getAllByRole("button");
-  expect(missed.map((one) => one.textContent)).toEqual(["Book a table", "Book a table → Welcome"]);
+  expect(missed.map((one) => [within(one).getByRole("img").getAttribute("aria-label"), one.textContent])).toEqual([
+    ["Step", "Book a table"],
+    ["Transition", "Book a table → Welcome"],
+    ["Key", "Welcome → Wants a table by key 1"],
+    ["Tool failure", "Look up fails"],
+    ["Tool", "Reserve"],
+  ]);
+  expect(screen.getByText("1 never called")).toBeTruthy();
+  expect(screen.getByText("1 never failed")).toBeTruthy();
   await user.click(missed[1] as HTMLElement);
   expect(reveal).toHaveBeenCalledWith({ nodeIds: [], edgeIds: ["e2"] }, "form");
+  await user.click(screen.getByRole("button", { name: "Coverage" }));
+  await user.click(await screen.findByRole("button", { name: /Reserve/ }));
+  expect(reveal).toHaveBeenLastCalledWith({ nodeIds: ["book"], edgeIds: [] }, "form");
+});
+
+it("says at a transition which of its conditions was never used", async () => {
+  const byWords = marksOf(COUNTS, "call");
+  const byKey = marksOf({ ...COUNTS, conditions: [{ edge_id: "e1", condition: "words", count: 0 }] }, "call");
+  await renderPart(
+    <ul>
+      {[byWords, byKey].flatMap((coverage, index) =>
+        ["e1", "e2"].map((edgeId) => (
+          <li key={`${index}:${edgeId}`}>
+            <UnusedWords coverage={coverage} edgeId={edgeId} />
+            <kbd>
+              1<UnusedKey coverage={coverage} edgeId={edgeId} />
+            </kbd>
+          </li>
+        )),
+      )}
+    </ul>,
+  );
+  expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
+    "1 never",
+    "1",
+    "never by words1",
+    "1",
+  ]);
 });
 
 it("says why there is nothing to show", async () => {
@@ -144,6 +194,6 @@ it("says that it could not be loaded, and asks again", async () => {
 });
 
 it("lists neither what the server does not know yet nor what callers never talk at", () => {
-  expect(missedParts(marksOf({ nodes: [], edges: [] }, "call"), GRAPH)).toEqual([]);
+  expect(missedParts(marksOf({ nodes: [], edges: [], conditions: [], tools: [] }, "call"), GRAPH)).toEqual([]);
   expect(scenarioRemarks({ ...PLAYED, total: 2, played: 2, passed: 2 })).toBe("");
 });
