@@ -3936,9 +3936,9 @@ export interface paths {
         };
         /**
          * Get Call Coverage
-         * @description Returns how many of the newest 500 telephone calls of the last `days` took each node and edge of the draft, or
-         *     of the published version. Calls with any version count, matched by the ids of nodes and edges; text chats and
-         *     browser calls do not count.
+         * @description Returns how many of the newest 500 telephone calls of the last `days` took each node, edge, condition and tool of
+         *     the draft, or of the published version. Calls with any version count, matched by the ids of nodes and edges and the
+         *     names of tools; text chats and browser calls do not count.
          */
         get: operations["get_call_coverage"];
         put?: never;
@@ -4435,8 +4435,8 @@ export interface paths {
         };
         /**
          * Get Scenario Coverage
-         * @description Returns how many scenarios took each node and edge of the draft, or of the published version if there is no draft,
-         *     by their last results with it. Only scenarios that passed count.
+         * @description Returns how many scenarios took each node, edge, condition and tool of the draft, or of the published version if
+         *     there is no draft, by their last results with it. Only scenarios that passed count.
          */
         get: operations["get_scenario_coverage"];
         put?: never;
@@ -5617,6 +5617,8 @@ export interface components {
         CallCoverageResponse: {
             /** Calls */
             calls: number;
+            /** Conditions */
+            conditions: components["schemas"]["CoveredConditionResponse"][];
             /** Days */
             days: number;
             /** Edges */
@@ -5625,6 +5627,8 @@ export interface components {
             has_more: boolean;
             /** Nodes */
             nodes: components["schemas"]["CoveredPartResponse"][];
+            /** Tools */
+            tools: components["schemas"]["CoveredToolResponse"][];
             /** Version Number */
             version_number: number;
             /** Version Status */
@@ -6514,6 +6518,21 @@ export interface components {
             unit_price_cents: number;
         };
         /**
+         * CoveredConditionResponse
+         * @description How many conversations took an edge with words, or with its key.
+         */
+        CoveredConditionResponse: {
+            /**
+             * Condition
+             * @enum {string}
+             */
+            condition: "words" | "key";
+            /** Count */
+            count: number;
+            /** Edge Id */
+            edge_id: string;
+        };
+        /**
          * CoveredPartResponse
          * @description How many conversations took a node or an edge.
          */
@@ -6522,6 +6541,20 @@ export interface components {
             count: number;
             /** Id */
             id: string;
+        };
+        /**
+         * CoveredToolResponse
+         * @description In how many conversations a tool answered, and in how many of these with an error.
+         */
+        CoveredToolResponse: {
+            /** Count */
+            count: number;
+            /** Failed Count */
+            failed_count: number;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * CreateCampaignRequest
@@ -10848,6 +10881,8 @@ export interface components {
          *     these did. A draft may have changed since ``last_played_at``.
          */
         ScenarioCoverageResponse: {
+            /** Conditions */
+            conditions: components["schemas"]["CoveredConditionResponse"][];
             /** Edges */
             edges: components["schemas"]["CoveredPartResponse"][];
             /** Last Played At */
@@ -10858,6 +10893,8 @@ export interface components {
             passed: number;
             /** Played */
             played: number;
+            /** Tools */
+            tools: components["schemas"]["CoveredToolResponse"][];
             /** Total */
             total: number;
             /** Version Number */
@@ -11021,11 +11058,13 @@ export interface components {
         /**
          * ScenarioProposalResponse
          * @description ``covers`` are the edges that this scenario is the first to take; empty where it repeats a call with failing
-         *     tools.
+         *     tools or with keys. ``keys`` are the edges whose keys it is the first to press.
          */
         ScenarioProposalResponse: {
             /** Covers */
             covers: string[];
+            /** Keys */
+            keys?: string[];
             /**
              * Scenario
              * @description A scenario as in a file, without default values.
