@@ -25,7 +25,6 @@ from offhook.workflows.version_scenarios.service import VersionScenarios, get_ve
 MAX_DAYS: Final = 92
 # Each has about a hundred events: more would keep the database from calls.
 MAX_CALLS: Final = 500
-MAX_TOOL_ANSWERS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ async def measure_calls(
     found = await visit_queries.list_newest_calls(session, organization_id, workflow_id, since, limit=max_calls + 1)
     calls = found[:max_calls]
     visits = await visit_queries.count_visits(session, organization_id, calls)
-    answers = await visit_queries.list_tool_answers(session, organization_id, calls, limit=MAX_TOOL_ANSWERS)
+    answers = await visit_queries.list_tool_answers(session, organization_id, calls)
     graph = await _cover_graph(session, organization_id, workflow_id, version, visits, answers)
     return CallCoverageReport(graph, days, len(calls), len(found) > max_calls)
 
