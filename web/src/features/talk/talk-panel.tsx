@@ -134,8 +134,8 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
           </Button>
           {isDemoVoice && (
             <Text fz="sm" c="dimmed" maw={380} ta="center">
-              This is the offline demo voice, which needs no account. It sounds robotic and only understands words that
-              the current step expects. <BetterVoices />
+              This is the offline demo voice, which needs no account. It sounds robotic, and it understands short, clear
+              sentences best. <BetterVoices />
             </Text>
           )}
           {choice}
