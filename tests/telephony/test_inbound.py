@@ -1,11 +1,13 @@
 """Calls that come in: to their agent once, or refused in a sentence, with the reason kept."""
 
+import asyncio
 import json
 
 import pytest
 from httpx2 import AsyncClient
-from sqlalchemy import text, update
+from sqlalchemy import select, text, update
 
+from offhook.kit.database.connection_shares import MAX_OF_ONE_ORGANIZATION
 from offhook.nodes.node_beat import NodeBeat
 from offhook.nodes.server_description import describe_server
 from offhook.orgs.tables import Organization
@@ -89,6 +91,31 @@ async def test_an_answer_names_the_process_that_has_room(account: Account, root:
     await beat.beat()
     connect = (await account.calls_in("N1")).json()["connect"]
     assert connect.startswith("wss://node7.example/api/v1/telephony/media/fakecom/")
+
+
+async def test_calls_that_wait_for_their_organization_leave_others_their_connections(
+    account: Account,
+    root: Root,
+    client: AsyncClient,
+    fakecom: FakeCarrier,
+    other_org: OrgFixture,
+    make_agent: MakeAgent,
+) -> None:
+    agent = await make_agent(other_org, "x")
+    theirs = await make_account(
+        root, client, fakecom, other_org, agent.id, token="theirs", reference="theirs", number="+12015550160"
+    )
+    async with asyncio.timeout(60):
+        async with root.db.transaction() as holder:
+            lock = select(Organization.id).where(Organization.id == account.org.id).with_for_update()
+            await holder.execute(lock)
+            waiting = [asyncio.create_task(account.calls_in(f"W{index}")) for index in range(40)]
+            while root.db.count_used_connections() < MAX_OF_ONE_ORGANIZATION + 1:
+                await asyncio.sleep(0.01)
+            assert "connect" in (await theirs.calls_in("IN1", to="+12015550160")).json()
+            assert not any(call.done() for call in waiting)
+        answers = await asyncio.gather(*waiting)
+    assert {answer.status_code for answer in answers} == {200}
 
 
 async def test_an_empty_balance(account: Account, root: Root) -> None:

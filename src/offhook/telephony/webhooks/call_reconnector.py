@@ -43,7 +43,7 @@ class CallReconnector:
         """Connects the call again, unless our side or the caller ended it. An event that comes twice, or after the next
         stream, changes nothing."""
         attempt = self._address.media_attempt(event.run_id, event.media_url, MAX_ATTEMPTS) + 1
-        async with self._db.transaction() as session:
+        async with self._db.transaction(event.organization_id) as session:
             run = await runs.get_run(session, event.organization_id, event.run_id)
             spec = self._carriers.find(run.mode)
             if spec is None or spec.calls.reconnector is None or run.call_id is None:
@@ -69,7 +69,7 @@ class CallReconnector:
         if await self._handovers.decide(run.organization_id, run.id, confirm=has_caller) == "hang_up":
             return  # whoever ended the call hangs up
         token = self._address.media_token(run.id, attempt)
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             await media_tokens.reissue_token(session, run, token)
         links = self._address.call_links(run.mode, run.id, token, attempt=attempt)
         await reconnector.reconnect_media(account, call_id, links, attempt)

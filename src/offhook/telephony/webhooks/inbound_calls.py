@@ -157,7 +157,7 @@ class InboundCalls:
         if call is None:
             await self._follow_up(spec, proven)
             return _IGNORED_DOCUMENT
-        async with self._db.transaction() as session:
+        async with self._db.transaction(proven.accounts[0].organization_id) as session:
             await self._proofs.record_once(session, proven.accounts[0], webhook, proven.proof)
             taken = await self._route_call(session, spec, proven, call, workflow_id)
         return await self._build_document(spec, answerer, taken, call)
@@ -184,7 +184,7 @@ class InboundCalls:
     async def _follow_up(self, spec: CarrierSpec, proven: _VerifiedWebhook) -> None:
         if spec.webhooks.follow_up is None:
             return
-        async with self._db.transaction() as session:
+        async with self._db.transaction(proven.accounts[0].organization_id) as session:
             is_new = await self._proofs.record_once(session, proven.accounts[0], proven.webhook, proven.proof)
         if is_new:
             try:
@@ -353,7 +353,7 @@ class AnswerDocuments:
                 report = spec.webhooks.statuses.parse_status("answer", webhook)
                 verdict = report if isinstance(report, MachineVerdict) else None
         token = self._address.media_token(run.id)
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             await self._proofs.record_once(session, account, webhook, proof)
             is_live = run.status in LIVE_STATES
             if is_live:

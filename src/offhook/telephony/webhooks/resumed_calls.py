@@ -59,7 +59,7 @@ class ResumedCalls:
             raise CarrierUnknown
         run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, callback)
         token = self._address.media_token(run.id, attempt)
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             await self._proofs.record_once(session, account, webhook, proof)
             is_repeated = await media_tokens.is_spent(session, run, token)
         if not _asks_what_follows(answerer, webhook):
@@ -70,7 +70,7 @@ class ResumedCalls:
         if attempt > MAX_ATTEMPTS:
             log.warning("call_not_resumed", run_id=run.id, attempts=attempt)
             return answerer.unavailable_document(UNAVAILABLE)
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             await media_tokens.reissue_token(session, run, token)
         links = self._address.call_links(provider, run.id, token, attempt=attempt)
         log.info("call_connected_again", run_id=run.id, attempt=attempt)

@@ -116,7 +116,7 @@ class CarrierCallbacks:
                 return IGNORED
             if report.call_id is None:
                 raise WebhookNotReadable("The request does not say which call it is about.")
-            async with self._db.transaction() as session:
+            async with self._db.transaction(account.organization_id) as session:
                 run = await carrier_call_queries.run_by_call_id(
                     session, account.organization_id, account.provider, report.call_id, workflow_id=workflow_id
                 )
@@ -184,7 +184,7 @@ class CarrierCallbacks:
         webhook: CarrierWebhook,
         proof: WebhookProof,
     ) -> CallbackResult:
-        async with self._db.transaction() as session:
+        async with self._db.transaction(run.organization_id) as session:
             if not await self._proofs.record_once(session, account, webhook, proof):
                 return DUPLICATE
             if report is None:
