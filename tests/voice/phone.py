@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
 
@@ -52,6 +52,8 @@ class Call:
     definition: dict[str, Any]
     replies: Sequence[Reply] = ()
     configurations: dict[str, Any] = field(default_factory=dict)
+    # longer than the settings allow
+    max_duration_s: float | None = None
     context: dict[str, Any] = field(default_factory=dict)
     tools: AgentToolbox = field(default_factory=Tools)
     hearing: Hearing = field(default_factory=Hearing)
@@ -140,9 +142,12 @@ class Call:
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
             realtime=self.realtime,
         )
+        config = CallConfig.from_configurations(self.configurations)
+        if self.max_duration_s is not None:
+            config = replace(config, max_duration_s=self.max_duration_s)
         agent = CallAgent(
             parse_graph(self.definition),
-            CallConfig.from_configurations(self.configurations),
+            config,
             self.tools,
             dict(self.context),
             self.sounds,
