@@ -1,7 +1,6 @@
 """The caller makes a sound while the agent speaks: what is an interruption, and what the agent talks on through."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,6 @@ import pytest
 
 from offhook.voice import events
 from offhook.voice.aside_timer import AsideTimer
-from offhook.voice.input.interruption_rules import TIMES, InterruptionRules, InterruptionVerdict, SpeechOverlap
-from offhook.voice.input.recent_sound import RecentSound
-from offhook.voice.input.sound_evidence import SoundEvidence
 from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says
@@ -40,6 +36,19 @@ def judged(call: Call) -> list[tuple[str, str]]:
     return [(event["decision"], event["reason"]) for event in call.sink.of(events.INTERRUPTION_JUDGED)]
 
 
+def spoken(call: Call) -> list[str]:
+    return [event["text"] for event in call.sink.of(events.AGENT_SPEAKING)]
+
+
+def longest_pause_heard(call: Call) -> float:
+    """How long a far end that plays each frame as soon as it can had nothing to play, at most."""
+    played_until, longest = call.leg.frames[0][0], 0.0
+    for at, _ in call.leg.frames:
+        longest = max(longest, at - played_until)
+        played_until = max(played_until, at) + 0.02
+    return longest
+
+
 class TestListeningSounds:
     @pytest.mark.parametrize("sound", ["Mm-hmm", "okay", "yeah yeah", "um"])
     def test_do_not_go_to_the_model_and_the_agent_talks_on(self, sound: str) -> None:
@@ -50,6 +59,32 @@ class TestListeningSounds:
         assert not call.sink.of(events.BARGED_IN)
         assert [said.get("ignored") for said in call.sink.of(events.CALLER_SAID)] in (["backchannel"], ["filler"])
         assert judged(call)[-1][0] in ("talked_on", "resumed")
+
+    def test_that_the_recognizer_took_for_a_small_word_are_not_answered_either(self) -> None:
+        call = talking_agent().says("the", at=2, for_s=0.25).hangs_up(at=12).run()
+
+        assert asked(call) == []
+        assert call.agent_said == [STORY]
+        assert [said.get("ignored") for said in call.sink.of(events.CALLER_SAID)] == ["fragment"]
+
+    def test_before_a_question_do_not_answer_it(self) -> None:
+        call = talking_agent("Hello.")
+        call.llms = [ScriptedLlm([says(f"{STORY} {QUESTION}")])]
+        call.says("Tell me everything", at=3).says("okay", at=10.2, for_s=0.3).hangs_up(at=22).run()
+        begun = next(
+            at for at, what in zip(call.sink.at(events.AGENT_SPEAKING), spoken(call), strict=True) if "two" in what
+        )
+        decided = call.sink.at(events.CALLER_SAID)[-1]
+
+        assert begun - 0.4 < 10.2 < decided < begun + 1.5
+        assert asked(call) == ["Tell me everything"]
+        assert call.agent_said[-1] == f"{STORY} {QUESTION}"
+
+    def test_make_no_pause_that_is_heard(self) -> None:
+        call = talking_agent().mumbles(at=2, for_s=0.45).hangs_up(at=9).run()
+
+        assert judged(call) == [("resumed", "short_sound")]
+        assert 0.1 < longest_pause_heard(call) < 0.2
 
     def test_are_answers_to_a_question(self) -> None:
         call = talking_agent(QUESTION).says("yes", at=4, for_s=0.4).hangs_up(at=12).run()
@@ -82,6 +117,17 @@ class TestInterruptions:
 
         assert not call.heard_within(2.5, 1.5)
         assert call.agent_said[-1] == "Sure."
+
+    def test_in_a_raised_voice_silence_it_sooner(self) -> None:
+        def interrupt(loudness: float) -> Call:
+            call = talking_agent("Hello.")
+            call.llms = [ScriptedLlm([says(STORY), says("Sure.")])]
+            call.says("Tell me everything", at=3, loudness=5000)
+            return call.says("I have another question for you", at=6.5, loudness=loudness).hangs_up(at=13).run()
+
+        assert not interrupt(6500).heard_within(6.75, 1.5)
+        assert interrupt(5000).heard_within(6.75, 0.1)
+        assert not interrupt(5000).heard_within(7.0, 1.2)
 
     def test_are_waited_for_while_a_recognizer_without_interim_words_works_on_them(self) -> None:
         hearing = Hearing()
@@ -247,79 +293,3 @@ class TestTheWayOfTurnTaking:
         call = talking_agent(**settings).says("Mm-hmm", at=2, for_s=0.4).hangs_up(at=9).run()
 
         assert judged(call)[-1] == ("yielded", "command")
-
-
-class TestTheRules:
-    RULES = InterruptionRules(TIMES["balanced"], lexicon_for("en"))
-
-    def test_a_cough_has_no_voice(self) -> None:
-        cough = RecentSound()
-        cough.push(np.random.default_rng(3).normal(0, 3000, 3200).astype(np.int16))
-        sound = cough.measure(0.4, -90)
-
-        assert sound.voiced < 0.2
-        assert self.RULES.judge(SpeechOverlap(age_s=0.4, sound=sound)) == (InterruptionVerdict.TALK_ON, "no_voice")
-
-    def test_words_from_someone_who_turned_away_are_not_for_the_agent(self) -> None:
-        away = SpeechOverlap(text="where are the keys", age_s=0.9, distance_db=9, dullness_db=8)
-
-        assert self.RULES.judge(away) == (InterruptionVerdict.TALK_ON, "turned_away")
-        quiet = SpeechOverlap(text="where are the keys", age_s=0.9, distance_db=9, dullness_db=-2)
-        assert self.RULES.judge(quiet)[0] is InterruptionVerdict.YIELD
-        faint = SpeechOverlap(text="where", distance_db=6, dullness_db=-2, is_faint=True)
-        assert self.RULES.judge(faint)[0] is InterruptionVerdict.TALK_ON
-
-    def test_speech_that_goes_on_silences_the_agent(self) -> None:
-        voice = SoundEvidence(loud_s=0.4, voiced=0.9)
-
-        assert self.RULES.judge(SpeechOverlap(age_s=0.2, sound=voice))[0] is InterruptionVerdict.WAIT
-        assert self.RULES.judge(SpeechOverlap(age_s=0.5, sound=voice))[0] is InterruptionVerdict.HOLD
-
-    def test_a_question_makes_any_voice_an_answer(self) -> None:
-        voice = SoundEvidence(loud_s=0.2, voiced=0.9)
-
-        asked = SpeechOverlap(age_s=0.2, sound=voice, is_answer_due=True)
-        assert self.RULES.judge(asked) == (InterruptionVerdict.HOLD, "answer")
-
-    def test_a_short_pause_shows_whether_the_sound_goes_on(self) -> None:
-        fluent = SoundEvidence(loud_s=0.4, voiced=0.9, change_db=3.5)
-        drawn_out = SoundEvidence(loud_s=0.4, voiced=0.9, change_db=1.5)
-
-        def judge(**what: Any) -> tuple[InterruptionVerdict, str]:
-            return self.RULES.judge(SpeechOverlap(age_s=0.52, **what))
-
-        assert judge(held_s=0.1, quiet_s=0.1, sound=fluent)[0] is InterruptionVerdict.HOLD
-        assert judge(held_s=0.19, quiet_s=0.1, sound=fluent) == (InterruptionVerdict.TALK_ON, "short_sound")
-        assert judge(held_s=0.19, sound=drawn_out) == (InterruptionVerdict.TALK_ON, "drawn_out")
-        assert judge(held_s=0.19, sound=fluent)[0] is InterruptionVerdict.HOLD
-
-    def test_the_first_word_of_i_see_is_no_interruption_yet(self) -> None:
-        assert self.RULES.judge(SpeechOverlap(text="I", age_s=0.3))[0] is InterruptionVerdict.WAIT
-        assert self.RULES.judge(SpeechOverlap(text="I see", age_s=0.5))[0] is InterruptionVerdict.TALK_ON
-        assert self.RULES.judge(SpeechOverlap(text="I already", age_s=0.6))[0] is InterruptionVerdict.YIELD
-
-    def test_one_short_word_that_is_in_no_lexicon_may_be_a_mistake_of_the_recognizer(self) -> None:
-        short = SpeechOverlap(text="the", age_s=0.6, quiet_s=0.25)
-        assert self.RULES.judge(short) == (InterruptionVerdict.TALK_ON, "one_short_word")
-        assert self.RULES.judge(replace(short, text="stop"))[0] is InterruptionVerdict.YIELD
-        assert self.RULES.judge(replace(short, text="the price"))[0] is InterruptionVerdict.YIELD
-        assert self.RULES.is_ignorable("the", is_answer_due=False, agent_text="") == ""
-
-    def test_okay_may_be_the_beginning_of_a_sentence(self) -> None:
-        voice = SoundEvidence(loud_s=0.7, voiced=0.9, change_db=3.5)
-
-        assert self.RULES.judge(SpeechOverlap(text="okay", age_s=0.6, sound=voice))[0] is InterruptionVerdict.TALK_ON
-        more = SpeechOverlap(text="okay", age_s=0.8, held_s=0.4, sound=voice)
-        assert self.RULES.judge(more)[0] is InterruptionVerdict.HOLD
-
-    def test_an_aside_that_has_just_begun_is_not_yet_one(self) -> None:
-        assert self.RULES.judge(SpeechOverlap(text="one", age_s=0.3))[0] is not InterruptionVerdict.YIELD
-        assert self.RULES.judge(SpeechOverlap(text="one second", age_s=0.5))[0] is InterruptionVerdict.TALK_ON
-        assert self.RULES.judge(SpeechOverlap(text="one more question", age_s=0.9))[0] is InterruptionVerdict.YIELD
-
-    def test_a_patient_agent_wants_two_words_and_its_own_words_always_count(self) -> None:
-        rules = InterruptionRules(TIMES["patient"], lexicon_for("en"), ("mm-hmm",))
-
-        assert rules.judge(SpeechOverlap(text="Tuesday", age_s=0.6))[0] is InterruptionVerdict.WAIT
-        assert rules.judge(SpeechOverlap(text="Tuesday morning", age_s=0.9))[0] is InterruptionVerdict.YIELD
-        assert rules.judge(SpeechOverlap(text="Mm-hmm", age_s=0.6))[0] is InterruptionVerdict.YIELD

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import Samples
+from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.input.recent_sound import RECENT_S, RecentSound
 from offhook.voice.input.sound_evidence import FRAME, HOP, RATE, FloatArray, SoundEvidence
 
@@ -89,3 +90,21 @@ def test_no_more_than_the_last_seconds_are_kept() -> None:
     assert RECENT_S * RATE <= kept.size < RECENT_S * RATE + HOP + 160
     assert kept[-1] == 499
     assert list(sound.last_samples(161)) == [498] + [499] * 160
+
+
+def test_what_does_not_stand_out_from_the_noise_is_far_from_a_caller_who_does() -> None:
+    sound = CallerSound(lambda: float(next(seconds)))
+    seconds = iter(range(10_000))
+    random = np.random.default_rng(5)
+    noise = random.normal(0, 200, RATE * 2).astype(np.int16)
+    voice = (np.sin(2 * np.pi * 180 * np.arange(RATE) / RATE) * 9000).astype(np.int16)
+    for stretch in (noise, voice, noise):
+        for at in range(0, stretch.size, 240):
+            sound.push(stretch[at : at + 240])
+            sound.stands_out(stretch is voice)
+        if stretch is voice:
+            sound.learn_voice()
+
+    evidence, distance_db, _ = sound.measure_overlap(0.6)
+    assert evidence.loud_s == 0
+    assert distance_db > 10

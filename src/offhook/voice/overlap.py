@@ -7,7 +7,13 @@ from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
 from offhook.voice.call_inputs import CallTimer
-from offhook.voice.input.interruption_rules import InterruptionRules, InterruptionVerdict, SpeechOverlap
+from offhook.voice.input.interruption_rules import (
+    BRIEF_S,
+    MIN_WORD_S,
+    InterruptionRules,
+    InterruptionVerdict,
+    SpeechOverlap,
+)
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.sound_evidence import SoundEvidence
 from offhook.voice.input.turn_rules import CallerTurnState
@@ -21,8 +27,7 @@ RESTORE_S: Final = 0.3
 MAX_HOLD_S: Final = 0.9
 # Shorter sound is not measured.
 MIN_MEASURED_S: Final = 0.1
-# Words without any speech for so long were too quiet for the voice detector; they were in so much of the last sound.
-FAINT_QUIET_S: Final = 0.8
+# Words whose speech began less than a word ago were too quiet for the voice detector; they were in so much of the sound.
 FAINT_SPAN_S: Final = 0.6
 # A turn that interrupted is over by then.
 RECENT_YIELD_S: Final = 6.0
@@ -64,7 +69,6 @@ class OverlapController:
         # what the last decision was about: the same sound and words are not judged twice
         self._judged_text = ""
         self._judged_until = 0.0
-        self._held_at: float | None = None
         self._yielded_at = -RECENT_YIELD_S
         self._measured: tuple[SoundEvidence | None, float, float] | None = None
         self._has_resumed = self._was_held_long = False
@@ -121,7 +125,7 @@ class OverlapController:
             if not is_new:
                 return InterruptionVerdict.TALK_ON, self._reason
         self._was_held_long = self._was_held_long or reason == "long_speech"
-        held_s = now - (self._held_at or now)
+        held_s = now - self._playback.silent_from if self._playback.is_paused else 0.0
         is_voice = state.is_speaking and self._listener.sound.has_contrast
         if self._listener.shows_words:
             is_over = held_s >= (MAX_UNKNOWN_S if is_voice else MAX_HOLD_S)
@@ -141,16 +145,16 @@ class OverlapController:
             return False
         sound_s = self._listener.sound.sound_age_s()
         self._is_early = not self._playback.is_audible
-        self._is_faint = not state.is_speaking and self._quiet_s(self._line.now()) > FAINT_QUIET_S
         self._started_at = max(min(started_at, self._line.now() - sound_s), self._judged_until)
+        self._is_faint = bool(text) and self._line.now() - self._started_at < MIN_WORD_S
         self._agent_text = self._playback.current_text
         self._was_asked = self._playback.is_question_open
-        self._verdict, self._reason, self._held_at = InterruptionVerdict.WAIT, "", None
+        self._verdict, self._reason = InterruptionVerdict.WAIT, ""
         self._has_resumed = self._was_held_long = False
         self._measured = None
         self._playback.lower_voice(is_lowered=True)
         self._listener.is_watched = True
-        self._schedule()
+        self._schedule(RECHECK_S)
         return True
 
     def _describe(self, state: CallerTurnState, now: float) -> SpeechOverlap:
@@ -160,7 +164,7 @@ class OverlapController:
             text=f"{state.text} {state.partial}".strip(),
             age_s=age,
             quiet_s=self._quiet_s(now),
-            held_s=now - (self._held_at or now) if self._playback.is_paused else 0.0,
+            held_s=now - self._playback.silent_from if self._playback.is_paused else None,
             is_answer_due=self.is_answer_due,
             is_faint=self._is_faint,
             shows_words=self._listener.shows_words,
@@ -188,8 +192,9 @@ class OverlapController:
             self._turns.interrupt()
         elif verdict is InterruptionVerdict.HOLD:
             if not self._playback.is_paused:
-                self._held_at = self._line.now()
                 self._playback.pause()
+                # not a window later: the pause would be heard
+                self._schedule(self._playback.silent_from + BRIEF_S - self._line.now())
         elif self._playback.is_paused:
             self._has_resumed = True
             self._report("resumed", overlap)
@@ -243,14 +248,16 @@ class OverlapController:
             self._timer.cancel()
             self._timer = None
 
-    def _schedule(self) -> None:
-        self._timer = self._line.inputs.call_later("recheck", RECHECK_S, self._recheck)
+    def _schedule(self, delay_s: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._line.inputs.call_later("recheck", max(delay_s, 0.0), self._recheck)
 
     def _recheck(self) -> None:
         """Looks again without a window: a muted far end may send no audio, and the agent must not stay silent."""
         self._timer = None
         if self._started_at is not None:
-            self._schedule()
+            self._schedule(RECHECK_S)
             self._listener.evaluate_turn()
 
     def close(self) -> None:

@@ -48,8 +48,8 @@ class TurnFilter:
     def _judge_words(self, text: str) -> str:
         lexicon, is_busy = self._overlap.rules.lexicon, self._turns.is_agent_busy
         signal = lexicon.classify(text, stop_words=self._config.interruption_words)
-        is_asked = self._playback.current_text.rstrip().endswith("?")
-        if signal is SpeechSignal.BACKCHANNEL and is_busy and not is_asked:
+        is_listening = signal in (SpeechSignal.BACKCHANNEL, SpeechSignal.FRAGMENT)
+        if is_listening and is_busy and not self._playback.is_question_open:
             return str(signal.value)
         if not is_busy and len(lexicon.split(text)) == 1 and self._listener.sound.was_breath():
             return "no_voice"

@@ -9,7 +9,7 @@ from offhook.kit.audio import Samples
 from offhook.voice.input.interruption_rules import is_turned_away
 from offhook.voice.input.line_levels import LineLevels
 from offhook.voice.input.recent_sound import RecentSound
-from offhook.voice.input.sound_evidence import SoundEvidence
+from offhook.voice.input.sound_evidence import LOUD_MARGIN_DB, SoundEvidence
 
 # Sound with less voicing is a cough or a noise.
 MIN_VOICING: Final = 0.4
@@ -62,8 +62,11 @@ class CallerSound:
         if now - self._measured[0] >= MEASURE_EVERY_S:
             self._measured = (now, self._measure(min(age_s + 0.05, 0.7)))
         sound = self._measured[1]
-        if self._voice is None or not sound.loud_s:
+        if self._voice is None:
             return sound, 0.0, 0.0
+        if not sound.loud_s:
+            # whatever it was does not stand out from the noise
+            return sound, max(0.0, self._voice.level_db - self._levels.floor_db - LOUD_MARGIN_DB), 0.0
         return sound, self._voice.level_db - sound.level_db, self._voice.tilt_db - sound.tilt_db
 
     def was_turned_away(self) -> bool:

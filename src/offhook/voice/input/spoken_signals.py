@@ -28,6 +28,7 @@ class SpeechSignal(Enum):
     COMMAND = "command"
     ASIDE = "aside"
     ECHO = "echo"
+    FRAGMENT = "fragment"
     WORDS = "words"
 
 
@@ -41,6 +42,7 @@ class SpokenLexicon:
     asides: tuple[str, ...]
     vocatives: frozenset[str]
     open: frozenset[str]
+    fragments: frozenset[str]
     yes_no: frozenset[str]
     beginnings: frozenset[str] = frozenset()
     aside_beginnings: frozenset[str] = frozenset()
@@ -74,6 +76,8 @@ class SpokenLexicon:
             return SpeechSignal.COMMAND
         if len(words) >= MIN_ECHO_WORDS and self._contains(self.split(agent_text), words):
             return SpeechSignal.ECHO
+        if self._joiner.join(spoken) in self.fragments:
+            return SpeechSignal.FRAGMENT
         return SpeechSignal.WORDS
 
     def is_aside(self, words: list[str]) -> bool:
@@ -150,6 +154,7 @@ def lexicon_for(language: str) -> SpokenLexicon:
         asides=tuple(found["asides"]),
         vocatives=frozenset(found["vocatives"]),
         open=frozenset(found["open"]),
+        fragments=frozenset(found["fragments"]),
         yes_no=frozenset(found["yes_no"]),
         is_unspaced=code in _UNSPACED,
     )

@@ -23,6 +23,8 @@ MIN_REWOUND_PAUSE_S = 0.3
 # A shorter pause takes the place of the silence that the sentence has there: frames below -45 dBFS are left out.
 MIN_REPLACING_PAUSE_S = 0.08
 QUIET_SUM_A_SAMPLE = 180
+# A pause begins for the caller with the last frame that was heard: those below -50 dBFS are silence already.
+INAUDIBLE_SUM_A_SAMPLE = 80
 # A question may be answered before its end, and for a while after it although the agent has gone on.
 QUESTION_SHARE = 0.6
 QUESTION_OPEN_S = 0.7
@@ -89,6 +91,8 @@ class Playback:
         self.is_paused = False
         self._is_lowered = False
         self._paused_at = 0.0
+        # loop time at which the caller heard the last sound before the pause
+        self.silent_from = 0.0
         self._asked_at = -QUESTION_OPEN_S
         # the last frames of the sentence that is being sent, for going on from the beginning of a word
         self._last_frames: deque[bytes] = deque(maxlen=MAX_REWIND_FRAMES)
@@ -132,10 +136,18 @@ class Playback:
     def pause(self) -> None:
         """Pauses and keeps queued audio; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
         if not self.is_paused:
-            self._paused_at = self._time()
+            now = self._paused_at = self._time()
+            self.silent_from = max(self.audible_until, now) - self._count_inaudible_frames() * FRAME_S
         self.is_paused = True
         self._is_running = False
         self._metronome.remove(self)
+
+    def _count_inaudible_frames(self) -> int:
+        """Counts the frames at the end of what was sent that the caller does not hear."""
+        gain = LOWERED_GAIN if self._is_lowered else 1.0
+        least = INAUDIBLE_SUM_A_SAMPLE * self._samples_a_frame / gain
+        quiet = (self._frame_level(self._leg.codec, frame) < least for frame in reversed(self._last_frames))
+        return next((count for count, is_quiet in enumerate(quiet) if not is_quiet), len(self._last_frames))
 
     def resume(self) -> None:
         """Goes on where it paused; after a pause that was heard, from the beginning of the word."""

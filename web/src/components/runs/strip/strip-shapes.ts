@@ -58,6 +58,8 @@ const REASONS: Partial<Record<string, string>> = {
   echo: "its own words",
   no_voice: "a cough or a noise",
   short_sound: "a short sound",
+  soft_sound: "a soft sound",
+  fragment: "a sound that was taken for a word",
   drawn_out: "a drawn-out sound",
   no_words: "no words",
   steady_noise: "steady noise",
