@@ -73,7 +73,9 @@ class PanelVoice:
     async def speak(self, text: str) -> AsyncIterator[bytes]:
         await asyncio.sleep(FIRST_BYTE_S)
         if not self.library.has_agent_speech(text):  # a phrase of the engine, prepared for emergencies
-            yield tone(1.0, RATE)
+            phrase = tone(1.0, RATE)
+            self.script.append(np.frombuffer(phrase, np.int16))
+            yield phrase
             return
         samples = self.library.agent_speech(text)
         self.track.append((text, samples))
@@ -82,15 +84,15 @@ class PanelVoice:
             yield samples[at : at + CHUNK].tobytes()
             await asyncio.sleep(0.005)
 
-    def find_heard_s(self, heard: FloatArray, near_s: float) -> float:
+    def find_heard_s(self, heard: FloatArray, near_s: float) -> float | None:
         """Returns how much of the track was played when the far end has just heard a sound, near an estimate: what is
-        said again after a pause shifts it."""
+        said again after a pause shifts it. None: the sound is not found there."""
         if not self.track:
-            return near_s
+            return None
         track = np.concatenate([samples for _, samples in self.track])
         start = max(0, int((near_s - MAX_SHIFT_S) * RATE))
         found = find_audio(track[start : int((near_s + MAX_SHIFT_S) * RATE)], heard)
-        return (start + found[0] + heard.size) / RATE if found else near_s
+        return (start + found[0] + heard.size) / RATE if found else None
 
     def position(self, played_s: float) -> tuple[str, float, float]:
         """Returns the sentence that is played, the share of it that was, and the seconds that are left of the track."""

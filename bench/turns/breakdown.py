@@ -24,6 +24,7 @@ class EventRow:
     kind: str
     text: str
     over: bool
+    is_distant: bool
     at_s: float
     seconds: float
     is_right: bool
@@ -50,6 +51,7 @@ def describe_event(call: PanelCall, stimulus: Stimulus, *, is_right: bool, silen
         kind=stimulus.kind,
         text=stimulus.text,
         over=stimulus.over,
+        is_distant=stimulus.is_distant,
         at_s=round(at_s, 2),
         seconds=round((stimulus.end - stimulus.start) * FRAME_S, 2),
         is_right=is_right,

@@ -34,18 +34,23 @@ OVER_WEIGHTS: Final = {
 }
 SILENT_WEIGHTS: Final = {"turn": 0.4, "pause": 0.36, "tic": 0.12, "side": 0.12}
 MIN_LEFT_S: Final = 3.2
-# The share of answers that the caller hears to their end.
-# Where the agent is in its speech is looked for with the last sound, once for each stretch of it.
+# Where the agent is in its speech is looked for with the last sound, once for each stretch of it, and before a
+# listening sound and an answer.
 HEARD_FRAMES: Final = 20
+# The share of answers that the caller hears to their end.
 HEAR_OUT: Final = "hear_out"
 HEARD_OUT: Final = 0.3
-# Later in a question a listening sound would be an answer, for people as well.
+# So much of a question is said when callers answer it.
+ANSWER_SHARE: Final = 0.7
+# Later in a question a listening sound would be an answer, for people as well, and for a while after it.
 QUESTION_SHARE: Final = 0.4
+QUESTION_OPEN_S: Final = 1.0
 
 
 @dataclass(slots=True)
 class Stimulus:
-    """Something that the caller did: frames of the call at which it began and ended. ``over``: while the agent spoke."""
+    """Something that the caller did: frames of the call at which it began and ended. ``over``: while the agent spoke,
+    ``is_distant``: away from the handset."""
 
     kind: str
     text: str
@@ -53,6 +58,7 @@ class Stimulus:
     start: int
     end: int
     pauses: tuple[tuple[int, int], ...] = ()
+    is_distant: bool = False
 
 
 class Line(Protocol):
@@ -98,11 +104,14 @@ class FarEnd:
         if self.line is not None:
             self.line.send_mark(name)
 
-    def synchronize(self) -> None:
-        """Corrects where in the agent's speech the line is, by the sound that was just heard."""
-        if self.voice is not None:
-            heard = np.concatenate([self.codec.decode(frame) for frame in self.played[-HEARD_FRAMES:]])
-            self.heard_s = self.voice.find_heard_s(heard.astype(np.float64), self.heard_s)
+    def synchronize(self) -> bool:
+        """Corrects where in the agent's speech the line is, by the sound that was just heard; returns whether it is known."""
+        if self.voice is None:
+            return False
+        heard = np.concatenate([self.codec.decode(frame) for frame in self.played[-HEARD_FRAMES:]])
+        found = self.voice.find_heard_s(heard.astype(np.float64), self.heard_s)
+        self.heard_s = self.heard_s if found is None else found
+        return found is not None
 
     def play_frame(self) -> bool:
         """Plays 20 ms; returns whether they were loud."""
@@ -255,17 +264,28 @@ class PanelCall:
         if left < MIN_LEFT_S or self._frame - self._agent_since < 40:
             return
         if self._plan == "answer":
-            if sentence.endswith("?") and share > 0.7:
-                self._start(self._plan, now, over=True)
+            if self._is_asked(sentence, share, ANSWER_SHARE) and self.far.synchronize():
+                sentence, share, _ = self.voice.position(self.far.heard_s)
+                if self._is_asked(sentence, share, ANSWER_SHARE):
+                    self._start(self._plan, now, over=True)
         elif (
             self._plan != HEAR_OUT
-            and not self._is_question(sentence, share)
             and self._frame - max(self._agent_since, self._free_at) >= self._delay
+            and (self._plan != "backchannel" or self._is_unasked())
         ):
             self._start(self._plan, now, over=True)
 
-    def _is_question(self, sentence: str, share: float) -> bool:
-        return self._plan == "backchannel" and sentence.endswith("?") and share > QUESTION_SHARE
+    @staticmethod
+    def _is_asked(sentence: str, share: float, least: float) -> bool:
+        return sentence.endswith("?") and share > least
+
+    def _is_unasked(self) -> bool:
+        """Returns whether a listening sound would answer nothing now."""
+        if not self.far.synchronize():
+            return False
+        heard_s = self.far.heard_s
+        places = (self.voice.position(max(0.0, at)) for at in (heard_s, heard_s - QUESTION_OPEN_S))
+        return not any(self._is_asked(sentence, share, QUESTION_SHARE) for sentence, share, _ in places)
 
     def _choose(self, weights: dict[str, float]) -> str:
         shares = np.array(list(weights.values()))
@@ -276,7 +296,7 @@ class PanelCall:
         self.vendor.hear(clip, now, is_distant=is_distant, is_cough=text.startswith("<"))
         start, end = self._frame, self._frame + clip.samples.size // FRAME
         pauses = tuple((start + int(a / FRAME_S), start + int(b / FRAME_S)) for a, b in clip.pauses)
-        self.stimuli.append(Stimulus(kind, text, over, start, end, pauses))
+        self.stimuli.append(Stimulus(kind, text, over, start, end, pauses, is_distant))
         self._clip = (start, clip.samples.astype(np.float64))
         self._plan, self._delay = "", int(self.random.uniform(30, 130))
         is_turn = kind in REAL or kind in ("turn", "pause")

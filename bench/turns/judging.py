@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.turns.breakdown import EventRow, describe_event
 from bench.turns.call import LOUD_RMS, PanelCall, Stimulus
-from bench.turns.clips import FRAME, RATE, find_audio
+from bench.turns.clips import FRAME, MAX_AGENT_GAP_S, RATE, find_audio
 from bench.turns.phrases import REAL
 from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
 from offhook.voice import events
@@ -24,7 +24,8 @@ IGNORE_S: Final = 1.0
 ANSWER_S: Final = 2.0
 # A word's length: speech that goes on from the start of the word at which it stopped repeats no more.
 WORD_S: Final = 0.7
-SLACK_S: Final = 0.08
+# The agent may have stopped in a gap of its own, up to which nothing was loud, and go on behind it.
+SLACK_S: Final = MAX_AGENT_GAP_S + 0.06
 # The sound that is looked for in what the voice said: before a stop and after it.
 NEEDLE_FRAMES: Final = 20
 MIN_NEEDLE_FRAMES: Final = 5
