@@ -88,7 +88,7 @@ class TestTheRules:
         assert self.RULES.is_ignorable("the", is_answer_due=True, agent_text="") == ""
         ended = SpeechOverlap(text="my", age_s=0.5, quiet_s=0.2, sound=voice)
         assert self.RULES.judge(ended)[0] is InterruptionVerdict.TALK_ON
-        assert self.RULES.judge(replace(ended, quiet_s=0.0))[0] is InterruptionVerdict.YIELD
+        assert self.RULES.judge(replace(ended, quiet_s=0.0)) == (InterruptionVerdict.YIELD, "words")
         # it may become "I see"
         assert self.RULES.judge(replace(ended, text="I", quiet_s=0.0))[0] is InterruptionVerdict.HOLD
 

@@ -185,7 +185,7 @@ class InterruptionRules:
             return InterruptionVerdict.TALK_ON, "one_short_word"
         if count < self.times.min_words and not overlap.is_answer_due:
             return InterruptionVerdict.WAIT, "too_few_words"
-        return InterruptionVerdict.YIELD, "answer" if overlap.is_answer_due else signal.value
+        return InterruptionVerdict.YIELD, "answer" if overlap.is_answer_due else SpeechSignal.WORDS.value
 
     def _is_followed(self, overlap: SpeechOverlap) -> bool:
         """Returns whether there is more speech after the words that are known, of which no listening sound begins."""
