@@ -43,6 +43,7 @@ def test_what_is_expected_holds() -> None:
     [
         ({"edges": ["start-support"]}, "edges_differ"),
         ({"edges": []}, "edges_differ"),
+        ({"keyed_edges": ["start-sales"]}, "keys_differ"),
         ({"edges_include": ["start-support"]}, "edge_missing"),
         ({"edges_never": ["sales-bye"]}, "edge_forbidden"),
         ({"nodes": ["bye", "start"]}, "node_missing"),

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.scenarios import ScenarioTool, read_scenarios, run_suite, write_scenarios
+from offhook.scenarios import ScenarioTool, build_scenario_agent, read_scenarios, run_suite, write_scenarios
 from offhook.scenarios.proposals.paths import iter_paths
 from offhook.scenarios.proposals.proposer import propose_scenarios
 from offhook.scenarios.templates import build_template_agent
@@ -26,6 +26,7 @@ def test_they_take_every_edge_once_and_every_key_and_pass() -> None:
         ("presses-sales", ("start-sales", "sales-bye"), "bye"),
         ("presses-support", ("start-support",), "support"),
     ]
+    assert [one.expect.keyed_edges for one in proposed] == [None, None, ("start-sales",), ("start-support",)]
     assert [[rule.press or rule.say for rule in one.caller.rules] for one in proposed[2:]] == [["1", "london"], ["2"]]
     assert run_suite(agent(), proposed, BuiltinLlm).failed == 0
     assert read_scenarios(write_scenarios(proposed)) == tuple(proposed)
@@ -44,6 +45,22 @@ def test_a_changed_sentence_and_a_wrong_edge_fail() -> None:
         worse["nodes"][3]["data"] |= node
         worse["edges"][2] |= edge
         assert run_suite(agent(worse), proposed, BuiltinLlm).failed == 2
+
+
+def test_a_key_whose_edge_is_taken_without_it_fails() -> None:
+    template = build_template_agent(load_template("order_status"))
+    raw: dict[str, Any] = copy.deepcopy(dict(template.definition))
+    (edge,) = (edge for edge in raw["edges"] if edge["id"] == "more-which")
+    edge["data"]["digits"] = ""
+    worse = build_scenario_agent(template.name, raw, tools=template.tools, documents=template.documents)
+    failed = [
+        result
+        for result in run_suite(worse, propose_scenarios(template, BuiltinLlm), BuiltinLlm).results
+        if result.faults
+    ]
+    # the offline agent takes the pressed 1 for the first choice, which is this edge
+    assert {fault.code for result in failed for fault in result.faults} == {"keys_differ"}
+    assert failed
 
 
 def test_tools_answer_once_well_and_once_not() -> None:

@@ -141,8 +141,8 @@ class ScenarioExpectation(_StrictModel):
     """What a scenario expects; anything not named is not checked.
 
     ``edges`` are the ids of all edges taken, in order; ``edges_include`` and ``edges_never`` list edges that must or
-    must not be among them. ``nodes`` are
-    visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
+    must not be among them; ``keyed_edges`` are those that a key took, in order. ``nodes`` are visited in this order, with
+    others between them. ``end`` is the node that ended the conversation; ``is_over: false``
     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
     """
@@ -150,6 +150,7 @@ class ScenarioExpectation(_StrictModel):
     edges: tuple[Id, ...] | None = None
     edges_include: tuple[Id, ...] = ()
     edges_never: tuple[Id, ...] = ()
+    keyed_edges: tuple[Id, ...] | None = None
     nodes: tuple[Id, ...] = ()
     nodes_never: tuple[Id, ...] = ()
     variables: dict[str, JsonValue] = Field(default_factory=dict)
@@ -166,7 +167,7 @@ class ScenarioExpectation(_StrictModel):
     @model_validator(mode="after")
     def _expects_something(self) -> Self:
         # `edges: []` and `tools: []` are expectations too: none is taken, none is called
-        is_set = self.edges is not None or self.tools is not None
+        is_set = any(names is not None for names in (self.edges, self.keyed_edges, self.tools))
         if not is_set and all(getattr(self, name) in (None, (), {}) for name in type(self).model_fields):
             raise ValueError("a scenario must expect something")
         return self

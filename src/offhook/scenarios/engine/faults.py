@@ -52,6 +52,9 @@ def _reply_faults(scenario: Scenario, played: PlayedScenario) -> Iterator[Scenar
 def _edge_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
     if expect.edges is not None and tuple(played.edges) != expect.edges:
         yield ScenarioFault("edges_differ", _first_difference("edge", expect.edges, played.edges))
+    if expect.keyed_edges is not None and tuple(played.keyed_edges) != expect.keyed_edges:
+        message = _first_difference("edge by key", expect.keyed_edges, played.keyed_edges)
+        yield ScenarioFault("keys_differ", message)
     for edge in expect.edges_include:
         if edge not in played.edges:
             yield ScenarioFault("edge_missing", f"the edge {edge} was not taken, but {list(played.edges)}")

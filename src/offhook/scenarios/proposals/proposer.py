@@ -209,6 +209,8 @@ def _expect_played(scenario: Scenario, title: str, played: PlayedScenario) -> Sc
     said = [str(event.data["text"]) for event in played.journal if event.type == events.AGENT_SAID]
     expect: dict[str, Any] = {
         "edges": list(played.edges),
+        # a key without an edge is understood as words, which may take the same edge by chance
+        **({"keyed_edges": list(played.keyed_edges)} if played.keyed_edges else {}),
         "variables": dict(played.variables),
         "tools": [{"name": call["name"], "arguments": call["arguments"]} for call in called],
         "says": list(dict.fromkeys(text[:MAX_WORDS] for text in said if text)),
