@@ -15,7 +15,7 @@ from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, Run, service
 from offhook.runs.call_shares import PlaceRequest
-from offhook.runs.errors import ClusterFull, ConcurrentCallLimit, MediaTokenRefused, ProcessIsFull
+from offhook.runs.errors import ClusterFull, ConcurrentCallLimit, MediaTokenRefused, ProcessIsFull, ServerDraining
 from offhook.runs.live import media_tokens
 from offhook.runs.states import TEXT_CHAT
 from offhook.settings import Settings
@@ -106,6 +106,21 @@ async def test_a_full_cluster_refuses_before_a_call_begins(processes: list[Proce
     async with processes[0].root.db.transaction() as session:
         await service.apply_status(session, runs[1].organization_id, runs[1].id, "no_answer")
     assert (await make_call(processes[1])).status == "initiated"
+
+
+async def test_a_process_that_drains_answers_callers_for_others(processes: list[Process], make_call: MakeCall) -> None:
+    draining, other = processes
+    await draining.root.drain()
+    await draining.beat()
+    assert (await make_call(draining)).status == "initiated", "its balancer has not noticed yet"
+    for refused in (TEXT_CHAT, "browser"):
+        with pytest.raises(ServerDraining):
+            await make_call(draining, mode=refused)
+    await other.root.drain()
+    await other.beat()
+    await draining.beat()
+    with pytest.raises(ServerDraining):
+        await make_call(draining)
 
 
 async def test_many_at_once_never_get_more_than_there_is(

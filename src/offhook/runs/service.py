@@ -64,7 +64,7 @@ async def create_run(
     that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OrganizationClosed (409), OutOfCredit and DailySpendLimitReached (402) and
     ConcurrentCallLimit (429), ClusterFull and ServerDraining (503). What the conversation may cost at first is set aside with it.
     """
-    if is_draining(session):
+    if is_draining(session) and not (direction == "inbound" and _has_room_elsewhere(session, mode)):
         raise ServerDraining
     await orgs.require_open(session, organization_id)
     far_end = details.get("caller_number") if direction == "inbound" else details.get("called_number")
@@ -104,6 +104,15 @@ async def create_run(
     if draw is not None:
         await choice.record_draws(session, organization_id, {run.id: draw})
     return run
+
+
+def _has_room_elsewhere(session: AsyncSession, mode: str) -> bool:
+    """Returns whether another process takes the audio of a carrier's call. A balancer sends requests to a process for
+    some seconds after it began to drain."""
+    room = cluster_room_of(session)
+    if room is None or mode == TEXT_CHAT or room.is_test_mode(mode):
+        return False
+    return room.has_room_elsewhere()
 
 
 def run_name(prefix: str) -> str:
