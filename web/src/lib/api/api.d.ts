@@ -10907,8 +10907,8 @@ export interface components {
          * @description What a scenario expects; anything not named is not checked.
          *
          *     ``edges`` are the ids of all edges taken, in order; ``edges_include`` and ``edges_never`` list edges that must or
-         *     must not be among them. ``nodes`` are
-         *     visited in this order, with others between them. ``end`` is the node that ended the conversation; ``is_over: false``
+         *     must not be among them; ``keyed_edges`` are those that a key took, in order. ``nodes`` are visited in this order, with
+         *     others between them. ``end`` is the node that ended the conversation; ``is_over: false``
          *     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
          *     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
          */
@@ -10931,6 +10931,8 @@ export interface components {
             end_reason?: string | null;
             /** Is Over */
             is_over?: boolean | null;
+            /** Keyed Edges */
+            keyed_edges?: string[] | null;
             /** Max Seconds */
             max_seconds?: number | null;
             /** Max Turns */
