@@ -52,8 +52,6 @@ class Call:
     definition: dict[str, Any]
     replies: Sequence[Reply] = ()
     configurations: dict[str, Any] = field(default_factory=dict)
-    # longer than the settings allow
-    max_duration_s: float | None = None
     context: dict[str, Any] = field(default_factory=dict)
     tools: AgentToolbox = field(default_factory=Tools)
     hearing: Hearing = field(default_factory=Hearing)
@@ -73,6 +71,8 @@ class Call:
     recording: RecordingSwitch | None = None
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
+    # longer than the settings allow
+    max_duration_s: float | None = None
     _loud_until: float = -1.0
     _loudness: float = LOUDNESS
     _beeps: tuple[float, float] = (-1.0, 0.0)
