@@ -56,6 +56,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "counts the organizations that chose a pack, for superusers",
     ),
     "src/offhook/nodes/queries.py::list_nodes": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/queries.py::find_addresses": ("2026-11-26", "processes belong to the installation"),
     "src/offhook/nodes/queries.py::is_any_older": ("2026-11-26", "processes belong to the installation"),
     "src/offhook/nodes/queries.py::list_accepting_servers": ("2026-11-25", "processes belong to the installation"),
     "src/offhook/runs/queries.py::lock_cluster_room": ("2026-11-25", "the room is that of all organizations"),
@@ -286,6 +287,10 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/runs/resuming/resume_queries.py::write_states": (
         "2026-11-25",
         "a worker writes the states of all of its own runs at once",
+    ),
+    "src/offhook/runs/resuming/resume_queries.py::find_workers": (
+        "2026-11-26",
+        "a sweep asks about the calls of all organizations",
     ),
     "src/offhook/runs/resuming/resume_queries.py::find_runs_of_others": (
         "2026-11-25",

@@ -1,6 +1,7 @@
 """The sweeper: a run whose worker died ends once, rightly, and no living run is ended."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,11 +26,14 @@ from tests.fakes.clock import SetClock
 from tests.runs.conftest import MakeRun
 from tests.runs.test_recording import channels
 
+FindCarried = Callable[[Sequence[int]], Awaitable[set[int]]]
 LEASE_S = 10.0
 GRACE_S = 3.0
 
 
-def make_sweeper(root: Root, clock: Clock, grace_s: float = GRACE_S) -> RunSweeper:
+def make_sweeper(
+    root: Root, clock: Clock, grace_s: float = GRACE_S, find_carried: FindCarried | None = None
+) -> RunSweeper:
     """``grace_s`` of 0 gives up a run at the first look at its expired lease."""
     return RunSweeper(
         db=root.db,
@@ -39,6 +43,7 @@ def make_sweeper(root: Root, clock: Clock, grace_s: float = GRACE_S) -> RunSweep
         clock=clock,
         lease_s=LEASE_S,
         grace_s=grace_s,
+        find_carried=find_carried,
     )
 
 
@@ -118,6 +123,24 @@ async def test_a_living_run_is_left_alone(root: Root, carried: Run, sweeper: Run
         assert await sweep_for(sweeper, clock, 3) == []
         assert await renew(root, carried, clock) == {carried.id}
     assert (await reload(root, carried)).status == "in_progress"
+
+
+async def test_a_run_whose_process_says_that_it_carries_it_is_left_alone(
+    root: Root, carried: Run, clock: SetClock
+) -> None:
+    asked: list[int] = []
+    still_carried = {carried.id}
+
+    async def find_carried(run_ids: Sequence[int]) -> set[int]:
+        asked.extend(run_ids)
+        return still_carried & set(run_ids)
+
+    sweeper = make_sweeper(root, clock, find_carried=find_carried)
+    assert await sweep_for(sweeper, clock, 60) == []
+    assert asked
+    assert await renew(root, carried, clock) == {carried.id}, "its process is back"
+    still_carried.clear()
+    assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 2) == [carried.id]
 
 
 async def test_a_run_whose_worker_died_fails_with_what_is_known_of_it(

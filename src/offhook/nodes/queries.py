@@ -1,5 +1,6 @@
 """Which nodes there are, for this domain and those above."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -62,6 +63,14 @@ async def list_accepting_servers(session: AsyncSession, own_id: str) -> list[Nod
         .order_by(NodeRow.id)
     )
     return [NodePlaces(*row) for row in rows]
+
+
+async def find_addresses(session: AsyncSession, node_ids: Sequence[str]) -> dict[str, str]:
+    """Returns where other processes reach these, as far as they say so; lost ones are among them for a while."""
+    rows = await session.execute(
+        select(NodeRow.id, NodeRow.address).where(NodeRow.id.in_(node_ids), NodeRow.address.is_not(None))
+    )
+    return {node_id: address for node_id, address in rows if address is not None}
 
 
 async def is_any_older(session: AsyncSession) -> bool:

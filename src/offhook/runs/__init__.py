@@ -14,7 +14,7 @@ from offhook.models.prices import BillingPolicy
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.recordings import RecordingLibrary
 from offhook.root import Root
-from offhook.runs import endpoints
+from offhook.runs import endpoints, owner_endpoints
 from offhook.runs.artifacts import endpoints as artifact_endpoints
 from offhook.runs.cluster_room import ClusterRoom, remember_room
 from offhook.runs.events import RunFinished, RunStarted
@@ -36,6 +36,7 @@ from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_admin_for_history
+from offhook.runs.resuming.call_owners import CallOwners
 from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.services import RunServices
 from offhook.runs.strips import endpoints as strip_endpoints
@@ -104,6 +105,7 @@ def register(root: Root) -> None:
     LIVE_CALLS.set_function(lambda: live.active_calls)
     EVENTS_WAITING.set_function(lambda: services.writer.pending_count)
     LEASE_AGE.set_function(live.lease_age_s)
+    root.api.include_router(owner_endpoints.router)
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
     root.api.include_router(strip_endpoints.router)
@@ -145,6 +147,7 @@ def _build_services(root: Root) -> RunServices:
         clock=clock,
         lease_s=lease_s,
         grace_s=lease_s / 3,
+        find_carried=CallOwners(db, root.get(Keyring)).find_carried,
     )
     return RunServices(
         writer=writer,

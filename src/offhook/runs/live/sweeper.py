@@ -1,5 +1,6 @@
 """Ends runs whose worker died, and runs that never connected."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -31,7 +32,8 @@ log = structlog.get_logger(__name__)
 
 
 class RunSweeper:
-    """Ends orphaned runs. ``grace_s``: how long an expired lease is watched before the run is given up.
+    """Ends orphaned runs. ``grace_s``: how long an expired lease is watched before the run is given up. ``find_carried``
+    asks the processes themselves: those that are cut off from the database carry their calls on.
 
     After a database outage every lease has expired although the calls are alive; their workers renew them within a
     heartbeat. A run is therefore given up only if its lease was seen expired, unchanged, twice with this much time
@@ -48,6 +50,7 @@ class RunSweeper:
         clock: Clock,
         lease_s: float,
         grace_s: float,
+        find_carried: Callable[[Sequence[int]], Awaitable[set[int]]] | None = None,
     ) -> None:
         self._db = db
         self._storage = storage
@@ -56,6 +59,7 @@ class RunSweeper:
         self._clock = clock
         self._lease = timedelta(seconds=lease_s)
         self._grace = timedelta(seconds=grace_s)
+        self._find_carried = find_carried
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
     async def sweep(self, _: JsonObject | None = None) -> list[int]:
@@ -64,7 +68,7 @@ class RunSweeper:
         async with self._db.transaction() as session:
             silent = await lease_queries.find_expired(session, now)
             lost = await lease_queries.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
-        due = self._confirmed_expired(silent, now)
+        due = await self._without_carried(self._confirmed_expired(silent, now))
         ended = [run_id for run_id, lease in due if await self._end_silent(run_id, lease)]
         ended += [run_id for organization_id, run_id in lost if await self._end_lost(organization_id, run_id, now)]
         if ended:
@@ -81,6 +85,15 @@ class RunSweeper:
             if now - first >= self._grace:
                 due.append((run_id, lease))
         return due
+
+    async def _without_carried(self, due: list[tuple[int, datetime]]) -> list[tuple[int, datetime]]:
+        """Leaves out runs that their process still carries. It has the whole grace again to renew their leases."""
+        if self._find_carried is None or not due:
+            return due
+        carried = await self._find_carried([run_id for run_id, _ in due])
+        now = self._clock.now()
+        self._seen |= {run_id: (lease, now) for run_id, lease in due if run_id in carried}
+        return [(run_id, lease) for run_id, lease in due if run_id not in carried]
 
     async def _end_silent(self, run_id: int, lease: datetime) -> bool:
         async with self._db.transaction() as session:

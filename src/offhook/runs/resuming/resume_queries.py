@@ -129,3 +129,9 @@ async def find_runs_of_others(session: AsyncSession, run_ids: Sequence[int], *, 
         .where(func.coalesce(Run.worker_id, "") != worker_id)
     )
     return set(found)
+
+
+async def find_workers(session: AsyncSession, run_ids: Sequence[int]) -> dict[int, str]:
+    """Returns which process carries each of these runs, of any organization."""
+    rows = await session.execute(select(Run.id, Run.worker_id).where(Run.id.in_(run_ids), Run.worker_id.is_not(None)))
+    return {run_id: worker_id for run_id, worker_id in rows if worker_id is not None}
