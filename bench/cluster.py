@@ -25,7 +25,7 @@ from bench.cluster_rig import cluster
 from offhook.kit import logging
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
-CASE_TIMEOUT_S: Final = 420.0
+CASE_TIMEOUT_S: Final = 600.0
 
 
 async def run(folder: Path, postgres: EmbeddedPostgres, names: list[str], sizes: Sizes) -> dict[str, Any]:

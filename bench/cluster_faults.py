@@ -13,7 +13,7 @@ from bench.cluster_tenant import CALLED
 
 # Of one call in the rolling restart: a drain lasts about as long.
 CALL_S: Final = 20.0
-DRAIN_TIMEOUT_S: Final = 60.0
+DRAIN_TIMEOUT_S: Final = 100.0
 SETTLE_TIMEOUT_S: Final = 40.0
 # The goal for calls of a process that was killed, and how long a caller waits for it at most.
 SPEAKS_AGAIN_S: Final = 3.0
