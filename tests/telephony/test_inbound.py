@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 
 import pytest
 from httpx2 import AsyncClient
@@ -20,8 +21,26 @@ from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.conftest import MakeAgent
-from tests.telephony.fakecom import THEIRS, Account, make_account, spoken
+from tests.telephony.fakecom import THEIRS, TOKEN, Account, make_account, spoken
 from tests.usage.test_enforcement import enforce
+
+MakeTheirs = Callable[..., Awaitable[Account]]
+
+
+@pytest.fixture
+def make_theirs(
+    root: Root, client: AsyncClient, fakecom: FakeCarrier, other_org: OrgFixture, make_agent: MakeAgent
+) -> MakeTheirs:
+    """Makes the account of another organization, with a number of its own."""
+
+    async def make(token: str = TOKEN, reference: str = "acme") -> Account:
+        agent = await make_agent(other_org, "x")
+        number = "+12015550160"
+        return await make_account(
+            root, client, fakecom, other_org, agent.id, token=token, reference=reference, number=number
+        )
+
+    return make
 
 
 async def test_a_call_reaches_the_number_s_agent_once(account: Account) -> None:
@@ -94,17 +113,9 @@ async def test_an_answer_names_the_process_that_has_room(account: Account, root:
 
 
 async def test_calls_that_wait_for_their_organization_leave_others_their_connections(
-    account: Account,
-    root: Root,
-    client: AsyncClient,
-    fakecom: FakeCarrier,
-    other_org: OrgFixture,
-    make_agent: MakeAgent,
+    account: Account, root: Root, make_theirs: MakeTheirs
 ) -> None:
-    agent = await make_agent(other_org, "x")
-    theirs = await make_account(
-        root, client, fakecom, other_org, agent.id, token="theirs", reference="theirs", number="+12015550160"
-    )
+    theirs = await make_theirs(token="theirs", reference="theirs")
     async with asyncio.timeout(60):
         async with root.db.transaction() as holder:
             lock = select(Organization.id).where(Organization.id == account.org.id).with_for_update()
@@ -135,17 +146,8 @@ async def test_what_a_stranger_sends_creates_nothing(account: Account, client: A
     assert await account.refusals() == []
 
 
-async def test_another_organization_with_the_same_carrier_account(
-    account: Account,
-    root: Root,
-    client: AsyncClient,
-    fakecom: FakeCarrier,
-    other_org: OrgFixture,
-    make_agent: MakeAgent,
-) -> None:
-    theirs = await make_account(
-        root, client, fakecom, other_org, (await make_agent(other_org, "x")).id, number="+12015550160"
-    )
+async def test_another_organization_with_the_same_carrier_account(account: Account, make_theirs: MakeTheirs) -> None:
+    theirs = await make_theirs()
     assert "connect" in (await theirs.calls_in("IN1", to="+12015550160")).json()
     assert await account.runs() == []
     assert len(await theirs.runs()) == 1
