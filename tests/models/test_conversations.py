@@ -20,13 +20,19 @@ from tests.quick import first_quick
 UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
 # The same of those that were written blind.
 UNDERSTOOD_BLIND = {
-    "appointment_booking": 0.95,
+    "appointment_booking": 0.94,
     "order_status": 0.95,
     "survey": 0.95,
-    "reception": 0.9,
-    "payment_reminder": 0.9,
+    "reception": 0.85,
+    "payment_reminder": 0.85,
     "delivery_window": 0.9,
-    "support_triage": 0.8,
+    "support_triage": 0.7,
+    # Only of the last corpus, whose callers speak in figures ("kicking the tires").
+    "after_hours": 0.4,
+    "event_reminder": 0.5,
+    "lead_qualification": 0.8,
+    "no_show_recall": 0.6,
+    "recruiting_screen": 0.6,
 }
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.

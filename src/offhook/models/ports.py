@@ -1,8 +1,7 @@
 """The ports through which the voice loop uses an LLM, a TTS and an STT vendor.
 
 Audio is little-endian PCM16 mono everywhere but in speech-to-speech sessions (:class:`SessionFormats`); ``sample_rate``
-is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (cancellation excepted).
-"""
+is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (cancellation excepted)."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -53,13 +52,14 @@ class LlmMessage:
 
 @dataclass(frozen=True, slots=True)
 class EdgeHint:
-    """An edge as rules see it: ``tool`` is the function that takes it, ``digits`` the keys, where there are keys."""
+    """An edge as rules see it: ``tool`` is the function that takes it. ``is_final``: the call ends behind it."""
 
     tool: str
     label: str
     condition: str
     examples: tuple[str, ...] = ()
     digits: str | None = None
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

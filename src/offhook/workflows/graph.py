@@ -3,7 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 # The longest function name that every LLM vendor accepts.
@@ -16,7 +16,8 @@ INTERRUPTIBLE_BY_DEFAULT: Final = {"startCall": False}
 class Edge:
     """A transition. ``tool_name`` is the function that the model calls to take it; ``digits`` makes it a DTMF edge.
 
-    ``transition_recording`` plays during the transition; its text replaces a deleted recording.
+    ``transition_recording`` plays during the transition; its text replaces a deleted recording. ``is_final``: it leads
+    to an end node.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Edge:
     transition_recording: str | None = None
     digits: str | None = None
     examples: tuple[str, ...] = ()
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ def parse_graph(definition: Mapping[str, Any]) -> WorkflowGraph:
     for raw in _list_objects(_get_key(definition, "edges")):
         source, target = _parse_id(raw.get("source")), _parse_id(raw.get("target"))
         if source in nodes and target in nodes:
-            edges.setdefault(source, []).append(_parse_edge(raw, source, target, taken=names.setdefault(source, {})))
+            edge = _parse_edge(raw, source, target, taken=names.setdefault(source, {}))
+            edges.setdefault(source, []).append(replace(edge, is_final=nodes[target].kind == "endCall"))
     return WorkflowGraph(
         nodes=nodes,
         edges={source: tuple(group) for source, group in edges.items()},

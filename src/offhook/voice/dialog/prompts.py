@@ -70,6 +70,7 @@ def hint_for(
                 render_template(edge.condition, context),
                 edge.examples,
                 edge.digits,
+                edge.is_final,
             )
             for edge in edges
         ),

@@ -28,6 +28,8 @@ _KINDS: Final = tuple(
         ("number", r"\b(rating|score|rate|how many|amount|quantity|count|age|number of)\b"),
     )
 )
+MIN_PHONE_DIGITS: Final = 7
+_PHONE: Final = re.compile(r"\b(?:phone|telephone|mobile|cell)\b", re.IGNORECASE)
 _LEADING: Final = re.compile(
     r"^((yes|yeah|well|um|uh|so|okay|ok|oh|please|maybe|probably|i think|i guess|i'd say|i would say|it was|it is|it's|"
     r"that was|that's|that is|because|mostly|the|a|an|my|our)\b[\s,]*)+",
@@ -38,6 +40,11 @@ _RANGE: Final = re.compile(
 )
 
 
+def min_digits(described: str) -> int:
+    """Returns how many digits a number has at least: fewer are a part of it."""
+    return MIN_PHONE_DIGITS if _PHONE.search(described) else MIN_REMARKED_DIGITS
+
+
 def kind_of(name: str, described: str) -> str | None:
     """Returns the vocabulary of a value, by its name first and then by its description."""
     for text in (name.replace("_", " "), described):
@@ -45,6 +52,18 @@ def kind_of(name: str, described: str) -> str | None:
             if pattern.search(text):
                 return kind
     return None
+
+
+_OTHER_NUMBER: Final = re.compile(
+    r"\b(?:my|our|the|his|her) (?:\w+ )?(?P<what>phone|cell|mobile|telephone|zip|account|card|customer|member|house|apartment|tracking|invoice|fax|extension|social security)"
+    r"(?: (?:number|code))?(?: is| ends)?[ :]+(?=(?:\w+ )*?(?:\d|zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple))(?:(?! and )[^,;.!?])*",
+    re.IGNORECASE,
+)
+
+
+def drop_other_numbers(text: str, about: str) -> str:
+    """Returns a text without a number that is named as something else: "my phone is …" to "your order number?"."""
+    return _OTHER_NUMBER.sub(lambda match: match.group() if match["what"].lower() in about.lower() else " ", text)
 
 
 def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: bool = False) -> Any:
@@ -74,6 +93,8 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
     if kind is None:
         answer_text = strip_lead_in(text)
         return answer_text if may_be_whole and content_stems(text) else None
+    if kind == "digits":
+        text = drop_other_numbers(text, f"{name} {schema.get('description') or ''}")
     return string_of(text, kind, may_be_whole=may_be_whole)
 
 

@@ -172,7 +172,7 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
     if _UNDECIDED.search(text) and len(set(content_stems(text)) - NEGATIONS) < 3:
         unsure = [edge for edge in edges if _UNDECIDED.search(edge.condition)]
         return EdgeMatch(unsure[0], SURE_BESIDE) if unsure else None
-    unsure = [edge for edge in edges if not edge.examples and UNSURE.search(f"{edge.label}. {edge.condition}")]
+    unsure = [edge for edge in edges if UNSURE.search(f"{edge.label}. {edge.condition}")]
     if len(unsure) == 1 and _SAYS_UNSURE.search(" ".join(word_tokens(text))):
         return EdgeMatch(unsure[0], SURE_BESIDE)
     ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
@@ -246,9 +246,14 @@ def is_closing(edge: EdgeHint) -> bool:
     return _CLOSES.search(f"{edge.label}. {edge.condition}") is not None
 
 
+def is_person(edge: EdgeHint) -> bool:
+    """Returns True for an edge to a person."""
+    return _PERSON.search(f"{edge.label}. {edge.condition}") is not None
+
+
 def person_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
     """Returns the edge to a person, when there is exactly one."""
-    found = [edge for edge in edges if _PERSON.search(f"{edge.label}. {edge.condition}")]
+    found = [edge for edge in edges if is_person(edge)]
     return found[0] if len(found) == 1 else None
 
 

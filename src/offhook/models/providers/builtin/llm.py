@@ -15,7 +15,7 @@ from offhook.models.ports import (
     ToolCalled,
 )
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
-from offhook.models.providers.builtin.rule_turn import RuleTurn
+from offhook.models.providers.builtin.turns.rule_turn import RuleTurn
 from offhook.models.providers.builtin.variables import extract_variables
 from offhook.models.sentence_encoder import EmbedSentences
 

@@ -17,10 +17,26 @@ _MIN_SITUATION: Final = 0.33
 # Of a wish: who asks for something says so in words that are near to many a situation.
 _MIN_SITUATION_OF_WISH: Final = 0.42
 # Danger to life, whatever words the author has for it.
-_EMERGENCY: Final = re.compile(
-    r"\b(?:can not breathe|(?:trouble|hard|difficulty|difficult|struggling) (?:to )?breath\w*|swollen|swelling|unconscious|passed out|fainted|bleed\w*|blood|"
-    r"chest pain|heart attack|stroke|overdose|guns?|knife|weapon|(?:threaten|attack|stalk|assault)(?:s|ed|ing)?|break(?:ing)? in(?:to)?|(?:hurt|hit|beat|kill|follow|chas)\w* (?:me|us|her|him)|not safe|on fire|gas leak|suicid\w*|emergency|agony|excruciating|unbearable|knocked out)\b"
+_DANGER: Final = re.compile(
+    r"\b(?:(?:not|stopped|barely|hardly|trouble|hard|hard to|difficulty|difficult|struggling to|struggling) (?:to )?breath\w*|stops? breathing|chok(?:ing|ed|es)|"
+    r"unconscious|unresponsive|collapse[ds]?|collapsing|passed out|faint(?:ed|ing)|knocked out|not (?:moving|responding|responsive|waking|wake|answering me)|seizures?|convuls\w+|"
+    r"drown\w*|electrocuted|chest pains?|chest (?:\w+ )?hurts|pain in (?:my|his|her|the) chest|heart attack|stroke|overdos\w*|too many (?:pills|tablets)|"
+    r"poison\w*|bleed\w*|blood(?! (?:test|work|pressure|type|sugar))|swollen|swelling|allergic reaction|anaphyla\w+|throat (?:is )?(?:closing|closed)|hit (?:my|his|her|their) head|"
+    r"fell (?:down|off|from) (?:the|a|my) (?:stairs|steps|ladder|roof|window|balcony)|(?:someone|somebody|he|she|they|people) (?:is|got|are|was|were|been) (?:hurt|injured|shot)|"
+    r"been shot|got shot|car (?:crash|accident|wreck)|(?:going|gone) into labor|in labor|water (?:just )?broke|"
+    r"guns?|knife|(?:with|has|have|had|holding|swinging) (?:a|an) (?:\w+ )?(?:bat|axe|machete|hammer|crowbar|weapon)|(?:banging|pounding|kicking) (?:on|at|in|down) (?:my|our|the) (?:door|window)|trying to get in(?:to)?|weapon|stabb\w*|threaten(?:s|ed|ing)?|attack(?:ed|ing)|stalk(?:ed|ing|er)|assault\w*|break(?:ing)? in(?:to)?|broke into|intruder|kidnap\w*|robbed|robbing|"
+    r"(?:hurt|hit|beat)(?:s|ing|ting)? (?:me|us|her|him)|(?:to|will|would|gonna|could|might) (?:hurt|kill) (?:me|us|her|him|you)|(?:follow|chas)(?:s|ing) (?:me|us|her|him)|not safe|in danger|"
+    r"on fire|(?:there is|have|got|see) (?:a )?fire|fire in (?:my|the|our)|smoke (?:\w+ )?(?:coming|in|everywhere|out)|gas leak|smell(?:s|ing|ed)? (?:of |like |the )?gas|carbon monoxide|explo(?:ded|sion)|"
+    r"suicid\w*|kill (?:my|him|her) ?self|end my life|not want to (?:live|be alive|be here) ?(?:any|more)?|want to die|hurt (?:my|him|her) ?self|"
+    r"(?:need|call|send) (?:\w+ ){0,2}(?:ambulance|911|police|paramedics?)|agony|excruciating|unbearable)\b"
 )
+_DENIED_DANGER: Final = re.compile(r"\b(?:not|no|nobody|never|without|stopped)\b(?! stop\b)(?: \w+){0,2} ?$")
+_SAYS_EMERGENCY: Final = re.compile(r"\bemergency\b")
+_ABOUT_DANGER: Final = re.compile(
+    r"\b(?:danger\w*|emergency|pain|bleed\w*|hurt|injur\w*|medical|unsafe|threat\w*)\b", re.IGNORECASE
+)
+# Where the author has thought of no danger.
+CALL_FOR_HELP: Final = "If anyone is in danger, please hang up now and call 911 or your local emergency number."
 _CALLS_HELP: Final = re.compile(r"\b(?:emergency|911|999|112|ambulance|police)\b", re.IGNORECASE)
 _WISHES: Final = re.compile(r"\b(?:need|want|like|have) to (?:see|come|book|make|get|talk|speak|change|move|cancel)\b")
 # What a question asks for and what its answer looks like.
@@ -68,16 +84,29 @@ def answer_question(heard: str, facts: PersonaFacts, meaning: SentenceMeaning) -
 
 
 def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: SentenceMeaning) -> str | None:
-    """Returns what an author wants said in the caller's situation ("is in strong pain or bleeding"); else None."""
-    for rule in facts.rules:
+    """Returns what an author wants said in the caller's situation ("is in strong pain or bleeding"); else None.
+
+    Danger to life has an answer with every agent.
+    """
+    is_danger = names_danger(said.heard)
+    is_emergency = is_danger or (said.polarity != "no" and _SAYS_EMERGENCY.search(" ".join(word_tokens(said.heard))))
+    helping = [rule for rule in facts.rules if _CALLS_HELP.search(rule.sentence)]
+    for rule in helping if is_danger else facts.rules:
         shared = set(content_stems(said.heard)) & set(content_stems(rule.situation)) - {"not", "strong", "bad"}
         is_asked_about = rule.situation.startswith(("asks", "ask ", "wants", "want "))
-        if is_asked_about or said.polarity == "no":
+        if is_asked_about or (said.polarity == "no" and not is_danger):
             continue
-        is_urgent = _CALLS_HELP.search(rule.sentence) is not None and _EMERGENCY.search(
-            " ".join(word_tokens(said.heard))
-        )
-        near = meaning.similarity(said.standing, rule.situation)
-        if shared or is_urgent or near >= (_MIN_SITUATION_OF_WISH if _WISHES.search(said.standing) else _MIN_SITUATION):
+        if is_emergency and rule in helping and _ABOUT_DANGER.search(rule.situation):
             return rule.sentence
-    return None
+        near = meaning.similarity(said.standing, rule.situation)
+        if shared or near >= (_MIN_SITUATION_OF_WISH if _WISHES.search(said.standing) else _MIN_SITUATION):
+            return rule.sentence
+    return CALL_FOR_HELP if is_danger else None
+
+
+def names_danger(heard: str) -> bool:
+    """Returns True for danger to life, not for "no blood" and "it stopped bleeding"."""
+    words = " ".join(word_tokens(heard))
+    return any(
+        not _DENIED_DANGER.search(words[: match.start()]) or "not stop" in words for match in _DANGER.finditer(words)
+    )

@@ -55,6 +55,9 @@ REPROMPTS: Final = (
     "I still did not catch that.",
     "Let me try once more.",
 )
+# After a yes, or another wish that ends the call, with something left over.
+TO_BE_SURE: Final = "I want to get this right."
+WHOLE_NUMBER: Final = "I need the whole number, please."
 AND_NUMBER: Final = "Thank you. And the number?"
 GIVES_UP: Final = "I'm sorry, I'm having trouble understanding you."
 
@@ -81,14 +84,14 @@ def vary_sentence(text: str, last: str) -> str:
 
 
 def is_reprompt(text: str) -> bool:
-    return text.startswith(REPROMPTS)
+    return text.startswith((*REPROMPTS, TO_BE_SURE, WHOLE_NUMBER))
 
 
 _ASKS_AGAIN: Final = re.compile(
     r"^(sorry|pardon|pardon me|excuse me|what|what was that|what is that|come again|huh|again|one more time|"
     r"(sorry )?(can|could|would) you (please )?(repeat|say) (that|it|this)?( again)?|(please )?repeat( that| it)?|"
     r"say (that|it) again|what did you say|i did not (hear|catch|understand|get) (you|that|it)|"
-    r"i (can|could) not hear (you|that|it)|hello|hello are you there|are you there|can you hear me)( please)?$"
+    r"i (can|could) not hear (you|that|it)|hello|(?:hello )?are you (?:still )?there|(?:hello )?is (?:anyone|anybody|somebody|someone) there|can you hear me)( please)?$"
 )
 
 

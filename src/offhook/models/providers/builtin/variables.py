@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.arguments import MIN_REMARKED_DIGITS, kind_of, string_of, value_of
+from offhook.models.providers.builtin.arguments import drop_other_numbers, kind_of, min_digits, string_of, value_of
 from offhook.models.providers.builtin.edge_matching import choose_edge
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.assent import is_not_yet
+from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
@@ -96,7 +98,9 @@ def _edge_of_last_answer(lines: Sequence[SpokenLine], edges: Sequence[EdgeHint])
     if said.is_modified or not (text := said.statement or said.standing):
         return None
     choice = choose_edge(text, edges)
-    return choice.edge if choice is not None else None
+    if choice is None or (said.polarity is None and is_not_yet(said.heard)):
+        return None
+    return choice.edge
 
 
 def _is_inverted(prompt: str, question: str) -> bool:
@@ -131,13 +135,15 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         is_answer = count_shared_words(before, about) > 0
         if kind == "time" and is_answer and (picked := _picked_time(before, said)) is not None:
             return picked
-        value = string_of(said.standing, kind, may_be_whole=False)
+        stated = drop_mentions(said.standing, f"{before} {about}") if kind in ("day", "time") else said.standing
+        stated = drop_other_numbers(stated, about) if kind == "digits" else stated
+        value = string_of(stated, kind, may_be_whole=False)
         if kind == "time" and is_answer and value is None and offered_hours(before):
-            value = spoken_values.time_of_day(said.standing)
+            value = spoken_values.time_of_day(stated)
         if kind == "time" and not is_answer:
             value = _remarked_time(before, said)
             part = part or (spoken_values.time_of_day(said.standing, may_be_lone=False) if said.is_correction else None)
-        if kind == "digits" and value is not None and not is_answer and len(value) < MIN_REMARKED_DIGITS:
+        if kind == "digits" and value is not None and len(value) < min_digits(about):
             value = None
         if value is not None:
             # "actually, the afternoon would be better" replaces a morning, no hour
@@ -239,6 +245,8 @@ def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None
     said = set(content_stems(text))
     if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted
+    if is_not_yet(text):
+        return None
     is_denied = bool(said & {"not", "never", "no"})
     if set(content_stems(name.replace("_", " "))) & said:
         return not is_denied

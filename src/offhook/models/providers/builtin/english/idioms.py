@@ -20,8 +20,8 @@ _IDIOMS: Final = tuple(
         ),
         (
             (
-                r"\b(customer service|operator|(?:real|live|actual) (?:person|agent)|human|representative|manager|supervisor|boss|agent|colleague|"
-                r"transfer me|put me through|connect me|(?:talk|speak|chat) (?:to|with) (?:a|an|some|the|your|one|any|him|her|them)|(?:get|give) me (?:some|someone|somebody|a real|your)|"
+                r"\b(customer service|operator|(?:real|live|actual) (?:person|agent)|human|representative|(?<!my )(?<!our )(?:manager|supervisor|boss|agent|colleague)|"
+                r"transfer me|put (?:me through|(?:someone|somebody) on)|connect me|(?:talk|speak|chat) (?:to|with) (?:a|an|some|the|your|one|any|him|her|them)|(?:get|give) me (?:some|someone|somebody|a real|your)|"
                 r"^(?:someone|somebody)(?: real| else)?|any(?:one|body) (?:there|i can|to)|(?:someone|somebody) (?:real|human|who can|there|to talk))\b"
             ),
             r"\b(person|human|agent|representative|operator|someone|colleague|staff|transfer)\b",
@@ -41,14 +41,14 @@ _IDIOMS: Final = tuple(
             (
                 r"\b(busy|(?:not|is) (?:now|a good time|a bad time)|bad time|later|another time|some other time|(?:in|at) a meeting|at work|driving|"
                 r"(?:call|ring|phone|try) (?:me )?(?:back|again|later|tomorrow|tonight|this evening|in)|no time|have not got time|not got (?:the )?time|"
-                r"in the middle of|hands are full|(?:maybe|perhaps|try|how about) (?:tomorrow|tonight|this|next|later|over the|on \w+day|in (?:a|an|the))|can not talk|can not speak)\b"
+                r"in the middle of|(?:sitting down to|having|making|eating|cooking) (?:dinner|lunch|breakfast|supper)|hands are full|(?:maybe|perhaps|try|how about) (?:tomorrow|tonight|this|next|later|over the|on \w+day|in (?:a|an|the))|can not talk|can not speak)\b"
             ),
             r"\b(later|busy|bad moment|bad time|another time|no time|call ?back)\b(?!.*\bappointment)",
             0.7,
         ),
         (
             (
-                r"\b((?:take|get|remove) me off|off (?:your|the) list|stop (?:calling|ringing|phoning|bothering)|do not (?:call|ring|phone|contact|bother)|never call|"
+                r"\b((?:take|get|remove) me off|off (?:your|the) list|(?:take|get) (?:this|my) number off|lose (?:this|my) number|(?:stop|quit) (?:calling|ringing|phoning|bothering|blowing)|do not (?:call|ring|phone|contact|bother)|never call|"
                 r"unsubscribe|leave me alone|delete my|not interested|go away|piss off|get lost|no surveys?|hate (?:these|surveys?)|waste of)\b"
             ),
             r"\b(does not want|do not want|not interested|refuse\w*|declin\w*|rather not|opt\w* out|not be called)\b",

@@ -6,11 +6,11 @@ from typing import Final
 from offhook.models.providers.builtin.english.words import Polarity, answer_polarity, is_plain_polarity, word_tokens
 
 SAYS_YES: Final = re.compile(
-    r"^(?!(?:oh|ah|aw) shoot\b)(?:(?:oh|well|um|uh|yeah|yes|sure|okay|ok|alright|right|please|sorry) )*(?:no (?:problem|worries|objections?|bother|issue|probs?|big deal|question|doubt)|(?:fine|good|okay|ok|all right|alright) (?:by|with) me|(?:i |we )?(?:might|may) as well|not a problem|(?:i )?(?:do|would) not mind|"
+    r"^(?!(?:oh|ah|aw) shoot\b)(?:(?:oh|well|um|uh|(?:yeah|yes) no(?= (?:that|it|for))|yeah|yes|sure|okay|ok|alright|right|please|sorry) )*(?:no (?:problem|worries|objections?|bother|issue|probs?|big deal|question|doubt)|(?:fine|good|okay|ok|all right|alright) (?:by|with) me|(?:i |we )?(?:might|may) as well|not a problem|(?:i )?(?:do|would) not mind|"
     r"i do not see why not|do not see why not|why not|why (?:would|should) (?:not i|i not)|nothing against(?: it| that)?|no yeah|no yes|go (?:for it|on|ahead)|"
     r"fire away|shoot|let us (?:do (?:it|this|that)|go)|(?:i )?(?:would|can|could) not say no|that is the(?: one)?$|(?:a |one )?(?:hundred|100) ?percent|that will (?:work|do)|you (?:have )?(?:got|found|reached) (?:me|him|her)|(?:this|that|it) (?:is|would be) (?:me|him|her|she|he)$|speaking$|that is the one|that will (?:work|do)|you (?:have )?(?:got|found|reached) (?:me|him|her)|(?:this|that|it) (?:is|would be) (?:me|him|her|she|he)$|speaking$|(?:that|it) (?:is|would be) (?:a (?:big |great |huge )?help|fine|great|good|perfect|okay|lovely|right|correct|ideal)|"
     r"(?:sounds|works) (?:good|great|fine|perfect|lovely|for me)|(?:you|i) bet|for sure|i suppose(?: so)?|i guess(?: so)?|(?:yes|yeah|yep) (?:sure|please|of course)|"
-    r"if (?:you|i) must|(?:i (?:would|will|am) )?(?:be )?happy to|of course you (?:may|can)|certainly|if you like|spot on|please do|lock it in|book it|(?:brilliant|lovely|deal|done|cool|awesome|excellent)(?= thank| please| yes| then|$)|(?:in|with) a heartbeat|without (?:a )?doubt|"
+    r"would not miss it|if (?:you|i) must|(?:i (?:would|will|am) )?(?:be )?happy to|of course you (?:may|can)|certainly|if you like|spot on|please do|lock it in|book it|(?:brilliant|lovely|deal|done|cool|awesome|excellent)(?= thank| please| yes| then|$)|(?:in|with) a heartbeat|without (?:a )?doubt|"
     r"(?:i )?(?:already|always) (?:have|do|did)$|(?:i )?(?:certainly|definitely|absolutely|totally) (?:would|do|have|will)|i would(?: say so)?$|(?:you have )?got it|"
     r"hell yes|heck yes|happy to|glad to|with pleasure|be quick|make it quick|as long as it is (?:quick|short)|if it is (?:quick|short))\b(?!.*\bbut not\b)"
 )

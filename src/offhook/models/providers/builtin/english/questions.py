@@ -139,6 +139,7 @@ def asks_question(text: str) -> bool:
         if TAG.match(last) and last != said:
             words = word_tokens(clause.rpartition(",")[0])
             said, clause = " ".join(words), ""
+        is_request = words[:1] == ["please"]
         while words and words[0] in FILLERS and words[0] not in ASKING_WORDS:
             words = words[1:]
         is_open = words[:1] in (["what"], ["who"], ["why"]) and words[1:2] not in (["about"], ["not"], ["if"])
@@ -149,7 +150,9 @@ def asks_question(text: str) -> bool:
         if not words or _WISHES_SLOT.search(said) or (_WISHES.search(said) and not is_open):
             continue
         begins = words[0] in ASKING_WORDS and not (
-            (words[0] in ("have", "do", "may", "will") and len(words) < 3)
+            # "please have her call me"
+            (is_request and words[0] in ("have", "do"))
+            or (words[0] in ("have", "do", "may", "will") and len(words) < 3)
             or words[1:2] == ["not"]
             or words[:2] in (["do", "it"], ["have", "a"])
         )

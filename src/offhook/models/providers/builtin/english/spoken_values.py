@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.models.providers.builtin.english.words import POLITE, word_set, word_tokens
+from offhook.models.providers.builtin.english.words import POLITE, STOP, word_set, word_tokens
 
 DIGITS: Final = {
     "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "for": "4", "five": "5",
@@ -35,7 +35,7 @@ _COUNTED: Final = re.compile(
 )
 _BETWEEN_DIGITS: Final = word_set("then dash hyphen um uh")
 _MIN_RUN: Final = 4
-_NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here yes no sure ok okay of course calling speaking for you can call me
+_NOT_A_NAME: Final = word_set("""i am im is it its it's that's i'm my name this the a an here yes no sure ok okay of course calling speaking for you can call me
     sorry what please thanks thank not hello hi hey from and""")
 
 
@@ -80,7 +80,8 @@ def _digits_of(words: list[str], index: int) -> str:
     if word == "for":
         # "status for 9905" is no digit; "two for seven" and "for two seven one" are
         is_first = index == 0 and len(words) > 2 and all(near in _UNITS for near in words[1:])
-        return "4" if is_first or (index > 0 and words[index - 1] in _UNITS) else ""
+        is_between = index > 0 and words[index - 1] in _UNITS and (words[index + 1 : index + 2] or ["one"])[0] in _UNITS
+        return "4" if is_first or is_between else ""
     if word in ("oh", "o"):
         # only next to other digits: it is a word too
         around = [words[at] for at in (index - 1, index + 1) if 0 <= at < len(words)]
@@ -129,6 +130,9 @@ def _starts_number(words: list[str], at: int) -> bool:
 
 def _spoken_number(words: list[str], start: int) -> float:
     total, current = 0, 0
+    if words[start] in _UNITS and words[start + 1 : start + 2] and words[start + 1] in _TENS:
+        # "one twenty" of dollars
+        return _UNITS[words[start]] * 100 + _spoken_number(words, start + 1)
     last_size = 1000
     for at in range(start, len(words)):
         word = words[at]
@@ -285,13 +289,13 @@ def email_address(text: str) -> str | None:
 
 
 _NAME: Final = re.compile(
-    r"\b(?:my (?:\w+ )?name is|my name's|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
+    r"\b(?:my (?:\w+ )?name is|(?:my|the) name's|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
     r"\s+((?:[A-Za-z][\w'-]*\s*){1,3})",
     re.IGNORECASE,
 )
 # Where nobody asked for a name, "it's for a divorce" gives none.
 _NAME_UNASKED: Final = re.compile(
-    r"\b(?:(?i:my (?:full |first |last )?name is|my name's|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
+    r"\b(?:(?i:my (?:full |first |last )?name is|(?:my|the) name's|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
     r"((?:[A-Za-z][\w'-]*\s*){1,3})"
 )
 _FIRST_NAME: Final = re.compile(r"\b(?:first|given) name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)
@@ -299,6 +303,13 @@ _LAST_NAME: Final = re.compile(r"\b(?:last|family|sur) ?name(?:'s| is)?,? (?P<na
 _SPELLED: Final = re.compile(
     r"(?:\b(?P<before>[A-Za-z'-]{3,})[\s,]+(?:that's |that is |spelled )?)?\b(?P<letters>(?:[A-Za-z][\s.,-]+){2,}[A-Za-z])\b"
 )
+# Words of a sentence, not of a name.
+_NEVER_NAMES: Final = STOP - word_set("will may an do my can") | word_set("""hold same before none just already told ask asking rather
+    complicated upset sure afraid driving busy sorry secretary advice business number phone name nothing something anything nobody call
+    calling later never no not yes lawyer i'd i'll i've don't can't won't what's because why whatever whoever wait stop
+    always again once only maybe probably perhaps still yet first last sure confused lost late early ready done here there back
+    private personal important difficult hard easy fine well good bad great right wrong true false married divorced alone home
+    rude stupid robot machine human person people help please thanks hurry""")
 _NO_NAMES: Final = word_set("""about for in on at to with regarding because buying selling looking calling trying having getting
     going interested right wrong correct incorrect fine good not misspelled spelled still so very really there home""")
 
@@ -355,5 +366,8 @@ def _name_words(text: str) -> list[str]:
             continue
         if not word[0].isalpha():
             break
+        if word.lower() in _NEVER_NAMES or (word.islower() and len(word) > 5 and word.endswith("ing")):
+            # "Maria Lopez, that's my maiden name" begins with one, "I'd rather not say" has none
+            return kept if len(kept) > 1 else []
         kept.append(word)
     return kept

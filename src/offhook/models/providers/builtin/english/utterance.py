@@ -25,7 +25,7 @@ MAX_HEARD_CHARS: Final = 800
 MAX_CLAUSES: Final = 20
 _CLAUSES: Final = re.compile(
     r"(?<=\?)\s*|\s*(?:\.\.\.|…|[,;!—]|\.(?!\d)|\s-\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b|"
-    r"\band (?=(?:i|can|could|also|what|how|where|do|is|are)\b))\s*",
+    r"\band (?=(?:i|it's|it is|can|could|also|what|how|where|do|is|are)\b))\s*",
     re.IGNORECASE,
 )
 # What comes after one of these replaces what came before.
@@ -72,6 +72,21 @@ _REFUSED: Final = tuple(
         rf"\bi (?:work|am (?:busy|away|out|working|not (?:free|here|around|available))) (?P<value>{VALUE_PATTERN})",
     )
 )
+_CORRECTED: Final = re.compile(
+    rf"(?P<first>{VALUE_PATTERN}) (?:, )?no (?P<second>{VALUE_PATTERN})(?<!days)(?<!ings)(?<!noons)$"
+)
+# "Uh, yeah, so my internet is down" says no yes.
+_DISCOURSE: Final = re.compile(
+    r"^(?:(?:uh|um|oh|well|ok|okay|hi|hello|hey)[ ,]+)*(?:yeah|yes|yep),? (?:so|hi|hello|hey|um|uh)\b[ ,]*(?=(?:\S+ ){4})",
+    re.IGNORECASE,
+)
+_SOON_BETTER: Final = re.compile(r"\bthe (?:earlier|sooner|quicker) the better\b", re.IGNORECASE)
+_LATE_BETTER: Final = re.compile(r"\bthe later the better\b", re.IGNORECASE)
+# "Monday? No way.", "what about two... no, that's when school ends"
+_ECHOED: Final = re.compile(
+    rf"\b(?:(?:what|how) about )?(?P<value>{VALUE_PATTERN})\s*(?:\?|\.\.\.|…)\s*(?=(?:no|nah|nope|not|i'm|i am|that's|that is)\b)(?!.*\b{VALUE_PATTERN})",
+    re.IGNORECASE,
+)
 _DENIED_WISH: Final = re.compile(
     r"\b(?:i )?(?:do|did|would|will|am)? ?not (?:really |actually )?(?:want|wish|need|like|mean|trying|going|asking|looking|calling|have (?:one|an?|any|anything) )"
     r"(?: to| for)?\b|^(?:please )?(?:do|did) not (?!know|think|mind|have|remember|understand)|^(?:it is|this is|that is)? ?not about\b|^(?:no )?not an? (?:new )?(?:appointment|order|return|question|complaint)\b"
@@ -81,7 +96,7 @@ _PRONOUN_ONE: Final = re.compile(
     r"(?<=\b)(?<!\d )(?:(?<=the)|(?<=this)|(?<=that)|(?<=other)|(?<=another)|(?<=old)|(?<=new)|(?<=right)|(?<=wrong)|(?<=best)|(?<=worst)|(?<=later)|"
     r"(?<=latter)|(?<=earlier)|(?<=first)|(?<=last)|(?<=second)|(?<=next)|(?<=same)|(?<=good)|(?<=bad)|(?<=great)|(?<=big)|(?<=small)|(?<=latest)|"
     r"(?<=earliest)|(?<=which)|(?<=highest)|(?<=lowest)) ones?\b(?! (?:two|three|four|five|six|seven|eight|nine|zero|oh|one)\b)"
-    r"|\bno one\b|\b(?:just )?moved (?:here|to|into|in|from|house|recently|away)\b",
+    r"|\bno one\b|\bone (?=(?:more|thing|last|other|question|second|sec|minute|moment)\b)|\b(?:just )?moved (?:here|to|into|in|from|house|recently|away)\b",
     re.IGNORECASE,
 )
 # A complaint, not a "nothing, thanks".
@@ -117,8 +132,8 @@ _AFFIRMED: Final = re.compile(r"\b(?:is|are|was) (?:right|correct|fine|good|okay
 _NOT_RIGHT: Final = re.compile(r"\b(?:is|are|was) (?:not(?: (?:right|correct))?|wrong|incorrect|off)$")
 # To "is there anything else?".
 _WISH: Final = re.compile(
-    r"^(?:(?:so|and|but|then|now|actually|please) )*(?:i|we) (?:(?:just|really|only|actually|still) )*"
-    r"(?:want|need|would (?:like|love|rather|prefer)|have to|am (?:looking|trying|hoping|calling) )\b"
+    r"^(?:(?:so|and|but|then|now|actually|please) )*(?:i|we|he|she|they) (?:(?:just|really|only|actually|still) )*"
+    r"(?:wants?|needs?|would (?:like|love|rather|prefer)|have to|am (?:looking|trying|hoping|calling) )\b"
 )
 _WAITS: Final = re.compile(
     r"^(?:(?:oh|um|sorry|okay|wait|damn|damn it|please|yeah) )*(?:(?:wait|hang on|hold on|give me|just|bear with me|hold the line) ?)*(?:a |an |one )?"
@@ -199,6 +214,8 @@ def parse_utterance(heard: str) -> CallerUtterance:
         "not",
         _PRONOUN_ONE.sub("", mend_spelling(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard))))),
     )
+    text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
+    text = _ECHOED.sub(r"not \g<value>, ", text)
     tokens = " ".join(word_tokens(text))
     clauses = [clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:]
     questioned = {" ".join(word_tokens(clause)) for clause in clauses if clause.endswith("?")}
@@ -265,10 +282,14 @@ def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
     joined = " , ".join(" ".join(word_tokens(clause)) for clause in clauses)
     # "anything but Friday" was split at its "but"
     joined = re.sub(
-        r"\b(any(?:thing|time)?|any ?day|any ?time|every ?day|all|no(?:t|thing)?) , (?=" + VALUE_PATTERN + ")",
+        r"\b(any(?:thing|time)?|any ?day|any ?time|every(?:thing)?|every ?day|all|no(?:t|thing)?) , (?="
+        + VALUE_PATTERN
+        + ")",
         r"\1 but ",
         joined,
     )
+    # "Tuesday, no Thursday" corrects, "no Thursdays" refuses
+    joined = _CORRECTED.sub(r"\g<first> , no , \g<second>", joined)
     for pattern in _REFUSED:
         while match := pattern.search(joined):
             refused.append(match["value"].strip())
@@ -300,6 +321,8 @@ def _drop_contrasted(clauses: list[str]) -> list[str]:
         after = clauses[at + 1] if at + 1 < len(clauses) else ""
         denied, named = _IS_NOT.match(clause), _IS.match(after)
         if denied and named and denied["what"] == named["what"]:
+            continue
+        if denied and any(content_stems(other) and not _IS_NOT.match(other) for other in clauses[at + 1 :]):
             continue
         if _AFFIRMED.search(clause) and _NOT_RIGHT.search(after):
             is_other_right = True

@@ -18,7 +18,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'ll\b"), " will"),
     (re.compile(r"'ve\b"), " have"),
     (re.compile(r"'d\b"), " would"),
-    (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how)'s\b"), r"\1 is"),
+    (re.compile(r"\b(it|that|what|where|there|here|he|she|who|how|long|far)'s\b"), r"\1 is"),
     (
         re.compile(
             r"'s (?=(?:not|no good|too|out|fine|good|great|bad|perfect|better|best|okay|ok|wrong|right|broken|down|off|"
@@ -33,6 +33,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"\b(?:n?uh[ -]uh|mm[ -]mm)\b"), "no"),
     (re.compile(r"\bright (now|away)\b"), "now"),
     (re.compile(r"\bgonna\b"), "going to"),
+    (re.compile(r"\byou (?:people|guys|folks)\b"), "you"),
     (re.compile(r"\bwanna\b"), "want to"),
     (re.compile(r"'?\bbout\b"), "about"),
     (re.compile(r"'\btil\b"), "till"),

@@ -11,8 +11,8 @@ from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
-from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.value_turn import ValueTurn
+from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.turns.value_turn import ValueTurn
 
 # Fewer words of content are no wish.
 MIN_WISH_WORDS: Final = 2

@@ -21,9 +21,10 @@ from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
-from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.tool_turn import ANYTHING_ELSE
-from offhook.models.providers.builtin.wish_turn import MIN_WISH_WORDS, WishTurn
+from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
+from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
+from offhook.models.providers.builtin.turns.wish_turn import MIN_WISH_WORDS
 
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
@@ -31,12 +32,14 @@ MAX_MISSES: Final = 3
 # How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
 MIN_PHONE_DIGITS: Final = 5
+# "Where are you again?" is about the house, not about what was said.
+_ASKS_PLACE: Final = re.compile(r"\bwhere (?:are|is) (?:you|it|that|the)\b", re.IGNORECASE)
 _NAME_AND_NUMBER: Final = re.compile(
     r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
 )
 
 
-class RuleTurn(WishTurn):
+class RuleTurn(GuardedTurn):
     """A turn that answers the caller or takes an edge."""
 
     def sentences(self) -> list[str]:
@@ -58,8 +61,8 @@ class RuleTurn(WishTurn):
 
     def decide_reply(self) -> RuleReply:
         if self._hint.entered:
-            return self._reply_on_entry()
-        reply = self._reply_at_node()
+            return self._guard(self._reply_on_entry())
+        reply = self._guard(self._reply_at_node())
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
         if reply.call is not None or not said:
             return reply
@@ -124,7 +127,9 @@ class RuleTurn(WishTurn):
 
     def _say_urgent(self, said: CallerUtterance) -> RuleReply | None:
         urgent = persona_answers.situation_sentence(said, self._facts, self._meaning)
-        return None if urgent is None else RuleReply(f"{urgent} {self._current_question()}")
+        if urgent is None or urgent == persona_answers.CALL_FOR_HELP:
+            return None if urgent is None else RuleReply(urgent)
+        return RuleReply(f"{urgent} {self._current_question()}")
 
     def _say_again(self, said: CallerUtterance) -> RuleReply | None:
         if not phrases.asks_again(word_tokens(said.heard)):
@@ -228,7 +233,7 @@ class RuleTurn(WishTurn):
                 return RuleReply(call=(person.tool, {}))
         if introduced is not None:
             return RuleReply(f"{introduced} {question}")
-        if phrases.asks_to_repeat(said.heard):
+        if phrases.asks_to_repeat(said.heard) and not _ASKS_PLACE.search(said.heard):
             return RuleReply(self._opening)
         meant = edge_matching.choose_edge(said.heard, edge_matching.question_edges(self._edges), self._meaning)
         if meant is not None and meant.score >= SURE_SCORE:

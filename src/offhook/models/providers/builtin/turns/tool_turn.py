@@ -9,7 +9,7 @@ from offhook.models.ports import (
 )
 from offhook.models.providers.builtin import arguments, edge_matching, phrases
 from offhook.models.providers.builtin.english import overlap
-from offhook.models.providers.builtin.node_turn import NodeTurn, RuleReply
+from offhook.models.providers.builtin.turns.node_turn import NodeTurn, RuleReply
 
 TOOL_FIT_SCORE: Final = 0.55
 ANYTHING_ELSE: Final = "Is there anything else I can help you with?"

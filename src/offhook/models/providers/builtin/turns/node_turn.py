@@ -120,6 +120,11 @@ class NodeTurn:
                 count += 1
         return count
 
+    def _last_sentence(self) -> str:
+        """Returns what the agent said last."""
+        said = (message.content for message in reversed(self._messages) if message.role == "assistant")
+        return next((text for text in said if text), "")
+
     def _current_question(self) -> str:
         return question_of(self._opening)
 

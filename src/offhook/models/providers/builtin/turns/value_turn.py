@@ -10,10 +10,11 @@ from offhook.models.providers.builtin import (
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
+from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
-from offhook.models.providers.builtin.node_turn import SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.tool_turn import ToolTurn
+from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.turns.tool_turn import ToolTurn
 from offhook.models.spoken_text import join_choices
 
 
@@ -22,7 +23,7 @@ class ValueTurn(ToolTurn):
 
     def _edge_of_value(self, said: CallerUtterance, *, may_pick: bool = True) -> EdgeMatch | None:
         """Returns the edge of the day or the time that the caller names and this node asks for."""
-        text = said.statement or said.standing
+        text = self._chosen_text(said)
         hour = self._hour_said(text) if may_pick or _is_lone_hour(text) else None
         values = {
             "day": spoken_values.day_phrase(text),
@@ -36,6 +37,11 @@ class ValueTurn(ToolTurn):
                 return EdgeMatch(choice.edge, SURE_SCORE)
         return None
 
+    def _chosen_text(self, said: CallerUtterance) -> str:
+        """Returns what stands of an utterance, without days and times that are only mentioned."""
+        known = ". ".join((self._opening, *(phrase for edge in self._edges for phrase in (edge.label, *edge.examples))))
+        return drop_mentions(said.statement or said.standing, known)
+
     def _time_said(self, text: str) -> str | None:
         """Returns a clock time, or a part of the day where the node offers no hours."""
         clock = spoken_values.clock_time(text)
@@ -44,7 +50,7 @@ class ValueTurn(ToolTurn):
         return spoken_values.time_of_day(text, may_be_lone=False)
 
     def _values_said(self, said: CallerUtterance) -> dict[str, str | None]:
-        text = said.statement or said.standing
+        text = self._chosen_text(said)
         is_lone = len(word_tokens(text)) <= 2 and "time" in self._kinds_at_stake()
         return {
             "day": spoken_values.day_phrase(text),

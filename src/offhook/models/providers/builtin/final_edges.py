@@ -1,0 +1,204 @@
+"""Tells whether a caller's words carry an edge behind which the call ends and nothing can be taken back. Pure."""
+
+import re
+from typing import Final
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin import edge_matching, edge_values
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english import assent, spoken_values
+from offhook.models.providers.builtin.english.idioms import idiom_score
+from offhook.models.providers.builtin.english.overlap import NEGATIONS
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.words import (
+    CONDITION_STOP,
+    answer_polarity,
+    content_stems,
+    essential_tokens,
+    is_plain_polarity,
+    stem_word,
+    word_tokens,
+)
+
+_REFUSES_PERSON: Final = re.compile(
+    r"\bnot (?:talk|speak) (?:long|much|loud)|\b(?:was|were) (?:\w+ )?(?:talking|speaking|rude|nice|helpful)\b|\b(?:not|never|no) (?:\w+ ){0,4}(?:person|human|someone|somebody|operator|agent|representative|call ?back|colleague)\b"
+)
+
+
+# Asked for a fact or an opinion. To any other question a yes is leave to act, and what is beside it may be a condition.
+_ASKS_OPINION: Final = re.compile(
+    r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|are you)\b",
+    re.IGNORECASE,
+)
+# Verbs that anything may be said with.
+_COMMON: Final = frozenset(
+    map(
+        stem_word,
+        (
+            "work",
+            "come",
+            "call",
+            "make",
+            "take",
+            "give",
+            "go",
+            "do",
+            "want",
+            "need",
+            "time",
+            "day",
+            "mind",
+            "good",
+            "thing",
+            "able",
+            "one",
+            "late",
+            "know",
+            "own",
+            "pay",
+        ),
+    )
+)
+_COMPLAINS: Final = re.compile(
+    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|not what (?:i|we)|misunderst\w+|"
+    r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
+    r"(?:goodbye|bye) is|was going to)\b"
+)
+_HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?time\b")
+_POSTPONES: Final = re.compile(r"\b(?:later|another time|not sure|undecided|busy)\b", re.IGNORECASE)
+_PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
+
+
+def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_again: bool) -> bool:
+    """Returns True when everything that was said belongs to the edge.
+
+    A yes with anything left over is none, until it was asked again; a goodbye with a wish, and a wish with a condition,
+    a doubt or somebody else's will in it, are none either. ``told`` is what the agent said.
+    """
+    spoken = essential_tokens(said.heard)
+    if any(essential_tokens(phrase) == spoken for phrase in (edge.label, *edge.examples)):
+        return "?" not in said.heard or not said.is_question
+    described = ". ".join((edge.label, edge.condition, *edge.examples))
+    if edge_matching.is_person(edge):
+        return (
+            not _goes_on(said)
+            and not assent.denies_leaving(said.heard)
+            and not assent.is_about_others(said.heard)
+            and not _REFUSES_PERSON.search(" ".join(word_tokens(said.heard)))
+        )
+    if edge_polarity(edge) == "yes":
+        return _is_yes(said, edge, told, is_asked_again=is_asked_again)
+    if (said.is_question and not said.statement) or _is_denied(said.heard, edge):
+        return False
+    if assent.answers_nothing(said.heard) or _names_other_number(said.heard, described):
+        return False
+    is_refusal = edge_matching.is_closing(edge) or edge_polarity(edge) == "no" or _POSTPONES.search(described)
+    if is_refusal:
+        return _is_refusal(said, edge)
+    if not (edge_values.asked_value_kinds(edge) or _takes_words(edge) or _shares_words(said.heard, edge)):
+        return False
+    if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
+        return False
+    may_deny = re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
+    text = said.standing if said.is_correction else said.heard
+    return not assent.has_reservation(text, described, may_deny=may_deny)
+
+
+def _is_denied(heard: str, edge: EdgeHint) -> bool:
+    """Returns True where a "not" is about what the edge says without one: "I don't rent" and "I rent"."""
+    denied = assent.denied_stems(heard)
+    phrases = [phrase for phrase in (edge.label, *edge.examples) if content_stems(phrase)]
+    own = {stem for phrase in phrases for stem in content_stems(phrase) if stem not in assent.denied_stems(phrase)}
+    own_denied = {stem for phrase in phrases for stem in assent.denied_stems(phrase)}
+    affirmed = set(content_stems(heard)) - denied
+    return bool(((denied & own) - own_denied - _COMMON) or (affirmed & assent.denied_stems(edge.label)) - own)
+
+
+def _names_other_number(heard: str, known: str) -> bool:
+    """Returns True for "I'm nineteen" where seventeen was meant."""
+    expected = set(spoken_values.all_numbers(known))
+    return bool(expected) and bool(set(spoken_values.all_numbers(heard)) - expected)
+
+
+def _is_refusal(said: CallerUtterance, edge: EdgeHint) -> bool:
+    """Returns True for a refusal, a goodbye or a "later" without a wish, a yes or a complaint beside it."""
+    if (
+        assent.denies_leaving(said.heard)
+        or assent.wants_to_go_on(said.heard)
+        or _COMPLAINS.search(" ".join(word_tokens(said.heard)))
+    ):
+        return False
+    described = ". ".join((edge.label, edge.condition, *edge.examples))
+    if _goes_on(said) or (assent.is_past(said.heard) and not assent.is_past(described)):
+        return False
+    parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
+    left = [part for part in parts if not assent.is_outright_no(part, described) and len(content_stems(part)) > 1]
+    if edge_matching.is_closing(edge) and left and not _takes_leave(said, edge):
+        # "no, the faucet just drips": something is left to be heard
+        return False
+    if _HAS_NO_TIME.search(" ".join(word_tokens(said.heard))):
+        return True
+    if (
+        said.is_goodbye
+        or _shares_words(said.heard, edge)
+        or any(assent.is_outright_no(part, described) for part in parts)
+    ):
+        return True
+    # "not even to my worst enemy" to "would you recommend us?"
+    return polarity_of(said.heard) == "no" and answer_polarity(said.heard) is None
+
+
+def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
+    """Returns True where more than a "no" says that nothing is needed: "never mind", "I changed my mind", "bye"."""
+    return (
+        said.wants_to_stop
+        or idiom_score(said.heard, f"{edge.label}. {edge.condition}") > 0
+        or any(
+            essential_tokens(example)[0] != "no"
+            and " ".join(essential_tokens(example)) in " ".join(essential_tokens(said.heard))
+            for example in edge.examples
+            if essential_tokens(example)
+        )
+    )
+
+
+def _goes_on(said: CallerUtterance) -> bool:
+    """Returns True for a yes behind something else: "I'm at work, but go ahead"."""
+    parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
+    return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in parts[1:])
+
+
+def _takes_words(edge: EdgeHint) -> bool:
+    return edge_matching.takes_any_answer(edge)
+
+
+def _shares_words(heard: str, edge: EdgeHint) -> bool:
+    """Returns True where the caller's words are the edge's, and not only a "no" or a common verb."""
+    described = f"{edge.label}. {edge.condition}"
+    own = {stem for phrase in (edge.label, *edge.examples) for stem in content_stems(phrase)}
+    own |= set(content_stems(edge.condition, extra_stop=CONDITION_STOP))
+    shared = (set(content_stems(heard)) & own) - NEGATIONS - _COMMON
+    return bool(shared) or idiom_score(heard, described) > 0
+
+
+def _is_yes(said: CallerUtterance, edge: EdgeHint, told: str, *, is_asked_again: bool) -> bool:
+    if said.is_question or (said.heard.rstrip().endswith("?") and not assent.has_yes_word(said.heard)):
+        return False
+    described = ". ".join((edge.label, edge.condition, *edge.examples))
+    if assent.is_outright_yes(said.heard, told, described):
+        return True
+    if assent.has_reservation(said.heard) or assent.answers_nothing(said.heard):
+        return False
+    if assent.only_acknowledges(said.heard) and not _shares_words(said.heard, edge):
+        return False
+    if _ASKS_OPINION.search(told) or _orders(said.heard, edge):
+        return True
+    return is_asked_again and polarity_of(said.heard) == "yes" and assent.has_yes_word(said.heard)
+
+
+def _orders(heard: str, edge: EdgeHint) -> bool:
+    """Returns True when a part of what was said is the author's wording of the act: "she agrees, so book it"."""
+    parts = [essential_tokens(part) for part in _PARTS.split(heard)]
+    acts = [essential_tokens(example) for example in edge.examples if not is_plain_polarity(example)]
+    return any(len(part) > 1 and part in acts for part in parts)

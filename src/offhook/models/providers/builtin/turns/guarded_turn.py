@@ -1,0 +1,166 @@
+"""Withholds steps that a caller's words do not carry: what ends the call, and what is kept of a value."""
+
+import re
+from typing import Final
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin import (
+    arguments,
+    edge_matching,
+    edge_values,
+    final_edges,
+    persona_answers,
+    phrases,
+)
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english import assent, spoken_values
+from offhook.models.providers.builtin.english.choices import drop_mentions
+from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
+from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.turns.node_turn import RuleReply
+from offhook.models.providers.builtin.turns.wish_turn import WishTurn
+
+# So many times a value is asked for once more; then the call goes on without it.
+MAX_VALUE_REQUESTS: Final = 2
+_ASKS_WHO: Final = re.compile(
+    r"\b(?:am i (?:speaking|talking)|is (?:this|that) (?!right|correct|okay|ok|fine)|may i speak|can i speak)\b",
+    re.IGNORECASE,
+)
+_SOMEONE_ELSE: Final = re.compile(
+    r"\b(?:he|his|him|she|her|they|behalf|husband|wife|son|daughter|mother|father|mom|dad|brother|sister|roommate|partner|boss)\b"
+)
+_IS_ME: Final = re.compile(
+    r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\b(?:got|reached|found) (?:him|her)\b"
+)
+
+
+class GuardedTurn(WishTurn):
+    """A turn that takes an edge only when everything that was said belongs to it."""
+
+    def _guard(self, reply: RuleReply) -> RuleReply:
+        """Returns a reply, or one that asks again instead of a step that the caller's words leave open."""
+        heard = self._latest_utterance()
+        taken = reply.call[0] if reply.call is not None else None
+        edge = next((edge for edge in self._edges if edge.tool == taken), None)
+        if edge is None or heard is None or reply.text == phrases.GIVES_UP or edge_matching.is_unconditional(edge):
+            return reply
+        if self._fresh_result() is not None:
+            return reply
+        said = parse_utterance(heard)
+        if edge.is_final and not self._is_carried(said, edge):
+            return self._ask_for_decision(reply, said)
+        if not self._hint.entered and self._is_of_someone_else(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+        if not self._hint.entered and not edge.is_final and self._is_doubtful_yes(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+        if not edge.is_final and self._mentions_only(said, edge):
+            return self._ask_for_value(phrases.TO_BE_SURE)
+        if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
+            return self._ask_for_value(missing)
+        return reply
+
+    def _is_carried(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        told = f"{self._opening} {self._last_sentence()}"
+        if self._mentions_only(said, edge) or self._lacks_value(said, edge):
+            return False
+        return final_edges.is_carried_by(said, edge, told=told, is_asked_again=self._times_asked() > 0)
+
+    def _ask_for_decision(self, reply: RuleReply, said: CallerUtterance) -> RuleReply:
+        if self._hint.entered:
+            return RuleReply(self._opening)
+        if reply.text:
+            return RuleReply(f"{reply.text.strip()} {self._current_question()}")
+        if said.asks_to_wait:
+            return RuleReply(phrases.HOLDS)
+        if said.is_question:
+            return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
+        return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+
+    def _ask_for_value(self, opener: str) -> RuleReply:
+        if self._hint.entered:
+            return RuleReply(self._opening)
+        return RuleReply(f"{opener} {self._asked_again()}")
+
+    def _is_of_someone_else(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True for a yes that is another person's: "yes, this is his number" to "am I speaking with Alex?"."""
+        if edge_polarity(edge) != "yes":
+            return False
+        words = " ".join(word_tokens(said.heard))
+        asks_who = _ASKS_WHO.search(self._opening) is not None
+        return (asks_who and _SOMEONE_ELSE.search(_IS_ME.sub("", words)) is not None) or assent.concerns_others(words)
+
+    def _is_doubtful_yes(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True for words that share some with a yes of this node, and are none: "I turn eighteen in March"."""
+        if edge_polarity(edge) != "yes" or said.polarity is not None or not self._keeps_truth():
+            return False
+        return assent.is_not_yet(said.heard)
+
+    def _keeps_truth(self) -> bool:
+        return any(variable.get("type") == "boolean" for variable in self._hint.variables)
+
+    def _kinds_kept(self) -> dict[str, str]:
+        """Returns the kinds of value that this node keeps, each with its description."""
+        described = {
+            f"{v.get('name')}": str(v.get("prompt") or "")
+            for v in self._hint.variables
+            if v.get("type", "string") == "string"
+        }
+        kinds = {
+            arguments.kind_of(name, prompt): f"{name.replace('_', ' ')} {prompt}" for name, prompt in described.items()
+        }
+        return {kind: about for kind, about in kinds.items() if kind}
+
+    def _mentions_only(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True where the day or the time that takes an edge is mentioned and not chosen."""
+        if edge_polarity(edge) == "no" or edge_matching.is_about_change(edge) or edge_matching.is_person(edge):
+            return False
+        kinds = edge_values.asked_value_kinds(edge) & set(self._kinds_kept())
+        if not kinds:
+            return False
+        text = said.statement or said.standing
+        chosen = drop_mentions(text, self._known_words(edge))
+        if chosen == text:
+            return False
+        named = {
+            "day": (spoken_values.day_phrase(text), spoken_values.day_phrase(chosen)),
+            "time": (spoken_values.time_of_day(text), spoken_values.time_of_day(chosen)),
+        }
+        return any(named[kind][0] is not None and named[kind][1] is None for kind in kinds)
+
+    def _lacks_value(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True where an edge that ends the call is taken by a day or a time, and none is named."""
+        kinds = edge_values.asked_value_kinds(edge) & set(self._kinds_kept())
+        text = said.statement or said.standing
+        named = {"day": spoken_values.day_phrase(text), "time": spoken_values.time_of_day(text)}
+        return bool(kinds) and not any(named[kind] for kind in kinds)
+
+    def _known_words(self, edge: EdgeHint) -> str:
+        return ". ".join((self._opening, self._last_sentence(), edge.label, *edge.examples))
+
+    def _missing_value(self, said: CallerUtterance, edge: EdgeHint) -> str | None:
+        """Returns how to ask again where an answer has not the value that this node is for; None when it has it."""
+        if (
+            self._times_asked() >= MAX_VALUE_REQUESTS
+            or edge_matching.is_person(edge)
+            or edge_polarity(edge) is not None
+        ):
+            return None
+        if edge_matching.is_about_change(edge) or not edge_matching.takes_any_answer(edge):
+            return None
+        kept = self._kinds_kept()
+        text = said.statement or said.standing
+        if "digits" in kept:
+            return self._missing_digits(text, said, edge, kept["digits"])
+        if "name" in kept and spoken_values.person_name(text) is None:
+            return phrases.REPROMPTS[self._times_asked()]
+        return None
+
+    def _missing_digits(self, text: str, said: CallerUtterance, edge: EdgeHint, about: str) -> str | None:
+        digits = spoken_values.all_digits(text)
+        if len(digits) >= arguments.min_digits(about):
+            return None
+        plain = [example for example in edge.examples if not spoken_values.all_digits(example)]
+        if not digits and phrase_fit(said.heard, plain) >= CONTAINED:
+            return None
+        return phrases.WHOLE_NUMBER if digits else phrases.REPROMPTS[self._times_asked()]
