@@ -24,6 +24,8 @@ from tests.fakes.voice import KeptEvents
 FOLDER: Final = Path(__file__).parents[1] / "data" / "conversations"
 # By someone who had read the agents' graphs, and none of the rules.
 BLIND_FOLDER: Final = Path(__file__).parents[1] / "data" / "blind_conversations"
+# Written blind as well, by somebody whose callers speak in figures ("kicking the tires").
+FIGURATIVE_FOLDER: Final = Path(__file__).parents[1] / "data" / "figurative_conversations"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 

@@ -8,6 +8,7 @@ import pytest
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.models.conversations import (
     BLIND_FOLDER,
+    FIGURATIVE_FOLDER,
     Conversation,
     hold_conversation,
     judge_conversation,
@@ -20,14 +21,23 @@ from tests.quick import first_quick
 UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
 # The same of those that were written blind.
 UNDERSTOOD_BLIND = {
-    "appointment_booking": 0.94,
+    "appointment_booking": 0.95,
     "order_status": 0.95,
     "survey": 0.95,
-    "reception": 0.85,
-    "payment_reminder": 0.85,
+    "reception": 0.9,
+    "payment_reminder": 0.9,
     "delivery_window": 0.9,
-    "support_triage": 0.7,
-    # Only of the last corpus, whose callers speak in figures ("kicking the tires").
+    "support_triage": 0.8,
+}
+# Of callers who speak in figures; each template but the demo agents has eight or nine of them.
+UNDERSTOOD_FIGURATIVE = {
+    "appointment_booking": 0.75,
+    "order_status": 0.8,
+    "survey": 0.8,
+    "reception": 0.7,
+    "payment_reminder": 0.65,
+    "delivery_window": 0.7,
+    "support_triage": 0.5,
     "after_hours": 0.4,
     "event_reminder": 0.5,
     "lead_qualification": 0.8,
@@ -69,6 +79,12 @@ async def test_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
 @pytest.mark.parametrize("slug", UNDERSTOOD_BLIND)
 async def test_callers_who_were_written_blind_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug, BLIND_FOLDER), UNDERSTOOD_BLIND[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_FIGURATIVE)
+async def test_callers_who_speak_in_figures_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, FIGURATIVE_FOLDER), UNDERSTOOD_FIGURATIVE[slug])
 
 
 @pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))

@@ -1,7 +1,8 @@
 """The ports through which the voice loop uses an LLM, a TTS and an STT vendor.
 
 Audio is little-endian PCM16 mono everywhere but in speech-to-speech sessions (:class:`SessionFormats`); ``sample_rate``
-is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (cancellation excepted)."""
+is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (cancellation excepted).
+"""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -52,7 +53,7 @@ class LlmMessage:
 
 @dataclass(frozen=True, slots=True)
 class EdgeHint:
-    """An edge as rules see it: ``tool`` is the function that takes it. ``is_final``: the call ends behind it."""
+    """An edge as rules see it: ``tool`` takes it, ``digits`` are its keys, ``is_final``: the call ends behind it."""
 
     tool: str
     label: str
@@ -79,8 +80,8 @@ class NodeHint:
     ``entered`` is true while nothing has been said at this node. ``prompt`` is rendered; ``say_text`` is the sentence
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
     ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` the document passages for the
-    question. ``persona`` is the rendered global prompt where the node uses it; ``known_variables`` are those that
-    earlier nodes have extracted, which the caller may correct here. ``is_revisit``: the call was at this node before.
+    question. ``persona`` is the rendered global prompt; ``known_variables``: those of earlier nodes, which the caller may
+    correct here. ``is_revisit``: the call was here before.
     """
 
     node_id: str
