@@ -79,9 +79,8 @@ class NodeHint:
 
     ``entered`` is true while nothing has been said at this node. ``prompt`` is rendered; ``say_text`` is the sentence
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
-    ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` the document passages for the
-    question. ``persona`` is the rendered global prompt; ``known_variables``: those of earlier nodes, which the caller may
-    correct here. ``is_revisit``: the call was here before.
+    ``variables`` are the extraction variables ``{name, type, prompt}``; ``known_variables``: those of earlier nodes, which
+    the caller may correct. ``persona``: the rendered global prompt. ``is_revisit``: the call was here before.
     """
 
     node_id: str
