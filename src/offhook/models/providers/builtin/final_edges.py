@@ -68,6 +68,7 @@ _COMPLAINS: Final = re.compile(
 _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?time\b")
 _POSTPONES: Final = re.compile(r"\b(?:later|another time|not sure|undecided|busy)\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
+_LONG_NUMBER: Final = 4
 
 
 def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_again: bool) -> bool:
@@ -116,7 +117,9 @@ def _is_denied(heard: str, edge: EdgeHint) -> bool:
 
 
 def _names_other_number(heard: str, known: str) -> bool:
-    """Returns True for "I'm nineteen" where seventeen was meant."""
+    """Returns True for "I'm nineteen" where seventeen was meant. A number of many digits stands for any other."""
+    if len(spoken_values.all_digits(known)) >= _LONG_NUMBER:
+        return False
     expected = set(spoken_values.all_numbers(known))
     return bool(expected) and bool(set(spoken_values.all_numbers(heard)) - expected)
 

@@ -15,7 +15,7 @@ _ASSENT: Final = word_set("""yes yeah yep yup ya yea aye ye ys sure ok okay corr
     ideal splendid marvelous terrific superb sweet bet got guess suppose think believe true spot on thing
     with by means love like want need my as well too still am hello hi hey there every bit already its
     relief help helpful helps kind wow yay hooray phew finally best better big huge
-    at in up down back over sorry put lock go def deffo say so no""")
+    at in up down back over sorry put lock go def deffo say so no somebody someone them""")
 _YES_WORDS: Final = re.compile(
     r"\b(?:yes|yeah|yep|yup|ya|yea|aye|ys|sure|ok|okay|correct|absolutely|definitely|certainly|exactly|indeed|totally|of course)\b"
 )
@@ -99,7 +99,8 @@ _NOT_YET: Final = re.compile(
 _ACKNOWLEDGES: Final = re.compile(r"^(?:ok|okay|alright|all right|right|so|well)\b(?= \w)")
 _AGREES: Final = re.compile(r"\b(?:yes|yeah|yep|yup|sure|absolutely|definitely|certainly|of course)\b")
 _WISHES: Final = re.compile(
-    r"\b(?:(?:i|we) (?:still |also |really |actually |just |do )*(?:want|need|would (?:still |really |also |actually )*(?:like|love|rather|prefer)|have (?:a|one|another|some|two|an)|am (?:looking|calling|trying|hoping))|"
+    r"\b(?:(?:i|we) (?:still |also |really |actually |just |do )*(?:want|need|would (?:still |really |also |actually )*(?:like|love|rather|prefer)|"
+    r"have (?:a|one|another|some|two|an) (?:\w+ ){0,2}(?:questions?|things?|requests?|orders?|appointments?|bookings?|problems?|issues?|calls?|more|other)\b|am (?:looking|calling|trying|hoping))|"
     r"(?:can|could|would|will) (?:you|i|we)|one more|another (?:thing|question)|something else|question|keep|do not (?:hang|end|go|close|cancel|stop)|"
     r"not (?:done|finished|yet|so fast)|help me|come back|let us)\b"
 )
