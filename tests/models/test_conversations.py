@@ -91,3 +91,12 @@ async def test_callers_who_speak_in_figures_are_understood(llm: BuiltinLlm, slug
 @pytest.mark.slow
 async def test_a_sample_of_callers_is_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug)[::SAMPLE_STEP], UNDERSTOOD[slug] - SAMPLE_TOLERANCE)
+
+
+async def test_an_answer_does_not_depend_on_what_others_have_said(models_folder: Path) -> None:
+    conversations = load_conversations("survey", BLIND_FOLDER)[:6]
+    async with offline_agent(models_folder) as agent:
+        after_others = [await hold_conversation("survey", said.turns, agent) for said in conversations]
+    async with offline_agent(models_folder) as agent:
+        before_others = [await hold_conversation("survey", said.turns, agent) for said in reversed(conversations)]
+    assert after_others == before_others[::-1]

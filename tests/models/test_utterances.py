@@ -144,6 +144,16 @@ class TestSentenceMeaning:
         assert meaning.similarity("a", "a") == 0.0
         assert len(asked) == 1
 
+    async def test_sentences_that_were_compared_unknown_can_be_learned(self) -> None:
+        async def embed(sentences: Sequence[str]) -> SentenceVectors:
+            return np.ones((len(sentences), 1), dtype=np.float32)
+
+        meaning = SentenceMeaning(embed)
+        await meaning.learn(["a"])
+        assert meaning.nearest("a", ["b", "c", ""]) == 0.0
+        assert meaning.pop_unknown() == ["b", "c"]
+        assert meaning.pop_unknown() == []
+
     async def test_a_slow_model_is_used_by_a_later_turn(self) -> None:
         loaded = asyncio.Event()
 

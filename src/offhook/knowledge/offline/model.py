@@ -88,11 +88,17 @@ class OfflineModel:
         return await asyncio.get_running_loop().run_in_executor(self._questions, self._run_model, [text])
 
     async def embed_sentences(self, texts: Sequence[str]) -> Vectors:
-        """Embeds what a caller waits for, in the order of ``texts``."""
+        """Embeds what a caller waits for, in the order of ``texts``, each by itself.
+
+        Weights and values are rounded by what is in a batch: a sentence would be another vector beside others.
+        """
         await self.load()
         loop = asyncio.get_running_loop()
         parts = [list(texts[start : start + BATCH_SIZE]) for start in range(0, len(texts), BATCH_SIZE)]
-        return np.concatenate([await loop.run_in_executor(self._questions, self._run_model, part) for part in parts])
+        return np.concatenate([await loop.run_in_executor(self._questions, self._run_each, part) for part in parts])
+
+    def _run_each(self, texts: Sequence[str]) -> Vectors:
+        return np.concatenate([self._run_model([text]) for text in texts])
 
     def embed_here(self, text: str) -> Vectors:
         """Embeds one text in the calling thread, in which nothing else happens meanwhile. The model must be loaded."""

@@ -15,10 +15,12 @@ from offhook.models.ports import (
     ToolCalled,
 )
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
+from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.rule_turn import RuleTurn
 from offhook.models.providers.builtin.variables import extract_variables
 from offhook.models.sentence_encoder import EmbedSentences
 
+MAX_DECISIONS: Final = 2
 _PIECE: Final = re.compile(r"\S+\s*")
 
 
@@ -47,12 +49,7 @@ class BuiltinLlm:
             found = extract_variables(spoken, request.response_schema, hinted, known, edges)
             yield TextDelta(json.dumps(found, ensure_ascii=False))
         else:
-            turn = RuleTurn(request, self._meaning)
-            await self._meaning.learn(turn.sentences())
-            reply = turn.decide_reply()
-            if reply.call is None:
-                # while we speak: the caller waits for none of it
-                self._meaning.learn_ahead(turn.node_sentences())
+            reply = await self._decide_reply(request)
             for piece in _PIECE.findall(reply.text):
                 yield TextDelta(piece)
             if reply.call is not None:
@@ -60,3 +57,20 @@ class BuiltinLlm:
                 earlier = sum(len(message.tool_calls) for message in request.messages)
                 yield ToolCalled(ToolCall(f"call_{earlier + 1}", name, given))
         yield LlmUsage(0, 0)
+
+    async def _decide_reply(self, request: LlmRequest) -> RuleReply:
+        turn = RuleTurn(request, self._meaning)
+        await self._meaning.learn(turn.sentences())
+        self._meaning.pop_unknown()
+        reply = turn.decide_reply()
+        # Decided again with what it compared beside that: else an answer would depend on what others' callers have said.
+        for _ in range(MAX_DECISIONS):
+            if not (unknown := self._meaning.pop_unknown()):
+                break
+            await self._meaning.learn(unknown)
+            self._meaning.pop_unknown()
+            reply = RuleTurn(request, self._meaning).decide_reply()
+        if reply.call is None:
+            # while we speak: the caller waits for none of it
+            self._meaning.learn_ahead(turn.node_sentences())
+        return reply

@@ -28,6 +28,7 @@ class SentenceMeaning:
         self._vectors: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._running: asyncio.Task[None] | None = None
         self._retry_at = 0.0
+        self._unknown: dict[str, None] = {}
 
     async def learn(self, sentences: Iterable[str]) -> None:
         """Embeds the sentences that are not known yet. A missing, failing or slow model leaves them unknown."""
@@ -77,7 +78,15 @@ class SentenceMeaning:
     def similarity(self, one: str, other: str) -> float:
         """Returns the cosine of two learned sentences, 0 when one is unknown or nothing alike."""
         a, b = self._vectors.get(one), self._vectors.get(other)
+        if self._embed is not None and (a is None or b is None):
+            self._unknown |= {sentence: None for sentence in (one, other) if sentence not in self._vectors}
         return 0.0 if a is None or b is None else max(0.0, float(a @ b))
+
+    def pop_unknown(self) -> list[str]:
+        """Returns the sentences that were compared since the last call and are not known, and forgets them."""
+        unknown = [sentence for sentence in self._unknown if sentence.strip()]
+        self._unknown = {}
+        return unknown
 
     def nearest(self, sentence: str, others: Sequence[str]) -> float:
         return max((self.similarity(sentence, other) for other in others), default=0.0)
