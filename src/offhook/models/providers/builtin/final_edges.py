@@ -69,6 +69,8 @@ _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?ti
 _POSTPONES: Final = re.compile(r"\b(?:later|another time|not sure|undecided|busy)\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
+_TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
+_HEDGE: Final = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
 
 
 def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_again: bool) -> bool:
@@ -92,17 +94,22 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return _is_yes(said, edge, told, is_asked_again=is_asked_again)
     if (said.is_question and not said.statement) or _is_denied(said.heard, edge):
         return False
-    if assent.answers_nothing(said.heard) or _names_other_number(said.heard, described):
+    takes_value = bool(edge_values.asked_value_kinds(edge)) or edge_matching.takes_any_answer(edge)
+    if assent.answers_nothing(said.heard) or (not takes_value and _names_other_number(said.heard, described)):
         return False
     is_refusal = edge_matching.is_closing(edge) or edge_polarity(edge) == "no" or _POSTPONES.search(described)
     if is_refusal:
-        return _is_refusal(said, edge)
-    if not (edge_values.asked_value_kinds(edge) or _takes_words(edge) or _shares_words(said.heard, edge)):
+        return _is_refusal(said, edge, told)
+    if polarity_of(said.heard) == "yes" and assent.is_outright_yes(said.heard, told, described):
+        return True
+    if not (takes_value or _shares_words(said.heard, edge)):
         return False
     if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
-        return False
+        return _TAKES_EITHER.search(described) is not None
     may_deny = re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
     text = said.standing if said.is_correction else said.heard
+    # "maybe Tuesday" names a day
+    text = _HEDGE.sub(" ", text) if takes_value else text
     return not assent.has_reservation(text, described, may_deny=may_deny)
 
 
@@ -124,7 +131,7 @@ def _names_other_number(heard: str, known: str) -> bool:
     return bool(expected) and bool(set(spoken_values.all_numbers(heard)) - expected)
 
 
-def _is_refusal(said: CallerUtterance, edge: EdgeHint) -> bool:
+def _is_refusal(said: CallerUtterance, edge: EdgeHint, told: str) -> bool:
     """Returns True for a refusal, a goodbye or a "later" without a wish, a yes or a complaint beside it."""
     if (
         assent.denies_leaving(said.heard)
@@ -133,6 +140,8 @@ def _is_refusal(said: CallerUtterance, edge: EdgeHint) -> bool:
     ):
         return False
     described = ". ".join((edge.label, edge.condition, *edge.examples))
+    if assent.goes_elsewhere(said.heard, told):
+        return True
     if _goes_on(said) or (assent.is_past(said.heard) and not assent.is_past(described)):
         return False
     parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
@@ -156,7 +165,7 @@ def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
     """Returns True where more than a "no" says that nothing is needed: "never mind", "I changed my mind", "bye"."""
     return (
         said.wants_to_stop
-        or idiom_score(said.heard, f"{edge.label}. {edge.condition}") > 0
+        or _shares_words(said.heard, edge)
         or any(
             essential_tokens(example)[0] != "no"
             and " ".join(essential_tokens(example)) in " ".join(essential_tokens(said.heard))
@@ -170,10 +179,6 @@ def _goes_on(said: CallerUtterance) -> bool:
     """Returns True for a yes behind something else: "I'm at work, but go ahead"."""
     parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
     return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in parts[1:])
-
-
-def _takes_words(edge: EdgeHint) -> bool:
-    return edge_matching.takes_any_answer(edge)
 
 
 def _shares_words(heard: str, edge: EdgeHint) -> bool:

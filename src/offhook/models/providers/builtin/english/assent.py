@@ -15,7 +15,7 @@ _ASSENT: Final = word_set("""yes yeah yep yup ya yea aye ye ys sure ok okay corr
     ideal splendid marvelous terrific superb sweet bet got guess suppose think believe true spot on thing
     with by means love like want need my as well too still am hello hi hey there every bit already its
     relief help helpful helps kind wow yay hooray phew finally best better big huge
-    at in up down back over sorry put lock go def deffo say so no somebody someone them""")
+    at in up down back over sorry put lock go hurry hurrying quick quickly fast asap def deffo say so no somebody someone them""")
 _YES_WORDS: Final = re.compile(
     r"\b(?:yes|yeah|yep|yup|ya|yea|aye|ys|sure|ok|okay|correct|absolutely|definitely|certainly|exactly|indeed|totally|of course)\b"
 )
@@ -92,6 +92,16 @@ _DENIAL: Final = re.compile(
     # "no landlord here", not "no, that's all"
     r"^no (?P<none>(?!that\b|it\b|i\b|we\b|thank)\w+(?: here| at all)?)$"
 )
+_PICKS: Final = re.compile(
+    r"\b(?:take|do|have|try|prefer|make|want|need|like) (?:(?:it|the|that|a|an|this|any) )*(?:\w+ )?(?:one|instead)\b"
+)
+_ELSEWHERE: Final = re.compile(
+    r"^(?:(?:no|nope|nah|thanks|thank you|sorry|oh|well|then|but|that is okay) )*(?:no|nope|nah|thanks|thank you)(?: then)? "
+    r"(?:i|we) (?:will|would rather|are going to|am going to|can) (?:just )?(?:take|drive|walk|use|find|go with|manage|handle|do without|do it)\b(?P<what>.*)$"
+)
+_HAS_FIGURE: Final = re.compile(
+    r"\d|\b\w+day\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|morning|afternoon|evening|another|other|different)\b"
+)
 _PAST: Final = re.compile(r"\b(?:used to|last (?:year|month|week|time))\b")
 _NOT_YET: Final = re.compile(
     r"\b(?:turn(?:s|ing)? (?:\w+teen|\d+)|next (?:year|month|week)|not yet|almost|nearly|soon|unless|might|maybe|perhaps|depends?|if)\b"
@@ -101,7 +111,7 @@ _AGREES: Final = re.compile(r"\b(?:yes|yeah|yep|yup|sure|absolutely|definitely|c
 _WISHES: Final = re.compile(
     r"\b(?:(?:i|we) (?:still |also |really |actually |just |do )*(?:want|need|would (?:still |really |also |actually )*(?:like|love|rather|prefer)|"
     r"have (?:a|one|another|some|two|an) (?:\w+ ){0,2}(?:questions?|things?|requests?|orders?|appointments?|bookings?|problems?|issues?|calls?|more|other)\b|am (?:looking|calling|trying|hoping))|"
-    r"(?:can|could|would|will) (?:you|i|we)|one more|another (?:thing|question)|something else|question|keep|do not (?:hang|end|go|close|cancel|stop)|"
+    r"(?:can|could|would|will) (?:you|i|we)|one more|another (?:thing|question)|(?<!found )(?<!got )(?<!have )(?<!took )(?<!chose )something else|question|keep|do not (?:hang|end|go|close|cancel|stop)|"
     r"not (?:done|finished|yet|so fast)|help me|come back|let us)\b"
 )
 # Of a caller who has no time, or is not who was asked for.
@@ -133,11 +143,19 @@ def is_outright_yes(text: str, *known: str) -> bool:
 def is_outright_no(text: str, *known: str) -> bool:
     """Returns True for a refusal or a goodbye with nothing left over: "no thanks, that's all I needed"."""
     said = " ".join(word_tokens(text))
-    if _DENIED_GOODBYE.search(said) or len(_NEGATIONS.findall(said)) > _MAX_NEGATIONS:
+    if _DENIED_GOODBYE.search(said) or _PICKS.search(said) or len(_NEGATIONS.findall(said)) > _MAX_NEGATIONS:
         return False
     explained = {word for other in known for word in word_tokens(other)}
     left = [word for word in said.split() if word not in _REFUSAL and word not in _ASSENT and word not in explained]
     return not left and _REFUSES.search(said) is not None
+
+
+def goes_elsewhere(text: str, told: str) -> bool:
+    """Returns True for "no thanks, we'll take the bus": a refusal with what is done instead, and nothing of the offer."""
+    match = _ELSEWHERE.match(" ".join(word_tokens(text)))
+    if match is None or has_reservation(match["what"]):
+        return False
+    return not set(content_stems(match["what"])) & set(content_stems(told)) and not _HAS_FIGURE.search(match["what"])
 
 
 def denies_leaving(text: str) -> bool:

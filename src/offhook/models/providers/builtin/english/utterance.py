@@ -25,7 +25,7 @@ MAX_HEARD_CHARS: Final = 800
 MAX_CLAUSES: Final = 20
 _CLAUSES: Final = re.compile(
     r"(?<=\?)\s*|\s*(?:\.\.\.|…|[,;!—]|\.(?!\d)|\s-\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b|"
-    r"\band (?=(?:i|it's|it is|can|could|also|what|how|where|do|is|are)\b))\s*",
+    r"\band (?=(?:i|can|could|also|what|how|where|do|is|are)\b))\s*",
     re.IGNORECASE,
 )
 # What comes after one of these replaces what came before.

@@ -126,10 +126,16 @@ class RuleTurn(GuardedTurn):
         return self._follow(said, heard)
 
     def _say_urgent(self, said: CallerUtterance) -> RuleReply | None:
+        if (ways := self._edges_of_danger()) and persona_answers.names_danger(said.heard):
+            return RuleReply(call=(ways[0].tool, {}))
         urgent = persona_answers.situation_sentence(said, self._facts, self._meaning)
         if urgent is None or urgent == persona_answers.CALL_FOR_HELP:
             return None if urgent is None else RuleReply(urgent)
         return RuleReply(f"{urgent} {self._current_question()}")
+
+    def _edges_of_danger(self) -> list[EdgeHint]:
+        """Returns the edges that an author has drawn for danger to life."""
+        return [edge for edge in self._edges if persona_answers.names_danger(". ".join((edge.label, edge.condition)))]
 
     def _say_again(self, said: CallerUtterance) -> RuleReply | None:
         if not phrases.asks_again(word_tokens(said.heard)):
