@@ -4,11 +4,13 @@ espeak-ng is GPL, so only this program loads it; the server imports only the wir
 program uses only the standard library and ends with its standard input. Wire, little-endian:
 
 request   ``<IBI`` id, op, length + payload.  op 1 speak: JSON {text, voice, wpm} · 2 cancel · 3 phonemes: JSON
-          {words, voice} · 4 stop reading: finish pending work, then end
+          {words, voice} · 4 speak apart: as 1, in a copy of the program as it is now, so that a text always
+          sounds the same in a program that has said nothing else; without cancel
 answer    ``<IBI`` id, kind, length + payload.  kind 1 PCM16 mono · 2 end · 3 error: UTF-8 sentence · 4 JSON.
           The first answer has id 0 and kind 4: {sample_rate, library}
 """
 
+import contextlib
 import ctypes
 import ctypes.util
 import importlib.util
@@ -20,11 +22,12 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 HEADER: Final = struct.Struct("<IBI")
-SPEAK, CANCEL, PHONEMES, STOP = 1, 2, 3, 4
+SPEAK, CANCEL, PHONEMES, SPEAK_APART = 1, 2, 3, 4
 PCM, END, ERROR, JSON = 1, 2, 3, 4
 
 # Constants of espeak-ng's speak_lib.h.
@@ -126,7 +129,7 @@ class SynthesisServer:
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source = source
         self._sink = sink
-        self._requests: queue.SimpleQueue[tuple[int, int, dict[str, Any]] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[int, int, dict[str, Any]]] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._lock = threading.Lock()
 
@@ -134,9 +137,6 @@ class SynthesisServer:
         while len(header := self._source.read(HEADER.size)) == HEADER.size:
             request, op, length = HEADER.unpack(header)
             payload = self._source.read(length)
-            if op == STOP:
-                self._requests.put(None)
-                return
             if op == CANCEL:
                 with self._lock:
                     self._cancelled.add(request)
@@ -149,9 +149,12 @@ class SynthesisServer:
         self._sink.flush()
 
     def serve_requests(self, espeak: EspeakLibrary) -> None:
-        while (item := self._requests.get()) is not None:
-            request, op, body = item
+        while True:
+            request, op, body = self._requests.get()
             try:
+                if op == SPEAK_APART:
+                    self._speak_apart(espeak, request, body)
+                    continue
                 espeak.use_voice(str(body["voice"]))
                 if op == PHONEMES:
                     found = {str(word): espeak.phonemes_of(str(word)) for word in body["words"]}
@@ -166,21 +169,33 @@ class SynthesisServer:
             with self._lock:  # ids only grow: a late cancel has no effect
                 self._cancelled = {later for later in self._cancelled if later > request}
 
+    def _speak_apart(self, espeak: EspeakLibrary, request: int, body: dict[str, Any]) -> None:
+        if (child := os.fork()) == 0:
+            with contextlib.suppress(OSError, KeyError, TypeError, ValueError):
+                espeak.use_voice(str(body["voice"]))
+                espeak.speak(str(body["text"]), int(body["wpm"]), partial(self._send_audio, request))
+                self.write_answer(request, END)
+                os._exit(0)
+            os._exit(1)
+        if os.waitpid(child, 0)[1] != 0:
+            self.write_answer(request, ERROR, b"The voice could not speak this text.")
+
     def _is_cancelled(self, request: int) -> bool:
         with self._lock:
             return request in self._cancelled
 
     def _audio_sender(self, request: int) -> Callable[[bytes], bool]:
         def send_audio(pcm: bytes) -> bool:
-            if self._is_cancelled(request):
-                return False
-            try:
-                self.write_answer(request, PCM, pcm)
-            except BrokenPipeError:
-                os._exit(0)
-            return True
+            return not self._is_cancelled(request) and self._send_audio(request, pcm)
 
         return send_audio
+
+    def _send_audio(self, request: int, pcm: bytes) -> bool:
+        try:
+            self.write_answer(request, PCM, pcm)
+        except BrokenPipeError:
+            os._exit(0)
+        return True
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ import re
 import subprocess
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from typing import IO, Final
+from typing import Final, Self
 
 import numpy as np
 import soxr
@@ -77,30 +77,71 @@ def synthesize_speech(
     text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0
 ) -> Samples:
     """Returns int16 samples; blocks, for scripts and benchmarks. Starts a program for this text. Raises ModelError."""
-    texts = list(split_pieces(speakable_text(text), MAX_PIECE_CHARS))
-    program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
-        COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    with program:
+    with BlockingSynthesizer() as synthesizer:
+        return synthesizer.synthesize(text, voice=voice, sample_rate=sample_rate, speed=speed)
+
+
+class BlockingSynthesizer:
+    """The offline voice for callers without an event loop, or with one whose time stands still meanwhile. A text always
+    sounds the same, whatever was said before it. The program is started by the first text."""
+
+    def __init__(self) -> None:
+        self._program: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the program; the next text starts another one."""
+        program, self._program = self._program, None
+        if program is not None:
+            program.kill()
+            program.communicate()
+
+    def synthesize(
+        self, text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0
+    ) -> Samples:
+        """Returns int16 samples. Raises ModelError."""
+        pieces = split_pieces(speakable_text(text), MAX_PIECE_CHARS)
+        pcm = b"".join([self._speak_piece(piece, voice, round(WORDS_PER_MINUTE * speed)) for piece in pieces])
+        return resample_to(pcm, sample_rate)
+
+    def _speak_piece(self, text: str, voice: str, wpm: int) -> bytes:
+        program = self._program or self._start_program()
         assert program.stdin is not None
+        body = json.dumps({"text": text, "voice": voice, "wpm": wpm}).encode()
+        try:
+            program.stdin.write(wire.HEADER.pack(1, wire.SPEAK_APART, len(body)) + body)
+            program.stdin.flush()
+            return b"".join(self._read_answers(program, until=wire.END))
+        except (ModelError, BrokenPipeError):
+            self.close()
+            raise
+
+    def _start_program(self) -> subprocess.Popen[bytes]:
+        self._program = program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
+            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        try:
+            list(self._read_answers(program, until=wire.JSON))
+        except ModelError:
+            self.close()
+            raise
+        return program
+
+    def _read_answers(self, program: subprocess.Popen[bytes], *, until: int) -> Iterator[bytes]:
+        """Yields the sound of the answers up to one of this kind. Raises ModelError."""
         assert program.stdout is not None
-        for index, piece in enumerate(texts, 1):
-            body = json.dumps({"text": piece, "voice": voice, "wpm": round(WORDS_PER_MINUTE * speed)}).encode()
-            program.stdin.write(wire.HEADER.pack(index, wire.SPEAK, len(body)) + body)
-        program.stdin.write(wire.HEADER.pack(0, wire.STOP, 0))
-        program.stdin.flush()
-        return resample_to(b"".join(_read_audio(program.stdout)), sample_rate)
-
-
-def _read_audio(source: IO[bytes]) -> Iterator[bytes]:
-    is_first = True
-    while header := source.read(wire.HEADER.size):
-        _, kind, length = wire.HEADER.unpack(header)
-        payload = source.read(length)
-        if kind == wire.ERROR:
-            raise ModelError("tts_unavailable", payload.decode("utf-8", "replace"), retryable=False)
-        if kind == wire.PCM:
-            yield payload
-        is_first = False
-    if is_first:
-        raise program_died("The speech synthesizer stopped while it was starting.")
+        while header := program.stdout.read(wire.HEADER.size):
+            _, kind, length = wire.HEADER.unpack(header)
+            payload = program.stdout.read(length)
+            if kind == wire.ERROR:
+                raise ModelError("tts_unavailable", payload.decode("utf-8", "replace"), retryable=False)
+            if kind == wire.PCM:
+                yield payload
+            if kind == until:
+                return
+        raise program_died("The speech synthesizer stopped.")
