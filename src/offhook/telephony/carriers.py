@@ -6,6 +6,7 @@ from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierRegistry
 from offhook.telephony.providers import cloudonix, plivo, sandbox, telnyx, twilio, vobiz, vonage
 from offhook.telephony.providers.sandbox.repository import count_recorded_calls
+from offhook.telephony.providers.sandbox.wire import PhoneWire, SandboxWire
 
 _REMOTE: Final = (
     cloudonix.build_carrier,
@@ -24,4 +25,4 @@ def build_remote_carriers(http: CarrierHttp) -> CarrierRegistry:
     return CarrierRegistry([build(http) for build in _REMOTE])
 
 
-__all__ = ["IN_PROCESS", "build_remote_carriers", "count_recorded_calls"]
+__all__ = ["IN_PROCESS", "PhoneWire", "SandboxWire", "build_remote_carriers", "count_recorded_calls"]

@@ -42,6 +42,11 @@ class CallerTurns:
     _turns: AgentTurns
     _voicemail: VoicemailHandler
 
+    @property
+    def is_agent_busy(self) -> bool:
+        """Returns whether the agent is thinking or speaking, or will answer what the caller said meanwhile."""
+        return self._turns.is_agent_busy or bool(self._turns.queued_texts)
+
     def on_caller_speech(self, state: CallerTurnState) -> None:
         if state.is_speaking:
             self._voicemail.detector.on_caller_speaking()

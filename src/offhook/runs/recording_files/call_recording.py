@@ -119,25 +119,14 @@ class _ChannelBuffer:
                 break
 
 
-class WavRecorder:
-    """Records one call to a file. Adding audio costs well under a microsecond; ``close`` writes the rest."""
+class WavWriter:
+    """Writes one call to a file. Adding audio costs well under a microsecond; :meth:`flush` decodes and writes it."""
 
-    def __init__(
-        self,
-        path: Path,
-        codec: Codec,
-        recordings: "CallRecordings",
-        group: int,
-        key: DataKey | None = None,
-        *,
-        continues: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, codec: Codec, key: DataKey | None = None, *, continues: bool = False) -> None:
         """``continues``: the file has the beginning of this call; what comes is written behind it."""
         self.path = path
         self.key = key
-        self.group = group
         self._codec = codec
-        self._recordings = recordings
         self._caller = _ChannelBuffer(codec)
         self._agent = _ChannelBuffer(codec)
         self._written = 0
@@ -161,12 +150,8 @@ class WavRecorder:
         """Deletes what was recorded with the next flush, and records nothing more."""
         self._is_discarded = True
 
-    async def close(self) -> None:
-        """Writes everything left and closes the file; idempotent."""
-        await self._recordings.finish_recorder(self)
-
     def flush(self, *, everything: bool = False) -> None:
-        """Writes what both sides have; runs in a thread, never twice at a time. Raises OSError when the disk fails."""
+        """Writes what both sides have; never twice at a time. Raises OSError when the disk fails."""
         if self._file is None:
             return
         if self._is_discarded:
@@ -214,6 +199,28 @@ class WavRecorder:
             self._file.truncate(HEADER_BYTES + until * 4)
         self._file.write_at(0, wav_header(self._codec.sample_rate, 2, until * 4))
         self._written = until
+
+
+class WavRecorder(WavWriter):
+    """Records one call in the background; ``close`` writes the rest."""
+
+    def __init__(
+        self,
+        path: Path,
+        codec: Codec,
+        recordings: "CallRecordings",
+        group: int,
+        key: DataKey | None = None,
+        *,
+        continues: bool = False,
+    ) -> None:
+        super().__init__(path, codec, key, continues=continues)
+        self.group = group
+        self._recordings = recordings
+
+    async def close(self) -> None:
+        """Writes everything left and closes the file; idempotent."""
+        await self._recordings.finish_recorder(self)
 
 
 class CallRecordings:

@@ -61,6 +61,12 @@ def read_answers(source: BinaryIO) -> list[MeasuredAnswer] | None:
 
     Raises OSError when the file cannot be read.
     """
+    speech = read_speech(source)
+    return None if speech is None else find_answers(*speech)
+
+
+def read_speech(source: BinaryIO) -> tuple[list[Burst], list[Burst]] | None:
+    """Returns when the caller and when the agent speaks in such a file. Raises OSError when it cannot be read."""
     try:
         with wave.open(source) as file:
             if file.getsampwidth() != 2 or file.getnchannels() != 2 or file.getframerate() < 1 / FRAME_S:
@@ -74,7 +80,7 @@ def read_answers(source: BinaryIO) -> list[MeasuredAnswer] | None:
     except (wave.Error, EOFError):
         return None
     levels = np.concatenate(blocks) if blocks else np.empty((0, 2), np.float32)
-    return find_answers(find_speech(levels[:, 0], frame_s), find_speech(levels[:, 1], frame_s))
+    return find_speech(levels[:, 0], frame_s), find_speech(levels[:, 1], frame_s)
 
 
 def measure_levels(samples: npt.NDArray[np.int16], length: int) -> Levels:

@@ -191,6 +191,21 @@ class SimulatedPhone:
     _began_at: float = 0.0
 
 
+class PhoneReceiver:
+    """The phone's end of a media socket. Implements ``MessageReceiver``."""
+
+    def __init__(self, phone: SimulatedPhone) -> None:
+        self._phone = phone
+
+    def on_text(self, message: str | bytes) -> None:
+        self._phone.on_message(message)
+
+    on_binary = on_text
+
+    def on_closed(self, code: int, reason: str) -> None:
+        self._phone.stop()
+
+
 # Amplitude of every mu-law byte in steps of 16, capped: summing a translated frame costs a fiftieth of decoding it.
 _LEVELS: Final = (
     np.minimum(np.abs(MULAW_8K.decode(bytes(range(256))).astype(np.int32)) // 16, 255).astype(np.uint8).tobytes()

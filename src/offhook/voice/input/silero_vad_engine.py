@@ -80,6 +80,13 @@ class SileroVad:
         if self._session is None:
             self._session = onnx_session(build_graph(self._path or model_path()), log_level=3)
 
+    def for_another_loop(self) -> "SileroVad":
+        """Returns an engine with this model for calls of another event loop."""
+        self.load_model()
+        other = SileroVad(self._path)
+        other._session = self._session
+        return other
+
     def open_stream(self, on_window: OnWindow) -> _SileroStream:
         self.load_model()
         if not self._free:

@@ -18,7 +18,7 @@ from offhook.runs.states import FINAL_STATES
 from offhook.telephony.media.in_process_socket import PipeEnd, create_pipe
 from offhook.telephony.media.leg import EventListener
 from offhook.telephony.media.session import OpenMedia
-from offhook.telephony.media.simulated_phone import SimulatedPhone
+from offhook.telephony.media.simulated_phone import PhoneReceiver, SimulatedPhone
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, LostCallQuery, StatusUpdate
 from offhook.telephony.providers.sandbox.call_script import CallScript
 from offhook.telephony.providers.sandbox.config import Behavior, SandboxConfig
@@ -93,21 +93,6 @@ class _SandboxCall:
         if self.task is not None and not self.is_canceled:
             self.is_canceled = True
             self.task.cancel()
-
-
-class _HandsetReceiver:
-    """The phone's end of the pipe. Implements ``MessageReceiver``."""
-
-    def __init__(self, line: SimulatedPhone) -> None:
-        self._line = line
-
-    def on_text(self, message: str | bytes) -> None:
-        self._line.on_message(message)
-
-    on_binary = on_text
-
-    def on_closed(self, code: int, reason: str) -> None:
-        self._line.stop()
 
 
 class SandboxNetwork:
@@ -253,7 +238,7 @@ class SandboxNetwork:
         )
         pacing = asyncio.create_task(line.run())
         try:
-            await far.open(_HandsetReceiver(line))
+            await far.open(PhoneReceiver(line))
             wire.send_start(call.call_id)
             acting = asyncio.create_task(person.act_out(behavior))
             await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
