@@ -26,6 +26,7 @@ from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.tts import BuiltinTts
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
+from offhook.scenarios.sound.offline_recognizer import recognize_clip
 from offhook.voice.dialog.prompts import agent_sentences, expectation_for
 from offhook.workflows.demo import demo_agent
 from offhook.workflows.graph import parse_graph
@@ -60,28 +61,13 @@ def opening_expectation(slug: str) -> Expectation:
     return expectation_for(start, graph.edges_from(start.id), agent_sentences(graph))
 
 
-async def recognize(stt: BuiltinStt, expectation: Expectation, samples: Samples) -> str:
-    """Returns what is heard."""
-    stream = await stt.open_stream(sample_rate=RATE, language="en-US")
-    stream.set_expectation(expectation)
-    frame = RATE // 50
-    for at in range(0, samples.size, frame):
-        if at // frame == 20:
-            stream.speech_started()
-        stream.push_audio(samples[at : at + frame].tobytes())
-    stream.speech_ended()
-    event = await anext(event async for event in stream.events() if event.kind == "final")
-    await stream.close()
-    return event.text
-
-
 async def measure_agent(
     slug: str, cases: Sequence[dict[str, Any]], voice: str, speech: SynthesizerProcess, stt: BuiltinStt, llm: BuiltinLlm
 ) -> Score:
     score, tts, expectation = Score(), BuiltinTts(speech, voice=voice), opening_expectation(slug)
     for seed, case in enumerate(cases):
         samples = on_the_telephone(await tts.synthesize(case["says"], sample_rate=RATE), seed)
-        heard = await recognize(stt, expectation, samples)
+        heard = await recognize_clip(stt, expectation, samples)
         score.total += 1
         if heard:
             expected = Conversation(str(seed), "opening", [heard], case["node"], case["never"])

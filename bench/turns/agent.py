@@ -8,10 +8,11 @@ from typing import Any, Final
 import numpy as np
 from tests.fakes.scripted import tone
 
-from bench.turns.clips import RATE, ClipLibrary, FloatArray, find_audio
+from bench.turns.clips import ClipLibrary, FloatArray, find_audio
 from bench.turns.phrases import QUESTIONS, STATEMENTS
 from offhook.kit.audio import Samples
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelRef, TextDelta
+from offhook.scenarios.sound.clips import RATE
 
 FIRST_TOKEN_S: Final = 0.3
 FIRST_BYTE_S: Final = 0.1

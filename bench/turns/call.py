@@ -10,11 +10,12 @@ from tests.fakes.voice import KeptEvents, Tools
 
 from bench.turns import clips
 from bench.turns.agent import DEFINITION, PanelLlm, PanelVoice
-from bench.turns.clips import FRAME, RATE, Clip, ClipLibrary, FloatArray
+from bench.turns.clips import FRAME, ClipLibrary, FloatArray
 from bench.turns.phrases import PHRASES, REAL, Pool
 from bench.turns.recognizer import VendorEmulator
 from offhook.kit.audio import FRAME_S, MULAW_8K, Codec, Samples
 from offhook.models.ports import CallModels
+from offhook.scenarios.sound.clips import RATE, SPEECH_RMS, Clip, at_level
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
@@ -176,7 +177,7 @@ class PanelCall:
             return self.random.normal(0, 12, RATE * 7)
         texts = tuple(text for group in ("turn", "interruption") for text in PHRASES["develop"][group])
         talk = clips.babble(self._library, self.random, 23.0, texts)
-        return talk * clips.SPEECH_RMS * 10 ** (-self.noise_db / 20)
+        return talk * SPEECH_RMS * 10 ** (-self.noise_db / 20)
 
     # -- the call -------------------------------------------------------------------------------------------------
 
@@ -293,7 +294,7 @@ class PanelCall:
 
     def _start(self, kind: str, now: float, *, over: bool) -> None:
         text, clip, is_distant = self._make_clip(kind)
-        self.vendor.hear(clip, now, is_distant=is_distant, is_cough=text.startswith("<"))
+        self.vendor.hear_clip(clip, now, is_distant=is_distant, is_cough=text.startswith("<"))
         start, end = self._frame, self._frame + clip.samples.size // FRAME
         pauses = tuple((start + int(a / FRAME_S), start + int(b / FRAME_S)) for a, b in clip.pauses)
         self.stimuli.append(Stimulus(kind, text, over, start, end, pauses, is_distant))
@@ -313,7 +314,7 @@ class PanelCall:
             return text, clips.tic_clip(text, random), False
         clip = self._library.clip(self.voice_name, text, float(random.uniform(0.6, 1.2)))
         if kind == "backchannel":
-            clip = Clip(clips.at_level(clip.samples, clips.SPEECH_RMS * 10 ** (-random.uniform(0, 5) / 20)), clip.words)
+            clip = Clip(at_level(clip.samples, SPEECH_RMS * 10 ** (-random.uniform(0, 5) / 20)), clip.words)
         if kind == "side" and random.random() < 0.7:
             return text, clips.turn_away(clip, random), True
         return text, clip, False

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from offhook.kit.audio import MULAW_8K, Samples
 from offhook.models.providers.builtin.tts import BuiltinTts
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
+from offhook.scenarios.sound.clips import RATE, SPEECH_RMS, Clip, at_level, place_words, trim_silence
 
-RATE: Final = 8000
 FRAME: Final = 160
 VOICES: Final = ("en-us", "en-gb", "en-us+m3", "en-us+f3", "en-gb+klatt4", "en-us+f2", "en-gb-scotland", "en-us+m7")
 AGENT_VOICE: Final = "en-us+f4"
@@ -31,32 +30,9 @@ RECORDED: Final = {
     "librivox/sense_and_sensibility_01_austen_64kb-0880.wav": "he was not an ill disposed young man",
     "librivox/sense_and_sensibility_01_austen_64kb-0930.wav": "he might even have been made amiable himself",
 }
-# About -20 dBFS, the usual loudness of telephone speech.
-SPEECH_RMS: Final = 2600.0
 MAX_AGENT_GAP_S: Final = 0.1
+_WORD: Final = re.compile(r"[\w'-]+")
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenWord:
-    """A word with the seconds at which it begins and ends within its clip."""
-
-    text: str
-    start_s: float
-    end_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Clip:
-    """``pauses`` are the hesitations within it, in seconds from its start."""
-
-    samples: Samples
-    words: tuple[SpokenWord, ...]
-    pauses: tuple[tuple[float, float], ...] = ()
-
-    @property
-    def seconds(self) -> float:
-        return self.samples.size / RATE
 
 
 class ClipLibrary:
@@ -93,7 +69,7 @@ class ClipLibrary:
                 parts.append(np.zeros(int(pause_s * RATE), np.int16))
                 at += pause_s
             samples = at_level(self._speech[voice, part], SPEECH_RMS)
-            words += place_words(part, samples, at)
+            words += place_words(_WORD.findall(part), samples, at)
             parts.append(samples)
             at += samples.size / RATE
         return Clip(np.concatenate(parts), tuple(words), tuple(pauses))
@@ -117,7 +93,7 @@ def recorded_clips() -> list[Clip]:
             raw = (PEOPLE / name).read_bytes()
             samples = np.frombuffer(raw[44:] if name.endswith(".wav") else raw, "<i2").astype(np.int16)
             narrow = at_level(trim_silence(soxr.resample(samples, 16000, RATE)), SPEECH_RMS)
-            clips.append(Clip(narrow, tuple(place_words(text, narrow, 0.0))))
+            clips.append(Clip(narrow, tuple(place_words(_WORD.findall(text), narrow, 0.0))))
     return clips
 
 
@@ -193,17 +169,6 @@ def through_telephone(samples: FloatArray) -> bytes:
     return MULAW_8K.encode(np.clip(whole, -32768, 32767).astype(np.int16))
 
 
-def at_level(samples: Samples, rms: float) -> Samples:
-    loud = samples[np.abs(samples) > np.abs(samples).max(initial=0) * 0.05].astype(np.float64)
-    now = float(np.sqrt(np.mean(loud**2))) if loud.size else 1.0
-    return np.clip(samples.astype(np.float64) * (rms / now), -32768, 32767).astype(np.int16)
-
-
-def trim_silence(samples: Samples) -> Samples:
-    loud = np.flatnonzero(np.abs(samples.astype(np.int32)) > 300)
-    return samples[loud[0] : loud[-1] + 1] if loud.size else samples
-
-
 def close_gaps(samples: Samples) -> Samples:
     frames = samples[: samples.size // FRAME * FRAME].reshape(-1, FRAME)
     quiet = np.abs(frames.astype(np.int32)).mean(axis=1) < 120
@@ -230,12 +195,3 @@ def find_audio(source: Samples, part: FloatArray) -> list[int]:
         found.append(best)
         score[max(0, best - FRAME) : best + FRAME] = 0
     return found
-
-
-def place_words(text: str, samples: Samples, offset_s: float) -> list[SpokenWord]:
-    """Estimates where each word is: by its letters, over the part of the clip that is loud."""
-    words = re.findall(r"[\w'-]+", text)
-    weights = np.array([len(word) + 1.5 for word in words])
-    ends = np.cumsum(weights) / weights.sum() * samples.size / RATE + offset_s
-    starts = np.concatenate(([offset_s], ends[:-1]))
-    return [SpokenWord(word, float(a), float(b)) for word, a, b in zip(words, starts, ends, strict=True)]

@@ -13,9 +13,10 @@ import numpy as np
 
 from bench.turns.breakdown import EventRow, describe_event
 from bench.turns.call import LOUD_RMS, PanelCall, Stimulus
-from bench.turns.clips import FRAME, MAX_AGENT_GAP_S, RATE, find_audio
+from bench.turns.clips import FRAME, MAX_AGENT_GAP_S, find_audio
 from bench.turns.phrases import REAL
 from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
+from offhook.scenarios.sound.clips import RATE
 from offhook.voice import events
 
 SILENT_FRAMES: Final = 10

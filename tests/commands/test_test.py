@@ -1,6 +1,7 @@
 """``offhook test``: what it prints, what it exits with, and which agents it finds."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -107,6 +108,22 @@ def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path,
     assert (verdict["passed"], verdict["reasons"][0]["code"]) == (False, "scenario_regressed")
 
 
+@pytest.mark.slow
+def test_with_sound_failed_calls_keep_their_recordings(shared: Offhook, definition: Path, tmp_path: Path) -> None:
+    folder, file = tmp_path / "recordings", write_scenarios(tmp_path, "bye")
+    arguments = ("test", str(definition), "--file", file, "--sound", "--json")
+    done = shared.run(*arguments, "--recordings", str(folder))
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["total"], report["passed"]) == (2, 1)
+    assert [found["sound"]["talk_overs"] for found in report["scenarios"]] == [0, 0]
+    (recording,) = folder.iterdir()
+    assert recording.name == "complains-0.wav"
+    assert sha256(recording.read_bytes()).hexdigest() == report["scenarios"][1]["sound"]["recording_hash"]
+    # the same bytes in another process
+    assert shared.run(*arguments).stdout == done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     first_quick(
@@ -114,6 +131,8 @@ def test_proposals_judge_a_changed_definition(shared: Offhook, definition: Path,
             (["survey", "--draft"], "--draft and --version are for agents of the installation"),
             (["survey", "--against", "published"], "--against published is for agents of the installation"),
             (["survey", "--against", "0"], "--against takes 'published', the number of a version"),
+            (["survey", "--sound", "--against", "2"], "--against compares versions by text"),
+            (["survey", "--recordings", "here"], "--recordings and --recognizer need --sound"),
             (["survey", "--scenario", "other"], "There is no scenario 'other'"),
             (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),
             (["missing.json"], "Cannot read missing.json: No such file"),

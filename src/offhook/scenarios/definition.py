@@ -20,7 +20,9 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)]
 Seconds = Annotated[Number, Field(gt=0, le=600)]
+Milliseconds = Annotated[WholeNumber, Field(gt=0, le=60_000)]
 Share = Annotated[Number, Field(ge=0, le=1)]
+VoiceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_+-]{1,39}$")]
 # A Wednesday morning: callers say "tomorrow" too.
 DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
 MAX_SCENARIOS: Final = 200
@@ -92,9 +94,16 @@ class CallerRule(_CallerAct):
 
 class Manner(_StrictModel):
     """How the caller talks. ``hesitates`` is the share of sentences that begin with a filler; ``wrong_answers`` is how
-    often one of ``wrong_sentences`` comes before the right one. The seed chooses where."""
+    often one of ``wrong_sentences`` comes before the right one. The seed chooses where.
+
+    With sound a pause follows the filler, ``interrupts`` is the share of the turns' sentences that begin while the agent
+    speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute.
+    """
 
     hesitates: Share = 0.0
+    interrupts: Share = 0.0
+    voice: VoiceName | None = None
+    speed: Annotated[Number, Field(ge=0.5, le=2)] = 1.0
     wrong_answers: Annotated[WholeNumber, Field(ge=0, le=20)] = 0
     wrong_sentences: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)] = ("The weather is nice today.",)
 
@@ -145,6 +154,9 @@ class ScenarioExpectation(_StrictModel):
     others between them. ``end`` is the node that ended the conversation; ``is_over: false``
     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
+
+    Only calls with sound have ``max_answer_ms``, the longest silence before an answer, ``max_yield_ms``, how long the agent
+    goes on when the caller interrupts, and ``max_talk_overs``, how often it begins while the caller speaks.
     """
 
     edges: tuple[Id, ...] | None = None
@@ -163,6 +175,9 @@ class ScenarioExpectation(_StrictModel):
     end_reason: Id | None = None
     max_turns: Annotated[WholeNumber, Field(ge=1, le=MAX_TURNS)] | None = None
     max_seconds: Annotated[Number, Field(gt=0, le=3600)] | None = None
+    max_answer_ms: Milliseconds | None = None
+    max_yield_ms: Milliseconds | None = None
+    max_talk_overs: Annotated[WholeNumber, Field(ge=0, le=MAX_TURNS)] | None = None
 
     @model_validator(mode="after")
     def _expects_something(self) -> Self:

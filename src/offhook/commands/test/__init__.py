@@ -2,9 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final, NoReturn
 
 import typer
@@ -14,22 +17,34 @@ from offhook.commands.database import any_database
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
+from offhook.models.ports import ModelError
 from offhook.orgs import service as orgs
 from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite, write_scenarios
 from offhook.scenarios.agents import find_workflow_id, load_agent, load_scenarios, load_version
 from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
-from offhook.scenarios.engine.suite import MakeLlm
+from offhook.scenarios.engine.player import play_scenario
+from offhook.scenarios.engine.suite import MakeLlm, Play
 from offhook.scenarios.gate.report import verdict_lines
 from offhook.scenarios.gate.verdict import GatePolicy, examine_version, judge_draft
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.proposals.proposer import propose_scenarios
 from offhook.scenarios.report import junit_xml, report_lines
+from offhook.scenarios.sound.offline_recognizer import OfflineListener
+from offhook.scenarios.sound.player import SoundPlayer
 from offhook.scenarios.templates import build_template_agent, template_scenarios
 from offhook.settings import Settings
+from offhook.voice.input.silero_vad_engine import VadModelMissing
 from offhook.workflows.catalog.templates import find_template
 from offhook.workflows.definition import DefinitionRefused, check_storable
 
 MAX_DEFINITION_BYTES: Final = 4 * 1024 * 1024
+
+
+class Recognizer(StrEnum):
+    """What hears the caller of a scenario with sound."""
+
+    SCRIPT = "script"
+    OFFLINE = "offline"
 
 
 AgentArgument = Annotated[
@@ -46,6 +61,15 @@ ProposeOption = Annotated[
 AgainstOption = Annotated[
     str | None,
     typer.Option(help="Judge this version against another one: 'published', a version's number, or a .json file."),
+]
+SoundOption = Annotated[
+    bool, typer.Option("--sound", help="Play whole calls with voices, turn-taking and a recording, not only text.")
+]
+RecordingsOption = Annotated[
+    Path | None, typer.Option(help="With --sound: keep the recordings of failed scenarios in this folder.")
+]
+RecognizerOption = Annotated[
+    Recognizer, typer.Option(help="With --sound: hear what the scenario says, or use the offline recognizer.")
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed for what callers leave to chance.", min=0, max=2**31 - 1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
@@ -74,18 +98,23 @@ def register(app: typer.Typer) -> None:
         is_check: CheckOption = False,
         is_proposal: ProposeOption = False,
         against: AgainstOption = None,
+        sound: SoundOption = False,
+        recordings: RecordingsOption = None,
+        recognizer: RecognizerOption = Recognizer.SCRIPT,
         seed: SeedOption = 0,
         org: OrganizationOption = orgs.DEFAULT_ORGANIZATION,
         is_json: JsonOption = False,
         junit: JunitOption = None,
     ) -> None:
-        """Play an agent's scenarios as text, offline and on virtual time. The same seed gives the same hash.
+        """Play an agent's scenarios, offline and on virtual time. The same seed gives the same hash.
 
         Exit codes: 0 all passed, 1 some failed (with --check: an error was found; with --against: there is a reason
         not to publish), 2 bad input.
         """
         if draft and version is not None:
             raise typer.BadParameter("provide either --draft or --version")
+        if sound and against is not None:
+            raise typer.BadParameter("--against compares versions by text: leave out --sound")
         wanted = _WantedAgent(agent, org, draft, version)
         if is_check:
             _check(wanted, is_json=is_json)
@@ -101,7 +130,8 @@ def register(app: typer.Typer) -> None:
             make_llm = build_offline_model(settings.data_dir / "models")
             if against is not None:
                 _judge(found, _find_other(settings, wanted, against), chosen, make_llm, is_json=is_json)
-            result = run_suite(found, chosen, make_llm, seed)
+            with _open_play(recordings, recognizer, has_sound=sound) as play:
+                result = run_suite(found, chosen, make_llm, seed, play=play)
         if junit is not None:
             try:
                 junit.write_bytes(junit_xml(result))
@@ -113,6 +143,29 @@ def register(app: typer.Typer) -> None:
             for line in report_lines(result):
                 typer.echo(line)
         raise typer.Exit(EXIT_FAILED if result.failed else 0)
+
+
+@contextmanager
+def _open_play(recordings: Path | None, recognizer: Recognizer, *, has_sound: bool) -> Iterator[Play]:
+    """Yields what plays scenarios."""
+    if not has_sound:
+        if recordings is not None or recognizer is not Recognizer.SCRIPT:
+            raise typer.BadParameter("--recordings and --recognizer need --sound")
+        yield play_scenario
+        return
+    with ExitStack() as stack:
+        try:
+            if recordings is not None:
+                recordings.mkdir(parents=True, exist_ok=True)
+            folder = recordings or Path(stack.enter_context(TemporaryDirectory()))
+            listener = stack.enter_context(closing(OfflineListener())) if recognizer is Recognizer.OFFLINE else None
+            player = SoundPlayer(folder, listener.recognize_speech if listener is not None else None)
+            stack.enter_context(closing(player)).load_models()
+        except OSError as error:
+            _refuse(f"Cannot write to {recordings or 'a temporary folder'}: {error.strerror}.")
+        except (ModelError, VadModelMissing) as error:
+            _refuse(str(error))
+        yield player.play_call
 
 
 def _check(wanted: _WantedAgent, *, is_json: bool) -> NoReturn:

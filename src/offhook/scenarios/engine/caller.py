@@ -15,7 +15,8 @@ _FILLERS: Final = ("Um, ", "Uh, ", "Well, ", "Er, ", "So, ")
 class ScenarioMove:
     """What the caller does next: one of say, press, silence and hanging up. ``agent_says`` is expected in the reply.
 
-    ``turn`` is the place in the scenario's turns; None for rules and wrong answers.
+    ``turn`` is the place in the scenario's turns; None for rules and wrong answers. ``filler`` is what a sentence begins
+    with when the caller hesitates.
     """
 
     say: str | None = None
@@ -24,6 +25,7 @@ class ScenarioMove:
     hangs_up: bool = False
     agent_says: str | None = None
     turn: int | None = None
+    filler: str = ""
 
 
 class ScenarioCaller:
@@ -48,19 +50,28 @@ class ScenarioCaller:
             self._wrong_before.discard(self._asked)
             return ScenarioMove(say=self._random.choice(self._caller.manner.wrong_sentences))
         self._asked += 1
-        turn = None
+        turn, filler, sentence = None, "", None
+        if act.say is not None:
+            filler, sentence = self._sentence_of(act)
         if isinstance(act, CallerTurn):
             turn, self._done = self._done, self._done + 1
         else:
             self._uses[self._caller.rules.index(act)] += 1
         return ScenarioMove(
-            say=self._sentence_of(act) if act.say is not None else None,
+            say=sentence,
             press=act.press,
             silence_s=act.silence_s,
             hangs_up=act.hang_up,
             agent_says=act.agent_says if isinstance(act, CallerTurn) else None,
             turn=turn,
+            filler=filler,
         )
+
+    @property
+    def may_interrupt(self) -> bool:
+        """Returns whether a sentence of the turns comes next, which does not depend on what the agent says."""
+        turns = self._caller.turns
+        return self._done < len(turns) and turns[self._done].say is not None
 
     def _next_act(self, node_id: str, reply: str) -> CallerTurn | CallerRule | None:
         if self._done < len(self._caller.turns):
@@ -72,9 +83,11 @@ class ScenarioCaller:
                 return rule
         return None
 
-    def _sentence_of(self, act: CallerTurn | CallerRule) -> str:
+    def _sentence_of(self, act: CallerTurn | CallerRule) -> tuple[str, str]:
+        """Returns the filler that a sentence begins with, if any, and the whole sentence."""
         choices = act.one_of if isinstance(act, CallerRule) else ()
         sentence = render_template(self._random.choice(choices) if choices else str(act.say), self._caller.facts)
         if self._random.random() >= self._caller.manner.hesitates:
-            return sentence
-        return self._random.choice(_FILLERS) + sentence[:1].lower() + sentence[1:]
+            return "", sentence
+        filler = self._random.choice(_FILLERS)
+        return filler, filler + sentence[:1].lower() + sentence[1:]

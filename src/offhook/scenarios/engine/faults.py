@@ -6,6 +6,7 @@ from typing import Any
 
 from offhook.scenarios.definition import Scenario, ScenarioExpectation
 from offhook.scenarios.engine.mocks import holds
+from offhook.scenarios.engine.played_sound import PlayedSound
 from offhook.scenarios.engine.player import PlayedScenario
 from offhook.voice import events
 
@@ -35,6 +36,7 @@ def find_faults(scenario: Scenario, played: PlayedScenario) -> tuple[ScenarioFau
         *_variable_faults(expect, played),
         *_end_faults(expect, played),
         *_length_faults(expect, played),
+        *(_sound_faults(expect, played.sound) if played.sound is not None else ()),
     )
 
 
@@ -127,6 +129,29 @@ def _length_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Itera
         yield ScenarioFault("too_many_turns", f"it took {turns} turns, more than {expect.max_turns}")
     if expect.max_seconds is not None and played.duration_s > expect.max_seconds:
         yield ScenarioFault("too_long", f"it took {played.duration_s:g} s, more than {expect.max_seconds:g} s")
+
+
+def _sound_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[ScenarioFault]:
+    limit_ms = expect.max_answer_ms
+    if limit_ms is not None:
+        for answer in sound.answers:
+            if answer.silence_ms > limit_ms:
+                message = f"an answer took {answer.silence_ms} ms, more than {limit_ms} ms"
+                yield ScenarioFault("answer_too_slow", message, answer.turn)
+    limit_ms = expect.max_yield_ms
+    if limit_ms is not None:
+        for found in sound.interruptions:
+            if found.yield_ms is None:
+                yield ScenarioFault("interruption_ignored", "the agent talked on when it was interrupted", found.turn)
+            elif found.yield_ms > limit_ms:
+                message = (
+                    f"the agent talked on for {found.yield_ms} ms when it was interrupted, more than {limit_ms} ms"
+                )
+                yield ScenarioFault("yielded_too_late", message, found.turn)
+    if expect.max_talk_overs is not None and len(sound.talk_overs) > expect.max_talk_overs:
+        count, allowed = len(sound.talk_overs), expect.max_talk_overs
+        message = f"the agent began to speak while the caller did {count} times, more than {allowed}"
+        yield ScenarioFault("caller_talked_over", message, sound.talk_overs[0])
 
 
 def _first_difference(what: str, wanted: Sequence[str], found: Sequence[str]) -> str:

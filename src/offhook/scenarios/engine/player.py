@@ -11,7 +11,8 @@ from offhook.models.ports import CallModels, Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.caller import ScenarioCaller, ScenarioMove
-from offhook.scenarios.engine.mocks import FixedDocuments, build_toolbox
+from offhook.scenarios.engine.mocks import FixedDocuments, MissingMocks, build_toolbox
+from offhook.scenarios.engine.played_sound import PlayedSound
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
@@ -39,7 +40,7 @@ class PlayedScenario:
     """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on.
 
     ``keyed_edges`` are those of ``edges`` that a key took. ``tools`` are the functions that answered, and
-    ``failed_tools`` those that answered with an error at least once.
+    ``failed_tools`` those that answered with an error at least once. ``sound`` is what was heard; None for text.
     """
 
     turns: Sequence[PlayedTurn]
@@ -56,9 +57,10 @@ class PlayedScenario:
     nodes: Sequence[str] = ()
     tools: Sequence[str] = ()
     failed_tools: Sequence[str] = ()
+    sound: PlayedSound | None = None
 
 
-class _Journal:
+class PlayJournal:
     """Implements RunSink."""
 
     def __init__(self) -> None:
@@ -70,54 +72,64 @@ class _Journal:
     def values_of(self, kind: str, key: str) -> list[str]:
         return [str(event.data[key]) for event in self.events if event.type == kind]
 
+    def describe_play(
+        self,
+        turns: Sequence[PlayedTurn],
+        result: CallResult,
+        *,
+        is_over: bool,
+        unmocked: Sequence[str],
+        sound: PlayedSound | None = None,
+    ) -> PlayedScenario:
+        """Returns what came of a scenario, by the events of its conversation."""
+        variables: Any = result.gathered_context["extracted_variables"]
+        nodes = self.values_of(events.NODE_ENTERED, "node_id")
+        return PlayedScenario(
+            turns=turns,
+            journal=tuple(self.events),
+            variables=dict(variables),
+            node=nodes[-1],
+            end=nodes[-1] if is_over else None,
+            outcome=result.outcome,
+            end_reason=result.end_reason,
+            duration_s=result.duration_s,
+            unmocked=tuple(unmocked),
+            edges=tuple(self.values_of(events.EDGE_TAKEN, "edge_id")),
+            keyed_edges=tuple(
+                str(event.data["edge_id"])
+                for event in self.events
+                if event.type == events.EDGE_TAKEN and event.data["by"] == "dtmf"
+            ),
+            nodes=tuple(nodes),
+            tools=tuple(dict.fromkeys(self.values_of(events.TOOL_ANSWERED, "name"))),
+            failed_tools=tuple(
+                dict.fromkeys(
+                    str(event.data["name"])
+                    for event in self.events
+                    if event.type == events.TOOL_ANSWERED and not event.data["ok"]
+                )
+            ),
+            sound=sound,
+        )
+
 
 async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0) -> PlayedScenario:
     """Plays a scenario in the running loop, which has virtual time unless somebody wants to wait."""
-    context = _starting_context(agent, scenario)
-    toolbox, missing = build_toolbox(agent, scenario, context)
-    journal = _Journal()
-    session = TextSession(
-        agent=CallAgent(
-            agent.graph,
-            agent.config,
-            toolbox,
-            context,
-            knowledge=FixedDocuments({**agent.documents, **scenario.documents}),
-        ),
-        models=CallModels((llm,), (), ()),
-        sink=journal,
-    )
+    call_agent, missing = build_call_agent(agent, scenario)
+    journal = PlayJournal()
+    session = TextSession(agent=call_agent, models=CallModels((llm,), (), ()), sink=journal)
     turns = await _talk(session, ScenarioCaller(scenario, seed), agent.config, scenario.caller.max_turns)
     is_over = session.is_over
-    node = session.node_id
     result: CallResult = session.result or await session.end("still_open")
-    variables: Any = result.gathered_context["extracted_variables"]
-    return PlayedScenario(
-        turns=turns,
-        journal=tuple(journal.events),
-        variables=dict(variables),
-        node=node,
-        end=node if is_over else None,
-        outcome=result.outcome,
-        end_reason=result.end_reason,
-        duration_s=result.duration_s,
-        unmocked=tuple(missing.names),
-        edges=tuple(journal.values_of(events.EDGE_TAKEN, "edge_id")),
-        keyed_edges=tuple(
-            str(event.data["edge_id"])
-            for event in journal.events
-            if event.type == events.EDGE_TAKEN and event.data["by"] == "dtmf"
-        ),
-        nodes=tuple(journal.values_of(events.NODE_ENTERED, "node_id")),
-        tools=tuple(dict.fromkeys(journal.values_of(events.TOOL_ANSWERED, "name"))),
-        failed_tools=tuple(
-            dict.fromkeys(
-                str(event.data["name"])
-                for event in journal.events
-                if event.type == events.TOOL_ANSWERED and not event.data["ok"]
-            )
-        ),
-    )
+    return journal.describe_play(turns, result, is_over=is_over, unmocked=missing.names)
+
+
+def build_call_agent(agent: ScenarioAgent, scenario: Scenario) -> tuple[CallAgent, MissingMocks]:
+    """Returns the agent as the conversation of a scenario has it, and what collects requests without an answer."""
+    context = _starting_context(agent, scenario)
+    toolbox, missing = build_toolbox(agent, scenario, context)
+    knowledge = FixedDocuments({**agent.documents, **scenario.documents})
+    return CallAgent(agent.graph, agent.config, toolbox, context, knowledge=knowledge), missing
 
 
 async def _talk(session: TextSession, caller: ScenarioCaller, config: CallConfig, max_turns: int) -> list[PlayedTurn]:

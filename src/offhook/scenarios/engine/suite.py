@@ -1,7 +1,7 @@
 """Runs many scenarios of one agent on virtual time. The same seed gives the same bytes."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -19,11 +19,14 @@ from offhook.voice.events import VoiceEvent
 LIMIT_S: Final = 24 * 3600.0
 # The model of one conversation: none knows what another has heard.
 MakeLlm = Callable[[], Llm]
+# Plays one conversation, with this seed: by text, or as a call with sound.
+Play = Callable[[ScenarioAgent, Scenario, Llm, int], Coroutine[Any, Any, PlayedScenario]]
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """The result of one scenario; ``hash`` covers its event journal. ``played`` is None when it could not be played."""
+    """The result of one scenario; ``hash`` covers its event journal, and its recording if it has sound. ``played`` is None
+    when it could not be played."""
 
     name: str
     title: str
@@ -39,7 +42,9 @@ class ScenarioResult:
         played = self.played
         first = self.faults[0] if self.faults else None
         faults: list[Any] = [_fault_as_json(fault) for fault in self.faults]
+        sound: JsonObject = {"sound": played.sound.as_json()} if played is not None and played.sound is not None else {}
         return {
+            **sound,
             "name": self.name,
             "title": self.title,
             "passed": self.has_passed,
@@ -91,15 +96,23 @@ class SuiteResult:
         }
 
 
-def run_scenario(agent: ScenarioAgent, scenario: Scenario, make_llm: MakeLlm, seed: int = 0) -> ScenarioResult:
-    """Plays one scenario in a loop of its own; the calling thread must not have a running one."""
+def run_scenario(
+    agent: ScenarioAgent, scenario: Scenario, make_llm: MakeLlm, seed: int = 0, *, play: Play = play_scenario
+) -> ScenarioResult:
+    """Plays one scenario in a loop of its own; the calling thread must not have a running one. Of a call with sound the
+    recording is kept if the scenario failed."""
     try:
-        played = run_on_virtual_time(play_scenario(agent, scenario, make_llm(), seed), limit_s=LIMIT_S)
+        played = run_on_virtual_time(play(agent, scenario, make_llm(), seed), limit_s=LIMIT_S)
     except (TimeoutError, VirtualTimeStalled) as error:
         fault = ScenarioFault("never_ended", f"the conversation never ended: {error or 'a day on virtual time'}")
         return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
     faults = find_faults(scenario, played)
-    return ScenarioResult(scenario.name, scenario.shown_title, faults, hash_journal(played.journal), played)
+    digest = hash_journal(played.journal)
+    if played.sound is not None:
+        digest = sha256(f"{digest}:{played.sound.hash}".encode()).hexdigest()
+        if not faults:
+            played.sound.recording.unlink(missing_ok=True)
+    return ScenarioResult(scenario.name, scenario.shown_title, faults, digest, played)
 
 
 def run_suite(
@@ -109,12 +122,13 @@ def run_suite(
     seed: int = 0,
     *,
     on_result: Callable[[ScenarioResult], bool] = lambda result: True,
+    play: Play = play_scenario,
 ) -> SuiteResult:
     """Plays scenarios one after the other. ``on_result`` returns False to stop after that scenario."""
 
     def play_all() -> Iterator[ScenarioResult]:
         for scenario in scenarios:
-            result = run_scenario(agent, scenario, make_llm, seed)
+            result = run_scenario(agent, scenario, make_llm, seed, play=play)
             yield result
             if not on_result(result):
                 return

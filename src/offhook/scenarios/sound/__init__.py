@@ -1,0 +1,1 @@
+"""Scenarios played as whole calls on virtual time: the caller's voice on a line, the real voice session, a recording."""
