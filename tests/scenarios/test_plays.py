@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from offhook.scenarios.plays.orders import PlayOrder, hash_content
 from offhook.scenarios.plays.program import play_order
 from offhook.scenarios.plays.service import MAX_OPEN_PLAYS, PLAY_JOB
 from offhook.scenarios.plays.tasks import ScenarioPlayJob
+from offhook.scenarios.sound.player import SoundPlayer
 from tests.fixtures_orgs import OrgFixture
 from tests.scenarios.agents import DEFINITION, LOOKUP, agent
 from tests.scenarios.test_stored import GREETS, PRESSES
@@ -100,6 +103,38 @@ class TestPlays:
         # a job that is run again after its end changes nothing
         await run(root, org, ordered["id"])
         assert await read(editor, workflow_id, ordered["id"]) == play
+
+    @pytest.mark.slow
+    async def test_with_sound_a_play_says_what_was_heard(
+        self, root: Root, org: OrgFixture, editor: Editor, workflow_id: int, tmp_path: Path
+    ) -> None:
+        await keep(editor, workflow_id, GREETS, WRONG)
+        ordered = await order(editor, workflow_id, mode="sound")
+        await run(root, org, ordered["id"])
+        play = await read(editor, workflow_id, ordered["id"])
+        assert (play["state"], play["mode"], play["passed"], play["verdict"]) == ("failed", "sound", 1, None)
+        with closing(SoundPlayer(tmp_path)) as player:
+            scenarios = parse_scenarios([GREETS, WRONG])
+            suite = await asyncio.to_thread(run_suite, agent(), scenarios, BuiltinLlm, play=player.play_call)
+        assert play["result_hash"] == suite.hash
+        results = await read(editor, workflow_id, ordered["id"], "/results")
+        assert [result["sound"] for result in results] == [result.as_json()["sound"] for result in suite.results]
+        assert len(results[1]["sound"]["began_at_s"]) == len(results[1]["transcript"])
+
+    async def test_text_is_what_is_played_by_default(self, editor: Editor, workflow_id: int) -> None:
+        assert (await order(editor, workflow_id))["mode"] == "text"
+        answer = await editor.post(f"/workflow/{workflow_id}/scenario-plays", json={"mode": "film"})
+        assert answer.status_code == 422
+
+    @pytest.mark.slow
+    async def test_a_machine_without_voices_says_so(
+        self, root: Root, org: OrgFixture, editor: Editor, workflow_id: int
+    ) -> None:
+        program = 'import sys; sys.stdin.read(); print(\'{"error": "There is no voice."}\'); sys.exit(1)'
+        play = await order(editor, workflow_id, mode="sound")
+        await run_with(root, org, play["id"], program)
+        ended = await read(editor, workflow_id, play["id"])
+        assert (ended["state"], ended["error"]) == ("broken", "There is no voice.")
 
     @pytest.mark.slow
     async def test_the_last_result_of_each_scenario_is_known(

@@ -1,7 +1,7 @@
 """Plays of an agent's scenarios, with what came of each."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -9,13 +9,17 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
 
+# How scenarios are played.
+TEXT: Final = "text"
+SOUND: Final = "sound"
+
 
 class ScenarioPlay(Base):
     """One request to play scenarios with one version, as a job.
 
     ``content_hash`` names what was played: the version, its tools and documents, its scenarios, what the agent demands
     before it is published, and the published version. ``verdict`` is the publish gate's, for plays of all scenarios.
-    ``scenario_names`` is empty for all of them.
+    ``scenario_names`` is empty for all of them. ``mode`` is text or sound.
     """
 
     __tablename__ = "scenario_plays"
@@ -23,6 +27,7 @@ class ScenarioPlay(Base):
         CheckConstraint(
             "state IN ('queued','running','passed','failed','canceled','out_of_budget','broken')", name="state"
         ),
+        CheckConstraint("mode IN ('text','sound')", name="mode"),
         Index("ix_scenario_plays_workflow", "organization_id", "workflow_id", "id"),
         Index("ix_scenario_plays_open", "organization_id", postgresql_where=text("state IN ('queued','running')")),
     )
@@ -35,6 +40,7 @@ class ScenarioPlay(Base):
     state: Mapped[str] = mapped_column(String(16), server_default="queued")
     scenario_names: Mapped[list[str]] = mapped_column(server_default=text("'[]'::jsonb"))
     seeds: Mapped[list[Any]] = mapped_column(server_default=text("'[0]'::jsonb"))
+    mode: Mapped[str] = mapped_column(String(8), server_default=TEXT)
     cpu_budget_s: Mapped[int]
     total: Mapped[int] = mapped_column(server_default=text("0"))
     done: Mapped[int] = mapped_column(server_default=text("0"))

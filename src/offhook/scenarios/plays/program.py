@@ -1,7 +1,7 @@
 """The process that plays scenarios: reads an order, and writes one line of JSON for each result, and the verdict.
 
-It has no database and no network to use, and its processor time is limited: a play that takes more is ended by the
-system.
+Its arguments are the processor time in seconds, the folder of models, and a folder for recordings when the scenarios are
+played with sound. It has no database and no network to use; a play that takes more processor time is ended by the system.
 """
 
 import json
@@ -12,6 +12,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -19,19 +20,22 @@ from typing import Any, Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
+from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.scenarios.engine.player import PlayedTurn
-from offhook.scenarios.engine.suite import MakeLlm, ScenarioResult, SuiteResult, run_scenario
+from offhook.scenarios.engine.player import PlayedTurn, play_scenario
+from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_scenario
 from offhook.scenarios.gate.verdict import examine_version, judge_draft, summarize_suite
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.sound.player import SoundPlayer
+from offhook.voice.input.silero_vad_engine import VadModelMissing
 
 # Behind calls and other jobs, which wait for somebody.
 NICENESS: Final = 10
 
 
 def main() -> int:
-    cpu_s, models_folder = sys.argv[1:]
+    cpu_s, models_folder, recordings_folder = sys.argv[1:]
     os.nice(NICENESS)
     # the output is for results; a trace of what went wrong belongs to the worker's own log
     structlog.configure(
@@ -43,19 +47,36 @@ def main() -> int:
     # what it took to start is not the play's
     limit_s = math.ceil(time.process_time()) + int(cpu_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
-    for line in play_order(order, make_llm):
-        sys.stdout.write(json.dumps(line, default=str) + "\n")
-        sys.stdout.flush()
+    if recordings_folder:
+        with closing(SoundPlayer(Path(recordings_folder))) as player:
+            try:
+                player.load_models()
+            except (ModelError, VadModelMissing) as error:
+                _write_line({"error": str(error)})
+                return 1
+            _write_lines(play_order(order, make_llm, play=player.play_call))
+    else:
+        _write_lines(play_order(order, make_llm))
     return 0
 
 
-def play_order(order: PlayOrder, make_llm: MakeLlm) -> Iterator[JsonObject]:
+def _write_lines(lines: Iterator[JsonObject]) -> None:
+    for line in lines:
+        _write_line(line)
+
+
+def _write_line(line: JsonObject) -> None:
+    sys.stdout.write(json.dumps(line, default=str) + "\n")
+    sys.stdout.flush()
+
+
+def play_order(order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenario) -> Iterator[JsonObject]:
     """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``."""
     suites: list[SuiteResult] = []
     for seed in order.seeds:
         results: list[ScenarioResult] = []
         for scenario in order.scenarios:
-            results.append(run_scenario(order.agent, scenario, make_llm, seed))
+            results.append(run_scenario(order.agent, scenario, make_llm, seed, play=play))
             yield {"seed": seed, "result": describe_result(results[-1])}
         suites.append(SuiteResult(order.agent.name, seed, tuple(results)))
     whole = sha256("".join(suite.hash for suite in suites).encode()).hexdigest()

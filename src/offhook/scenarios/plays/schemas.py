@@ -11,6 +11,7 @@ from offhook.scenarios.plays.service import DEFAULT_CPU_S, MAX_CPU_S, MAX_SEEDS,
 from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
 
 State = Literal["queued", "running", "passed", "failed", "canceled", "out_of_budget", "broken"]
+Mode = Literal["text", "sound"]
 Seed = Annotated[WholeNumber, Field(ge=0, le=2**31 - 1)]
 
 
@@ -23,20 +24,22 @@ class OrderPlayRequest(BaseModel):
     )
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=MAX_SEEDS)] = Field(default_factory=lambda: [0])
     cpu_budget_s: Annotated[WholeNumber, Field(ge=1, le=MAX_CPU_S)] = DEFAULT_CPU_S
+    mode: Mode = Field(default="text", description="`sound`: whole calls with voices, which get no verdict")
 
     def to_wanted(self) -> WantedPlay:
-        return WantedPlay(self.version, self.scenarios, self.seeds, self.cpu_budget_s)
+        return WantedPlay(self.version, self.scenarios, self.seeds, self.cpu_budget_s, self.mode)
 
 
 class ScenarioPlayResponse(BaseModel):
     """``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-    ``verdict`` is the publish gate's, for plays of all scenarios of an agent."""
+    ``verdict`` is the publish gate's, for plays of all scenarios of an agent by text."""
 
     id: int
     version_number: int
     state: State
     scenarios: list[str]
     seeds: list[int]
+    mode: Mode
     cpu_budget_s: int
     total: int
     done: int
@@ -58,6 +61,7 @@ class ScenarioPlayResponse(BaseModel):
             state=cast(State, play.state),
             scenarios=play.scenario_names,
             seeds=play.seeds,
+            mode=cast(Mode, play.mode),
             cpu_budget_s=play.cpu_budget_s,
             total=play.total,
             done=play.done,
@@ -89,8 +93,22 @@ class ScenarioTurnResponse(BaseModel):
     turn: int | None
 
 
+class PlayedSoundResponse(BaseModel):
+    """What was heard. An answer is the silence between the caller's last sound and the agent's first."""
+
+    recording_hash: str = Field(description="SHA-256 of the recording's bytes")
+    began_at_s: list[float] = Field(description="When each turn of the transcript began, in seconds of the recording")
+    answers: int
+    mean_answer_ms: int | None
+    max_answer_ms: int | None
+    interruptions: int = Field(description="How often the caller interrupted the agent")
+    yields: int = Field(description="How often the agent stopped because of it")
+    max_yield_ms: int | None = Field(description="The longest that it went on before it stopped")
+    talk_overs: int = Field(description="Turns in which the agent began to speak while the caller did")
+
+
 class ScenarioResultResponse(BaseModel):
-    """The result of one scenario with one seed. ``hash`` covers its events."""
+    """The result of one scenario with one seed. ``hash`` covers its events, and its recording if it has sound."""
 
     name: str
     title: str
@@ -104,6 +122,7 @@ class ScenarioResultResponse(BaseModel):
     end: str | None
     outcome: str | None
     duration_s: float
+    sound: PlayedSoundResponse | None = Field(default=None, description="Null for text")
 
     @classmethod
     def from_result(cls, row: PlayedScenarioResult) -> "ScenarioResultResponse":

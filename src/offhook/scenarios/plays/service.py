@@ -13,7 +13,7 @@ from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.scenarios.agents import load_scenarios
 from offhook.scenarios.errors import NoScenarios, ScenarioNotFound, ScenarioPlayNotFound, TooManyPlays
 from offhook.scenarios.plays import repository
-from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
+from offhook.scenarios.tables import TEXT, PlayedScenarioResult, ScenarioPlay
 from offhook.workflows import service as workflows
 
 PLAY_JOB: Final = "scenario.play"
@@ -26,12 +26,14 @@ MAX_COMPARED_VERSIONS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class WantedPlay:
-    """``number`` None: the draft, or the published version if there is none. ``names`` empty: all scenarios."""
+    """``number`` None: the draft, or the published version if there is none. ``names`` empty: all scenarios. ``mode`` is
+    text or sound."""
 
     number: int | None = None
     names: Sequence[str] = ()
     seeds: Sequence[int] = (0,)
     cpu_budget_s: int = DEFAULT_CPU_S
+    mode: str = TEXT
 
 
 async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wanted: WantedPlay) -> ScenarioPlay:
@@ -57,6 +59,7 @@ async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wa
         version_number=version.version_number,
         scenario_names=chosen if len(chosen) < len(names) else [],
         seeds=seeds,
+        mode=wanted.mode,
         cpu_budget_s=wanted.cpu_budget_s,
         total=len(chosen or names) * len(seeds),
         created_by=caller.user_id,

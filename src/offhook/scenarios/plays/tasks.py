@@ -5,9 +5,11 @@ import json
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import structlog
@@ -20,10 +22,10 @@ from offhook.scenarios.plays import repository
 from offhook.scenarios.plays.content import gather_content
 from offhook.scenarios.plays.orders import PlayOrder
 from offhook.scenarios.processes import start_program
-from offhook.scenarios.tables import ScenarioPlay
+from offhook.scenarios.tables import SOUND, TEXT, ScenarioPlay
 from offhook.webhooks.service import publish_event
 
-# Gets the processor time in seconds and the folder of models as its arguments.
+# Gets the processor time in seconds, the folder of models and one for recordings as its arguments.
 PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.plays.program")
 # How often results are stored, and a cancellation is looked for.
 STORE_INTERVAL_S: Final = 0.5
@@ -31,7 +33,7 @@ STORE_INTERVAL_S: Final = 0.5
 WALL_FACTOR: Final = 10
 KEPT_PLAYS: Final = 50
 # What is stored of a result's conversation beside its words.
-_OUTCOME: Final = ("edges", "keyed_edges", "nodes", "tools", "failed_tools", "end", "outcome", "duration_s")
+_OUTCOME: Final = ("edges", "keyed_edges", "nodes", "tools", "failed_tools", "end", "outcome", "duration_s", "sound")
 log = structlog.get_logger(__name__)
 
 
@@ -43,15 +45,17 @@ class _Progress:
     done: int = 0
     unstored: list[dict[str, Any]] = field(default_factory=list)
     end: dict[str, Any] | None = None
+    error: str | None = None
 
     def add_line(self, line: dict[str, Any]) -> None:
         if "result" not in line:
-            self.end = line
+            self.error = line.get("error")
+            self.end = line if self.error is None else None
             return
         result = line["result"]
         self.done += 1
         self.passed += bool(result["passed"])
-        rest = {key: result[key] for key in _OUTCOME}
+        rest = {key: result[key] for key in _OUTCOME if key in result}
         self.unstored.append(
             {
                 "name": result["name"],
@@ -64,6 +68,13 @@ class _Progress:
                 "outcome": sanitize_json(rest),
             }
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _ProgramOrder:
+    text: bytes
+    budget_s: int
+    has_sound: bool
 
 
 class ScenarioPlayJob:
@@ -82,10 +93,10 @@ class ScenarioPlayJob:
         order = await self._begin(organization_id, play_id)
         if order is None:
             return
-        order_text, budget_s = order
-        progress = _Progress()
-        models = str(self._models_folder or "")
-        async with start_program(self._program, order_text, str(budget_s), models) as process:
+        progress, budget_s = _Progress(), order.budget_s
+        async with AsyncExitStack() as stack:
+            arguments = str(budget_s), str(self._models_folder or ""), await _open_folder(stack, order)
+            process = await stack.enter_async_context(start_program(self._program, order.text, *arguments))
             limit = asyncio.timeout(budget_s * WALL_FACTOR)
             try:
                 async with limit:
@@ -98,8 +109,8 @@ class ScenarioPlayJob:
             is_late = limit.expired() or process.returncode == -signal.SIGXCPU
         await self._finish(organization_id, play_id, progress, is_late=is_late)
 
-    async def _begin(self, organization_id: int, play_id: int) -> tuple[bytes, int] | None:
-        """Returns the order and its budget; None for a play that is over, or cannot be played."""
+    async def _begin(self, organization_id: int, play_id: int) -> _ProgramOrder | None:
+        """Returns what the program gets; None for a play that is over, or cannot be played."""
         async with self._db.transaction() as session:
             play = await repository.find_play(session, organization_id, play_id, for_update=True)
             if play is None or play.state not in repository.OPEN:
@@ -115,10 +126,12 @@ class ScenarioPlayJob:
             await repository.forget_results(session, organization_id, play_id)
             play.state, play.started_at = "running", datetime.now(UTC)
             play.total, play.done, play.passed = len(chosen) * len(play.seeds), 0, 0
-            # a part of the scenarios proves nothing about a version
-            play.content_hash = None if names else content.hash
-            order = PlayOrder(content.agent, chosen, play.seeds, content.published, None if names else content.policy)
-            return json.dumps(order.as_json()).encode(), play.cpu_budget_s
+            # a part of the scenarios proves nothing about a version, and versions are compared by text
+            has_verdict = not names and play.mode == TEXT
+            play.content_hash = content.hash if has_verdict else None
+            policy = content.policy if has_verdict else None
+            order = PlayOrder(content.agent, chosen, play.seeds, content.published, policy)
+            return _ProgramOrder(json.dumps(order.as_json()).encode(), play.cpu_budget_s, play.mode == SOUND)
 
     async def _follow(
         self, process: asyncio.subprocess.Process, organization_id: int, play_id: int, progress: _Progress
@@ -180,13 +193,23 @@ class ScenarioPlayJob:
         log.info("scenarios_played", play_id=play_id, state=values["state"], done=progress.done)
 
 
+async def _open_folder(stack: AsyncExitStack, order: _ProgramOrder) -> str:
+    """Returns a folder for recordings, which is deleted at the end; nothing for a play of text."""
+    if not order.has_sound:
+        return ""
+    folder = await asyncio.to_thread(TemporaryDirectory, prefix="offhook-play-", ignore_cleanup_errors=True)
+    stack.push_async_callback(asyncio.to_thread, folder.cleanup)
+    return folder.name
+
+
 def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mapping[str, Any]:
     end = progress.end
     if end is None:
         if is_late:
             error = f"The play took more than {play.cpu_budget_s} s of processor time."
             return {"state": "out_of_budget", "error": error}
-        return {"state": "broken", "error": "The process that plays scenarios ended before it was done."}
+        error = progress.error or "The process that plays scenarios ended before it was done."
+        return {"state": "broken", "error": error}
     verdict = end["verdict"]
     has_passed = progress.passed == play.total and (verdict is None or verdict["passed"])
     return {"state": "passed" if has_passed else "failed", "result_hash": end["hash"], "verdict": verdict}
