@@ -13,10 +13,11 @@ from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.runs.live.tool_registry import CallToolbox
+from offhook.scenarios.engine.mocks import FixedDocuments
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.text_session import TextSession
-from offhook.workflows.catalog.templates import load_template
+from offhook.workflows.catalog.templates import definition_with, load_template
 from offhook.workflows.graph import parse_graph
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents
@@ -26,6 +27,8 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "conversations"
 BLIND_FOLDER: Final = Path(__file__).parents[1] / "data" / "blind_conversations"
 # Written blind as well, by somebody whose callers speak in figures ("kicking the tires").
 FIGURATIVE_FOLDER: Final = Path(__file__).parents[1] / "data" / "figurative_conversations"
+# By two more who knew only the demo agents' graphs and documents, 50 each for each agent.
+HELD_OUT_FOLDER: Final = Path(__file__).parents[1] / "data" / "held_out_conversations"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 
@@ -93,15 +96,22 @@ def load_conversations(slug: str, folder: Path = FOLDER) -> list[Conversation]:
 
 
 async def hold_conversation(slug: str, turns: Sequence[str], llm: Llm) -> Outcome:
-    """Talks to an agent of the catalog by text."""
-    return await talk_to_agent(load_template(slug).definition, turns, llm)
+    """Talks by text to an agent of the catalog, with the documents that it is created with."""
+    template = load_template(slug)
+    texts = {document.filename: document.content.decode() for document in template.documents}
+    definition = definition_with(template, document_ids=list(texts), tool_ids={})
+    return await talk_to_agent(definition, turns, llm, texts)
 
 
-async def talk_to_agent(definition: Any, turns: Sequence[str], llm: Llm) -> Outcome:
+async def talk_to_agent(
+    definition: Any, turns: Sequence[str], llm: Llm, documents: Mapping[str, str] | None = None
+) -> Outcome:
     """Talks to an agent by text."""
     graph = parse_graph(definition)
     ids = {node.name: node.id for node in graph.nodes.values()}
-    agent = CallAgent(graph, CallConfig(give_up_after_s=60.0), CallToolbox(), dict(CONTEXT))
+    agent = CallAgent(
+        graph, CallConfig(give_up_after_s=60.0), CallToolbox(), dict(CONTEXT), knowledge=FixedDocuments(documents or {})
+    )
     models = CallModels((llm,), (ScriptedTts(),), (ScriptedStt(Hearing()),))
     session = TextSession(agent=agent, models=models, sink=KeptEvents())
     replies, last, ended_early = list(await session.start()), [""], False

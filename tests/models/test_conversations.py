@@ -9,6 +9,7 @@ from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.models.conversations import (
     BLIND_FOLDER,
     FIGURATIVE_FOLDER,
+    HELD_OUT_FOLDER,
     Conversation,
     hold_conversation,
     judge_conversation,
@@ -44,6 +45,7 @@ UNDERSTOOD_FIGURATIVE = {
     "no_show_recall": 0.6,
     "recruiting_screen": 0.6,
 }
+UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.8, "order_status": 0.84, "survey": 0.9}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07
@@ -85,6 +87,12 @@ async def test_callers_who_were_written_blind_are_understood(llm: BuiltinLlm, sl
 @pytest.mark.parametrize("slug", UNDERSTOOD_FIGURATIVE)
 async def test_callers_who_speak_in_figures_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug, FIGURATIVE_FOLDER), UNDERSTOOD_FIGURATIVE[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_HELD_OUT)
+async def test_callers_who_were_held_out_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, HELD_OUT_FOLDER), UNDERSTOOD_HELD_OUT[slug])
 
 
 @pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))
