@@ -2,6 +2,7 @@
 
 import pytest
 
+from offhook.models.providers.builtin import edge_values
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.words import (
     answer_polarity,
@@ -24,6 +25,7 @@ from offhook.models.providers.builtin.english.words import (
         ("my number is 555-0142", "5550142"),
         ("(entered on the keypad) 4711", "4711"),
         ("I am looking for a lamp", ""),
+        ("I ordered on March 12th around 3:45 and paid 1299 bucks", ""),
     ],
 )
 def test_digits(said: str, found: str) -> None:
@@ -160,3 +162,17 @@ def test_contractions_are_written_out() -> None:
     assert word_tokens("I can\u2019t, it's 9 o'clock & I'd rather") == [
         "i", "can", "not", "it", "is", "9", "oclock", "i", "would", "rather",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("today", "said", "heard"),
+    [
+        ("Friday", "tomorrow works", "Saturday works"),
+        ("Sunday", "could I come today", "could I come Sunday"),
+        ("Monday", "tomorrow works", "tomorrow works"),
+        ("", "tomorrow works", "tomorrow works"),
+    ],
+)
+def test_tomorrow_is_a_day_of_the_weekend_where_weekdays_are_offered(today: str, said: str, heard: str) -> None:
+    assert edge_values.name_weekend(said, today, "Which day suits you best, Monday to Friday?") == heard
+    assert edge_values.name_weekend(said, today, "Which day suits you best?") == said

@@ -81,6 +81,7 @@ class NodeHint:
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
     ``variables`` are the extraction variables ``{name, type, prompt}``; ``known_variables``: those of earlier nodes, which
     the caller may correct. ``persona``: the rendered global prompt. ``is_revisit``: the call was here before.
+    ``weekday``: today's, in English, where the call takes place.
     """
 
     node_id: str
@@ -96,6 +97,7 @@ class NodeHint:
     persona: str = ""
     known_variables: tuple[Mapping[str, Any], ...] = ()
     is_revisit: bool = False
+    weekday: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ def hint_for(
         passages=tuple(f"{passage.heading}\n{passage.text}".strip() for passage in passages),
         persona=render_template(persona, context),
         known_variables=tuple(dict(variable) for variable in known_variables),
+        weekday=render_template("{{ current_weekday }}", context),
     )
 
 

@@ -28,6 +28,7 @@ _KINDS: Final = tuple(
         ("number", r"\b(rating|score|rate|how many|amount|quantity|count|age|number of)\b"),
     )
 )
+MAX_SCALE: Final = 10
 MIN_PHONE_DIGITS: Final = 7
 _PHONE: Final = re.compile(r"\b(?:phone|telephone|mobile|cell)\b", re.IGNORECASE)
 _LEADING: Final = re.compile(
@@ -61,9 +62,19 @@ _OTHER_NUMBER: Final = re.compile(
 )
 
 
+# "Will my phone number work? It's …"
+_OFFERED_NUMBER: Final = re.compile(
+    r"(?P<number>\bmy (?:\w+ )?(?:phone|cell|mobile|telephone|zip)(?: (?:number|code))?)(?: \w+){0,3}\? ?(?:(?:it|that)(?:'s| is) )?",
+    re.IGNORECASE,
+)
+
+
 def drop_other_numbers(text: str, about: str) -> str:
     """Returns a text without a number that is named as something else: "my phone is …" to "your order number?"."""
-    return _OTHER_NUMBER.sub(lambda match: match.group() if match["what"].lower() in about.lower() else " ", text)
+    return _OTHER_NUMBER.sub(
+        lambda match: match.group() if match["what"].lower() in about.lower() else " ",
+        _OFFERED_NUMBER.sub(r"\g<number> is ", text),
+    )
 
 
 def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: bool = False) -> Any:
@@ -96,6 +107,15 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
     if kind == "digits":
         text = drop_other_numbers(text, f"{name} {schema.get('description') or ''}")
     return string_of(text, kind, may_be_whole=may_be_whole)
+
+
+def scale_of(described: str) -> tuple[float, ...]:
+    """Returns the whole numbers of the scale that a description names ("from 1 to 5"); none when it names none."""
+    match = _RANGE.search(described)
+    low, high = (spoken_values.first_number(end) for end in match.groups()[:2]) if match is not None else (None, None)
+    if low is None or high is None or not 0 < high - low <= MAX_SCALE:
+        return ()
+    return tuple(float(number) for number in range(int(low), int(high) + 1))
 
 
 def _is_in_range(value: float, described: str) -> bool:

@@ -16,6 +16,7 @@ from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import asks_question
+from offhook.models.providers.builtin.english.ratings import drop_numbers, rating_in
 from offhook.models.providers.builtin.english.words import (
     CONDITION_STOP,
     Polarity,
@@ -51,6 +52,7 @@ _LOWEST: Final = re.compile(
     re.IGNORECASE,
 )
 _UNDECIDED: Final = re.compile(r"\bnot (?:quite |really |so |too |entirely )?(?:sure|certain)\b", re.IGNORECASE)
+MIN_SCALE: Final = 3
 _CLOSES: Final = re.compile(
     r"\b(?:nothing(?: else)?(?! in particular| special)|not (?:need|want) anything|no more|goodbye|end the (?:call|conversation)|hang up|is (?:done|finished)|not interested|wants? to stop)\b",
     re.IGNORECASE,
@@ -158,6 +160,15 @@ def without_denied(denied: str, edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ..
     return tuple(edge for edge in edges if edge.tool not in meant)
 
 
+def edge_of_phrase(heard: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge of which an author wrote what was said, word by word."""
+    spoken = essential_tokens(heard)
+    found = [
+        edge for edge in edges if any(essential_tokens(phrase) == spoken for phrase in (edge.label, *edge.examples))
+    ]
+    return EdgeMatch(found[0], EXACT) if spoken and len(found) == 1 else None
+
+
 def question_edges(edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ...]:
     """Returns the edges that a question takes ("when are you open")."""
     return tuple(edge for edge in edges if _ASKED.search(edge.condition) or any(map(asks_question, edge.examples)))
@@ -167,6 +178,9 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
     """Returns the edge that fits best, or None when none fits or two fit equally well."""
     if (onto_scale := _choose_on_scale(text, edges)) is not None:
         return onto_scale
+    if len(_scale_of(edges)) >= MIN_SCALE:
+        # "there were five of us" rates nothing
+        text = drop_numbers(text)
     if (beside := _choose_beside_polarity(text, edges)) is not None:
         return beside
     if _UNDECIDED.search(text) and len(set(content_stems(text)) - NEGATIONS) < 3:
@@ -231,15 +245,19 @@ def _choose_by_topic(text: str, edges: Sequence[EdgeHint], meaning: SentenceMean
 
 def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     """Returns the edge of the one number that is said, where the edges' labels are numbers or "the highest"."""
-    scale = {number: edge for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
-    if len(scale) < 3:
+    scale = _scale_of(edges)
+    if len(scale) < MIN_SCALE:
         return None
-    said = {number for number in spoken_values.all_numbers(text) if number in scale}
-    if len(said) == 1:
-        return EdgeMatch(scale[said.pop()], EXACT, is_by_value=True)
+    rated = rating_in(text, scale)
+    if rated is not None:
+        return EdgeMatch(scale[rated], EXACT, is_by_value=True)
     if _HIGHEST.search(text):
         return EdgeMatch(scale[max(scale)], SURE_BESIDE)
     return EdgeMatch(scale[min(scale)], SURE_BESIDE) if _LOWEST.search(text) else None
+
+
+def _scale_of(edges: Sequence[EdgeHint]) -> dict[float, EdgeHint]:
+    return {number: edge for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
 
 
 def is_closing(edge: EdgeHint) -> bool:

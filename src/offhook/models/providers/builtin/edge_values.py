@@ -19,6 +19,9 @@ MAX_LONE_WORDS: Final = 4
 
 _WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
 _WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
+_RELATIVE_DAY: Final = re.compile(r"\b(?:today|tonight|tomorrow)\b", re.IGNORECASE)
+_WEEK: Final = tuple(day.capitalize() for day in spoken_values.WEEKDAYS)
+FIRST_OF_WEEKEND: Final = 5
 _DAY: Final = re.compile(r"\b(days?|dates?|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
 _TIME: Final = re.compile(r"\b(times?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(
@@ -79,6 +82,20 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
 def names_weekdays(text: str) -> bool:
     """Returns True for "Monday to Friday", which is no day."""
     return _WEEKDAY_RANGE.search(text) is not None
+
+
+def name_weekend(heard: str, weekday: str, known: str) -> str:
+    """Returns what was heard with "tomorrow" as the day that it is, where the agent names weekdays and it is none."""
+    if not names_weekdays(known) or (today := weekday.lower()) not in spoken_values.WEEKDAYS:
+        return heard
+    at = list(spoken_values.WEEKDAYS).index(today)
+    days = {"today": at, "tonight": at, "tomorrow": (at + 1) % 7}
+    return _RELATIVE_DAY.sub(
+        lambda match: (
+            _WEEK[days[match.group().lower()]] if days[match.group().lower()] >= FIRST_OF_WEEKEND else match.group()
+        ),
+        heard,
+    )
 
 
 def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:

@@ -55,13 +55,16 @@ _COMMON: Final = frozenset(
             "one",
             "late",
             "know",
+            "nothing",
+            "anything",
+            "thanks",
             "own",
             "pay",
         ),
     )
 )
 _COMPLAINS: Final = re.compile(
-    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|not what (?:i|we)|misunderst\w+|"
+    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|misunderst\w+|"
     r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
     r"(?:goodbye|bye) is|was going to)\b"
 )
@@ -69,6 +72,7 @@ _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?ti
 _POSTPONES: Final = re.compile(r"\b(?:later|another time|not sure|undecided|busy)\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
+MAX_SHORT_LEAVE: Final = 4
 _TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
 _HEDGE: Final = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
 
@@ -82,6 +86,8 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
     spoken = essential_tokens(said.heard)
     if any(essential_tokens(phrase) == spoken for phrase in (edge.label, *edge.examples)):
         return "?" not in said.heard or not said.is_question
+    if said.asks_to_wait and not said.wants_to_stop:
+        return False
     described = ". ".join((edge.label, edge.condition, *edge.examples))
     if edge_matching.is_person(edge):
         return (
@@ -168,7 +174,9 @@ def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
         or _shares_words(said.heard, edge)
         or any(
             essential_tokens(example)[0] != "no"
-            and " ".join(essential_tokens(example)) in " ".join(essential_tokens(said.heard))
+            and f" {' '.join(essential_tokens(example))} " in f" {' '.join(essential_tokens(said.heard))} "
+            # a word of a longer sentence is no leave: "two weeks ago and nothing"
+            and (len(essential_tokens(example)) > 1 or len(essential_tokens(said.heard)) <= MAX_SHORT_LEAVE)
             for example in edge.examples
             if essential_tokens(example)
         )

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from offhook.models.providers.builtin.english.questions import ASKING_WORDS
@@ -14,15 +14,23 @@ _ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _MAX_SENTENCE_CHARS: Final = 300
 # The share of the question's weight that a sentence must have.
 _MIN_SHARE: Final = 0.3
+# A sentence that answers in other words is as near as this.
+_MIN_NEARNESS: Final = 0.6
+_NEARNESS_WEIGHT: Final = 0.6
 # The weight of a word in the heading above a sentence, relative to a word of the sentence.
 _HEADING_WEIGHT: Final = 0.6
 
 
-def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
-    """Returns the sentence that answers a question; None when it is not a question or no sentence does."""
+def quote_passage(heard: str, passages: Sequence[str], nearness: Callable[[str], float] = lambda _: 0.0) -> str | None:
+    """Returns the sentence that answers a question; None when it is not a question or no sentence does.
+
+    ``nearness`` tells how near a sentence is to the question in meaning, from 0 to 1.
+    """
     words = set(content_stems(heard))
     tokens = word_tokens(heard)
-    is_question = bool(_ASKS.search(heard)) or bool(tokens and tokens[0] in ASKING_WORDS)
+    is_question = bool(_ASKS.search(heard)) or (
+        tokens[:1] != [] and tokens[0] in ASKING_WORDS and tokens[1:2] != ["not"]
+    )
     if not passages or not words or not is_question:
         return None
     found = list(dict.fromkeys(sentence for passage in passages for sentence in split_sentences(passage)))
@@ -33,9 +41,14 @@ def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
     def score_sentence(own: set[str], above: set[str]) -> float:
         return sum(weights[word] for word in own) + _HEADING_WEIGHT * sum(weights[word] for word in above - own)
 
-    scores = [score_sentence(own, above) for own, above in said]
-    best = max(range(len(found)), key=lambda index: (scores[index], -len(found[index][0]), -index), default=None)
-    if best is None or scores[best] < _MIN_SHARE * sum(weights.values()):
+    shares = [score_sentence(own, above) / sum(weights.values()) for own, above in said]
+    near = [nearness(sentence) for sentence, _ in found]
+    best = max(
+        range(len(found)),
+        key=lambda index: (shares[index] + _NEARNESS_WEIGHT * near[index], -len(found[index][0]), -index),
+        default=None,
+    )
+    if best is None or (shares[best] < _MIN_SHARE and near[best] < _MIN_NEARNESS):
         return None
     chosen = found[best][0]
     return chosen if chosen.endswith((".", "!", "?")) else f"{chosen.rstrip(',;:')}."

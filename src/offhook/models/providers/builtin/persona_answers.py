@@ -48,11 +48,15 @@ _CUES: Final = tuple(
             r"\b(address|street|road|avenue|square|lane|located|floor|opposite|near)\b",
         ),
         (
-            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|for free|is it free|free of charge)\b",
-            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|free|charge\w*|payable)\b|[$€£]",
+            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|(?:run|set) (?:me|us)(?: back)?$)\b",
+            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|(?<!cancel )(?:is|are) free|charge[ds]?(?<!of charge)|payable)\b|[$€£]",
         ),
         (
-            r"\b(how long (?:does|will|is|do|would|can|have)|duration|take long|how many (?:minutes|hours|days)|time limit|deadline)\b",
+            r"\b(for free|is it free|free of charge)\b",
+            r"\b(free|charge\w*)\b",
+        ),
+        (
+            r"\b(how long (?:does|will|is|do|would|can|have|till|until|before)|duration|take long|how many (?:minutes|hours|days)|time limit|deadline)\b",
             r"\b(takes?|lasts?|within|half an hour)\b",
         ),
         (
@@ -64,23 +68,31 @@ _CUES: Final = tuple(
             r"\b(free times|available|slots?)\b",
         ),
         (r"\b(bring|prepare|form|early|fill (?:in|out)|paperwork)\b", r"\b(bring|form|early|prepare)\b"),
-        (r"\b(return\w*|send (?:it|them) back|refund\w*|money back)\b", r"\b(returns?|refund\w*|money back)\b"),
-        (r"\b(deliver\w*|shipping|postage|ship)\b", r"\b(deliver\w*|shipping|postage)\b"),
+        (
+            r"\b(return\w*|send (?:it|them) back|refund\w*|money back|(?:see|get) my money)\b",
+            r"\b(returns?|refund\w*|money back)\b",
+        ),
+        (r"\b(deliver\w*|shipping|postage|ship)\b", r"\b(deliver\w*|ship|shipping|postage)\b"),
     )
 )
 
 
 def answer_question(heard: str, facts: PersonaFacts, meaning: SentenceMeaning) -> str | None:
     """Returns the author's sentence that answers a question; None when no sentence does."""
+    best = max(facts.facts, key=lambda fact: score_answer(heard, fact, meaning), default=None)
+    return best if best is not None and score_answer(heard, best, meaning) >= _MIN_ANSWER else None
+
+
+def score_answer(heard: str, sentence: str, meaning: SentenceMeaning) -> float:
+    """Scores how well a sentence answers a question: by meaning, words in common, and whether it has what is asked for."""
+    near = meaning.similarity(heard, sentence) + _WORD_WEIGHT * count_shared_words(heard, sentence)
+    return near + name_cue(heard, sentence)
+
+
+def name_cue(heard: str, sentence: str) -> float:
+    """Returns more than 0 for a sentence with what a question asks for: an amount to "what does it cost?"."""
     said = " ".join(word_tokens(heard))
-    cues = [answer for asked, answer in _CUES if asked.search(said)]
-
-    def score_fact(fact: str) -> float:
-        near = meaning.similarity(heard, fact) + _WORD_WEIGHT * count_shared_words(heard, fact)
-        return near + _CUE_WEIGHT * any(answer.search(fact) for answer in cues)
-
-    best = max(facts.facts, key=score_fact, default=None)
-    return best if best is not None and score_fact(best) >= _MIN_ANSWER else None
+    return _CUE_WEIGHT * any(answer.search(sentence) for asked, answer in _CUES if asked.search(said))
 
 
 def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: SentenceMeaning) -> str | None:

@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.arguments import drop_other_numbers, kind_of, min_digits, string_of, value_of
+from offhook.models.providers.builtin.arguments import (
+    drop_other_numbers,
+    kind_of,
+    min_digits,
+    scale_of,
+    string_of,
+    value_of,
+)
 from offhook.models.providers.builtin.edge_matching import choose_edge
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
@@ -14,6 +21,7 @@ from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.ratings import rating_in
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
@@ -29,6 +37,7 @@ _SELF_STATEMENT: Final = re.compile(
     r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
 )
 _ASKS_NAME: Final = re.compile(r"\b(?:who|whom|name)\b", re.IGNORECASE)
+_SAID: Final = re.compile(r"\bi (?:just |only )?(?:said|meant|say|mean)\b|\bmis(?:heard|understood)\b")
 _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
 # "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
 _NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
@@ -82,6 +91,9 @@ def extract_variables(
             found[name] = _extract_variable(lines if is_said_now else lines[:-1], name, prompt, described)
     for variable in known:
         name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
+        if variable.get("type") in ("integer", "number") and lines and _says_it_again(lines[-1][1]):
+            rating = rating_in(lines[-1][1], scale_of(prompt))
+            found |= {name: _as_declared(rating, {variable["type"]})} if rating is not None else {}
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
             found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
     return found
@@ -184,6 +196,10 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         return _newest_value(lines, about, kind)
     # best question first, latest answer first
     answers = [text for _, _, text in _rated_answers(lines, about)]
+    if types & {"integer", "number"} and (scale := scale_of(about)):
+        corrected = lines[-1][1] if lines and lines[-1][0] == "caller" else ""
+        ratings = [rating_in(text, scale) for text in ((corrected,) if _says_it_again(corrected) else answers)]
+        return next((_as_declared(rating, types) for rating in ratings if rating is not None), None)
     described = {**schema, "description": prompt}
     if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
         everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
@@ -205,6 +221,15 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     return None
 
 
+def _says_it_again(text: str) -> bool:
+    """Returns True for "no, I said one, not four"."""
+    return _SAID.search(" ".join(word_tokens(text))) is not None and parse_utterance(text).is_correction
+
+
+def _as_declared(value: float, types: set[Any]) -> int | float:
+    return int(value) if "integer" in types or value.is_integer() else value
+
+
 def _without_question(text: str) -> str:
     """Returns what a caller states: "do you have parking?" in between is not the answer."""
     said = parse_utterance(text)
@@ -218,9 +243,15 @@ def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, i
         if who != "agent":
             continue
         following = [said for speaker, said in lines[at + 1 : at + 2] if speaker == "caller"]
-        if following and (score := count_shared_words(text, about)):
+        if following and (score := count_shared_words(_question_in(text), about)):
             rated.append((score, at, following[0]))
     return sorted(rated, reverse=True)
+
+
+def _question_in(text: str) -> str:
+    """Returns the questions of what an agent said, all of it where it asks none: "this is Harbor Hotel" asks nothing."""
+    asked = [sentence for sentence in re.findall(r"[^.!?]+[.!?]*", text) if sentence.rstrip().endswith("?")]
+    return " ".join(asked) or text
 
 
 def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
@@ -232,12 +263,18 @@ def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> boo
     last = max((asked_at for _, asked_at, _ in rated), default=None)
     asked = [at for score, at, _ in rated if score == rated[0][0]] if rated else [at - 1 for at in callers[-1:]]
     if last is not None and last == len(lines) - 2:
-        asked = [last, *asked]
+        # "depends" to this question is not the "okay" to another one that names the hotel too
+        topic = _topic_of(lines[last][1], about)
+        asked = [last, *(at for at in asked if _topic_of(lines[at][1], about) == topic)]
     for at in asked:
         question = lines[at][1] if at >= 0 and lines[at][0] == "agent" else ""
         if (truth := _boolean_in(lines[at + 1][1], name, prompt, question)) is not None:
             return truth
     return None
+
+
+def _topic_of(question: str, about: str) -> set[str]:
+    return set(content_stems(question)) & set(content_stems(about))
 
 
 def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:

@@ -72,11 +72,11 @@ _REFUSAL: Final = word_set("""no nope nah not nothing never none neither else mo
     interested today now moment later another time some other busy call back try again rather want wanted need needed care bother
     mind forget it wrong number person place house sorry my bad mistake dialed misdialed called meant dial asking asked wondering
     looking checking check curious know knew only that this was is am are have has had do does did could would will can don't does
-    bye goodbye night take stop please leave alone list off remove calling calls surveys survey answer answers questions question
+    bye goodbye night take stop please leave alone list off remove calling calls surveys survey contact accident hit answer answers questions question
     participate part changed change ask anymore really particularly actually maybe perhaps i we you me us a an the to for of in on at
     hang up going go run help helped helpful way ever afraid probably quit here pass life million years guys nothing think so""")
 _REFUSES: Final = re.compile(
-    r"\b(?:no|nope|nah|not|nothing|never mind|forget|wrong|bye|goodbye|that is (?:all|it|everything)|that was (?:all|it|everything)|that will be all|"
+    r"\b(?:no|nope|nah|not|nothing|never mind|forget|wrong|bye|goodbye|that is (?:all|it|everything)|that was (?:all|it|everything)|that will (?:be all|do(?: it)?)|by (?:accident|mistake)|"
     r"later|another time|busy|mistake|misdialed|quit|pass|never|just (?:asking|checking|curious|wondering)|all (?:set|done|good)|leave me alone|stop|changed my mind|hang up|have to (?:go|run))\b"
 )
 _NEGATIONS: Final = re.compile(r"\b(?:not|never|nothing|nobody|none)\b")

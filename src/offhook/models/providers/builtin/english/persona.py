@@ -48,7 +48,7 @@ _ASKS_NATURE: Final = re.compile(
     r"\b(are you|is this|is it|am i (?:talking|speaking|chatting)|you sound|you are not|are not you|i am talking|do i (?:talk|speak)|(?:talking|speaking) to)\b"
 )
 _ASKS_NAME: Final = re.compile(
-    r"\b(who is (?:this|that|calling|speaking)|who (?:wants|would like) to know|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
+    r"\b(who is (?:this|that|calling|speaking)|who did you say (?:this|that|you)|who (?:wants|would like) to know|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
     r"(?:which|what) (?:\w+ )?(?:is this|are you|am i (?:talking|speaking) to)|(?:where are you|who are you) calling from|which company|what company|who do you work for|who is it)\b"
 )
 

@@ -17,7 +17,7 @@ SAYS_YES: Final = re.compile(
 _SAYS_NO: Final = re.compile(
     r"\b(?:not in a million|no (?:chance|way)|not a chance|never again|over my dead|i would rather not|rather not|i will pass|i am good thanks?|"
     r"(?:nah|no) (?:you are|i am|we are) (?:alright|all right|okay|ok|good|fine)|not (?:likely|for me|sure i would|bothered|keen)|"
-    r"leave it|forget it|forget about it|do not bother|no thanks?|no thank you|count me out|hard pass|absolutely not|definitely not|certainly not|"
+    r"leave it|forget it|forget about it|do not bother|no thanks?|no thank you|(?:stay|keep) (?:\w+ ){0,3}away|steer clear|avoid (?:it|this|that|you|the) ?(?:place|hotel|company)?|(?:any|some)where else|count me out|hard pass|absolutely not|definitely not|certainly not|"
     r"of course not|(?:already (?:got|have)|(?<!to )(?<!can i )(?<!could i )(?<!not )(?:got|have)) (?:one|a label|it|that|them)(?: already)?(?: thanks)?$|"
     r"^(?:no |please )*do not (?!know|think|mind|have|remember|understand|worry|see|you)|hell no|heck no|yeah no|i (?:doubt|highly doubt) it|i would not|can not say (?:that )?i would|hold off|not (?:right )?now|not yet|afraid not|^not (?!sure|bad|only|too bad|that bad|just|a problem|certain|exactly|sure)(?:even|at|really|for|in|with|to|this|that|if|until|till|before|after|unless|without))\b"
 )

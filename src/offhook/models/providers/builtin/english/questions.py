@@ -154,7 +154,7 @@ def asks_question(text: str) -> bool:
             (is_request and words[0] in ("have", "do"))
             or (words[0] in ("have", "do", "may", "will") and len(words) < 3)
             or words[1:2] == ["not"]
-            or words[:2] in (["do", "it"], ["have", "a"])
+            or words[:2] in (["do", "it"], ["have", "a"], ["is", "okay"], ["is", "ok"], ["is", "fine"], ["is", "good"])
         )
         later = re.search(
             r"\b(?:but|and|also|so|first|or|,) (?:what|when|where|who|how|which|why|is|are|do|does|can|will) (?:\w+ )+",

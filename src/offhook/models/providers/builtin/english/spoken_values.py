@@ -31,7 +31,14 @@ _DAY_PARTS: Final = ("morning", "afternoon", "evening", "noon", "midday", "midni
 # "Two nights", "three weeks ago": an amount of something, not the number that was asked for.
 _COUNTED: Final = re.compile(
     r"\b(?:\d{1,2}|a|one|two|three|four|five|six|seven|eight|nine|ten) "
-    r"(?:more |other |whole |full )?(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of us|more things?|things?|questions?|items?|pairs?)\b"
+    r"(?:more |other |whole |full )?(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of (?:us|them)|thumbs?|stars? hotel|more things?|things?|questions?|items?|pairs?)\b"
+)
+# Money, a time or a date: no digits of a number of something.
+_AMOUNTS: Final = re.compile(
+    r"[$€£] ?\d[\d,.]*|\b\d[\d,.]* ?(?:bucks|dollars?|euros?|pounds?|cents|percent|%|a\.?m\b|p\.?m\b)|\b\d{1,2}:\d\d(?: ?[ap]\.?m\b)?|"
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:the )?\d{1,2}(?:st|nd|rd|th)?\b|"
+    r"\b\d{1,2}(?:st|nd|rd|th)\b",
+    re.IGNORECASE,
 )
 _BETWEEN_DIGITS: Final = word_set("then dash hyphen um uh")
 _MIN_RUN: Final = 4
@@ -44,7 +51,7 @@ def all_digits(text: str) -> str:
 
     Of several runs of digits it is the last one that is long enough for a number of something: "two lamps, order 4712".
     """
-    runs = _digit_runs(_COUNTED.sub(" ", " ".join(word_tokens(text))))
+    runs = _digit_runs(_COUNTED.sub(" ", " ".join(word_tokens(_AMOUNTS.sub(" ", text)))))
     long = [run for run in runs if len(run) >= _MIN_RUN]
     return long[-1] if long else "".join(runs)
 

@@ -46,7 +46,7 @@ _CLOSING: Final = re.compile(
     r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
-    r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more questions\b|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
+    r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more (?:questions|calls)\b|\b(?:take|get|remove|scratch|cross) (?:me|us|my (?:name|number)|this number) (?:off|from|out)\b|\b(?:stop|quit) (?:calling|phoning|ringing|bothering|texting)\b|\bdo not (?:ever )?(?:call|phone|ring|bother|contact|text) (?:me|us|here|this)\b(?! (?:at|on|before|after|later|by|for|miss|sir|ma))|\bnot want any (?:more )?calls\b|\blose my number\b|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
 )
 _MODIFIES: Final = re.compile(
     r"\b(instead|rather|change|changed|different|another (?:day|time|date|slot)|other (?:day|time)|earlier|later|move it|switch|"

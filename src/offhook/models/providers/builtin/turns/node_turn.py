@@ -12,7 +12,7 @@ from offhook.models.ports import (
     NodeHint,
     ToolHint,
 )
-from offhook.models.providers.builtin import edge_matching, phrases
+from offhook.models.providers.builtin import edge_matching, edge_values, phrases
 from offhook.models.providers.builtin.english.persona import read_prompts
 from offhook.models.providers.builtin.english.utterance import shorten_utterance
 from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMeaning
@@ -90,7 +90,8 @@ class NodeTurn:
                 said.append(message.content)
             elif said:
                 break
-        return shorten_utterance(" ".join(reversed(said))) or None
+        heard = shorten_utterance(" ".join(reversed(said)))
+        return edge_values.name_weekend(heard, self._hint.weekday, self._opening) or None
 
     def _earlier_utterances(self) -> list[str]:
         said = [message.content for message in reversed(self._messages) if message.role == "user"]

@@ -17,13 +17,11 @@ from offhook.models.providers.builtin import (
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
-from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
+from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 from offhook.models.providers.builtin.turns.wish_turn import MIN_WISH_WORDS
 
 SURE_QUESTION: Final = 0.95
@@ -39,7 +37,7 @@ _NAME_AND_NUMBER: Final = re.compile(
 )
 
 
-class RuleTurn(GuardedTurn):
+class RuleTurn(QuotingTurn):
     """A turn that answers the caller or takes an edge."""
 
     def sentences(self) -> list[str]:
@@ -87,14 +85,14 @@ class RuleTurn(GuardedTurn):
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
                 return offer
-            # "Can I book a table?" led here: a wish, which no document answers
-            if said.is_question and (quoted := self._quote_document(heard)) is not None:
-                return quoted
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
                 found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
                 if required and not missing and not arguments.is_too_short(tool.parameters, found):
                     return RuleReply(call=(tool.name, found))
+            # "Can I book a table?" led here: a wish, which no document answers
+            if said.is_question and (quoted := self._quote_document(heard)) is not None:
+                return quoted
         for tool in self._tools:
             if not tool.parameters.get("required") and tool.name in self._hint.prompt:
                 # only an authored sentence: one made from the prompt would ask for what the tool is about to say
@@ -133,10 +131,6 @@ class RuleTurn(GuardedTurn):
             return None if urgent is None else RuleReply(urgent)
         return RuleReply(f"{urgent} {self._current_question()}")
 
-    def _edges_of_danger(self) -> list[EdgeHint]:
-        """Returns the edges that an author has drawn for danger to life."""
-        return [edge for edge in self._edges if persona_answers.names_danger(". ".join((edge.label, edge.condition)))]
-
     def _say_again(self, said: CallerUtterance) -> RuleReply | None:
         if not phrases.asks_again(word_tokens(said.heard)):
             return None
@@ -159,7 +153,7 @@ class RuleTurn(GuardedTurn):
     def _follow(self, said: CallerUtterance, heard: str) -> RuleReply:
         """Takes the edge or calls the tool that is meant, quotes a document, or asks again."""
         text = said.statement or said.standing
-        choice = self._choose(said)
+        choice = edge_matching.edge_of_phrase(said.heard, self._edges) or self._choose(said)
         is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
         if is_open and said.wants_to_stop and self._hint.kind != "startCall":
             return RuleReply(phrases.LETS_GO)
@@ -167,7 +161,8 @@ class RuleTurn(GuardedTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if (tool := self._tool_for(text or said.heard)) is not None:
             return tool
-        if (quoted := self._quote_document(heard)) is not None:
+        is_wish = choice is not None and (said.is_correction or any(self._values_said(said).values()))
+        if not is_wish and (quoted := self._quote_document(heard)) is not None:
             return quoted
         if choice is not None:
             return RuleReply(call=(choice.edge.tool, {}))
@@ -247,21 +242,13 @@ class RuleTurn(GuardedTurn):
         fact = phrases.small_talk(said.heard) or persona_answers.answer_question(said.heard, self._facts, self._meaning)
         if fact is None:
             return None
-        quoted = passage_quotes.quote_passage(said.heard, self._hint.passages)
-        if quoted is not None and count_shared_words(said.heard, quoted) > count_shared_words(said.heard, fact):
+        quoted = self._quote_passage(said.heard)
+        if quoted is not None and self._answers_better(said.heard, quoted, fact):
             fact = quoted
         wish = self._choose(said) if said.statement and not said.is_modified else None
         if wish is not None and wish.score >= SURE_SCORE:
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
-
-    def _quote_document(self, heard: str) -> RuleReply | None:
-        """Answers a question out of the documents and asks our own again, a greeting's in other words."""
-        quoted = passage_quotes.quote_passage(heard, self._hint.passages)
-        if quoted is None:
-            return None
-        question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
-        return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
     def _ask_missing_number(self, heard: str) -> RuleReply | None:
         """Asks for the number, where one question asked for a name and a number and the caller gave only the name."""
