@@ -272,6 +272,7 @@ NEED_MORE = {
     "end_canary": "would end the canary that the others need: tests/canary",
     "replay_run": "a call with a journal: tests/runs/test_replayed_periods.py",
     "propose_scenarios": "a process that plays them: tests/scenarios/test_proposed.py",
+    "get_scenario_recording": "a call with sound that failed: tests/scenarios/test_play_recordings.py",
     "get_run_scenario": "a call in which somebody spoke: tests/scenarios/test_stored.py",
     "download_data_archive": "an export whose job has run: tests/privacy",
     "enroll_second_factor": "the person's password: tests/orgs",

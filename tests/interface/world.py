@@ -74,7 +74,7 @@ class World:
         answer = await self.call("PUT", f"/workflow/{workflow['id']}/scenarios/{self.mark}", json=scenario)
         assert answer.status_code == 200, answer.text
         play = await self.make(f"/workflow/{workflow['id']}/scenario-plays", {})
-        self.ids |= {"scenario_name": self.mark, "play_id": play["id"]}
+        self.ids |= {"scenario_name": self.mark, "play_id": play["id"], "result_id": 1}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
         await self._canary()
 

@@ -10,6 +10,7 @@ from offhook.privacy.retention.sweep import RETENTION_JOB, RetentionSweep
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.records.deletion import ErasedRuns, RunEraser
+from offhook.scenarios.services import ScenarioServices
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
 from tests.privacy.test_retention import KEEP as COMMON
@@ -117,7 +118,9 @@ async def test_a_killed_sweep_is_gone_on_with(
     old = [await talk(root, await make_run(workflow_id=agent), age_days=31) for _ in range(3)]
     await set_days(client, org, agent, runs_days=30)
     campaigns = root.get(CampaignServices).eraser
-    dying = RetentionSweep(root.db, root.clock, DyingEraser(root.db, root.storage, root.clock), campaigns, batch=2)
+    plays = root.get(ScenarioServices).recordings
+    eraser = DyingEraser(root.db, root.storage, root.clock)
+    dying = RetentionSweep(root.db, root.clock, eraser, campaigns, plays, batch=2)
     for _ in range(2):
         with pytest.raises(Killed):
             await dying.sweep({})

@@ -15,6 +15,7 @@ from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import transcript_queries
 from offhook.runs.tables import Run, RunEvent, RunText
+from offhook.scenarios.services import ScenarioServices
 from offhook.voice.events import CALLER_SAID, NODE_ENTERED, VoiceEvent
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
@@ -32,7 +33,8 @@ async def set_days(client: AsyncClient, org: OrgFixture, **days: int) -> None:
 
 async def sweep(root: Root, batch: int = 2) -> None:
     eraser = root.get(CampaignServices).eraser
-    await RetentionSweep(root.db, root.clock, root.get(RunServices).eraser, eraser, batch=batch).sweep({})
+    plays = root.get(ScenarioServices).recordings
+    await RetentionSweep(root.db, root.clock, root.get(RunServices).eraser, eraser, plays, batch=batch).sweep({})
 
 
 async def talk(root: Root, run: Run, *, age_days: float, is_over: bool = True) -> Run:

@@ -19,6 +19,7 @@ from offhook.scenarios.plays.orders import PlayOrder, hash_content
 from offhook.scenarios.plays.program import play_order
 from offhook.scenarios.plays.service import MAX_OPEN_PLAYS, PLAY_JOB
 from offhook.scenarios.plays.tasks import ScenarioPlayJob
+from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.sound.player import SoundPlayer
 from tests.fixtures_orgs import OrgFixture
 from tests.scenarios.agents import DEFINITION, LOOKUP, agent
@@ -61,11 +62,13 @@ async def read(editor: Editor, workflow_id: int, play_id: int, more: str = "") -
 
 async def run(root: Root, org: OrgFixture, play_id: int) -> None:
     assert PLAY_JOB in root.jobs.handlers
-    await ScenarioPlayJob(root.db, None).run_play({"organization_id": org.id, "play_id": play_id})
+    await ScenarioPlayJob(root.db, root.get(ScenarioServices).recordings, None).run_play(
+        {"organization_id": org.id, "play_id": play_id}
+    )
 
 
 async def run_with(root: Root, org: OrgFixture, play_id: int, program: str) -> None:
-    job = ScenarioPlayJob(root.db, None, (sys.executable, "-c", program))
+    job = ScenarioPlayJob(root.db, root.get(ScenarioServices).recordings, None, (sys.executable, "-c", program))
     await job.run_play({"organization_id": org.id, "play_id": play_id})
 
 

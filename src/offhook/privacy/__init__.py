@@ -13,6 +13,7 @@ from offhook.privacy.service import JOB, SWEEP_INTERVAL_S, SWEEP_JOB, PersonData
 from offhook.privacy.services import PrivacyServices
 from offhook.root import Root
 from offhook.runs import RunServices
+from offhook.scenarios.services import ScenarioServices
 from offhook.telephony import TelephonyServices
 
 __all__ = ["PersonData", "PrivacyServices", "register"]
@@ -25,7 +26,8 @@ def register(root: Root) -> None:
     root.provide(PrivacyServices, PrivacyServices(data, root.storage))
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
-    sweep = RetentionSweep(root.db, root.clock, runs.eraser, root.get(CampaignServices).eraser)
+    plays = root.get(ScenarioServices).recordings
+    sweep = RetentionSweep(root.db, root.clock, runs.eraser, root.get(CampaignServices).eraser, plays)
     root.jobs.add(RETENTION_JOB, sweep.sweep, every_s=RETENTION_INTERVAL_S, lane="retention")
     numbers = root.get(TelephonyServices).managed_numbers
     organizations = OrganizationEraser(root.db, root.storage, root.clock, runs.eraser, numbers)

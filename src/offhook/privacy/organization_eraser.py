@@ -24,11 +24,12 @@ from offhook.privacy.tables import OrganizationDeletion
 from offhook.recordings.service import UPLOADS_FOLDER as FIXED_SPEECH
 from offhook.runs.recording_files.recording_spool import FOLDER as RECORDINGS
 from offhook.runs.records.deletion import BATCH, RunEraser
+from offhook.scenarios.plays.recordings import FOLDER as PLAY_RECORDINGS
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 
 SWEEP_JOB: Final = "privacy.sweep_organization_deletions"
 SWEEP_INTERVAL_S: Final = 60.0
-FOLDERS: Final = (RECORDINGS, CONTACT_FILES, DOCUMENTS, EXPORTS, FIXED_SPEECH)
+FOLDERS: Final = (RECORDINGS, CONTACT_FILES, DOCUMENTS, EXPORTS, FIXED_SPEECH, PLAY_RECORDINGS)
 # Contacts take their dials with them, passages their vectors.
 ROW_BATCH: Final = 1000
 MAX_PASSES: Final = 10

@@ -12,6 +12,7 @@ from offhook.scenarios.engine.suite import ScenarioResult, SuiteResult, run_scen
 from offhook.scenarios.files import read_scenarios, write_scenarios
 from offhook.scenarios.plays import endpoints as play_endpoints
 from offhook.scenarios.plays.publish_gate import require_passing_verdict
+from offhook.scenarios.plays.recordings import SWEEP_INTERVAL_S, SWEEP_JOB, PlayRecordings
 from offhook.scenarios.plays.service import PLAY_JOB
 from offhook.scenarios.plays.tasks import ScenarioPlayJob
 from offhook.scenarios.proposals import endpoints as proposal_endpoints
@@ -45,12 +46,16 @@ def register(root: Root) -> None:
     workflows.hooks.publish_checks.append(require_passing_verdict)
     models_folder = root.settings.data_dir / "models"
     # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
-    job = ScenarioPlayJob(root.db, models_folder)
+    recordings = PlayRecordings(root.db, root.storage, root.clock)
+    job = ScenarioPlayJob(root.db, recordings, models_folder)
     root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
+    root.jobs.add(SWEEP_JOB, recordings.sweep, every_s=SWEEP_INTERVAL_S)
     journals = root.get(RunServices).live.journals
     root.provide(
         ScenarioServices,
-        ScenarioServices(ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals)),
+        ScenarioServices(
+            ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals), recordings
+        ),
     )
     root.api.include_router(endpoints.router)
     root.api.include_router(play_endpoints.router)

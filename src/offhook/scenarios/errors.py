@@ -78,6 +78,12 @@ class ScenarioPlayNotFound(NotFound):
     code = "scenario_play_not_found"
 
 
+class ScenarioRecordingNotFound(NotFound):
+    """This result has no recording. Only failed calls with sound have one."""
+
+    code = "scenario_recording_not_found"
+
+
 class NoScenarios(Conflict):
     """This agent has no scenarios to play. Add one first."""
 

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends
 
 from offhook.root import use_service
+from offhook.scenarios.plays.recordings import PlayRecordings
 from offhook.scenarios.proposals.service import ScenarioProposalService
 from offhook.scenarios.replays.requests import RunReplayService
 
@@ -16,6 +17,7 @@ class ScenarioServices:
 
     proposals: ScenarioProposalService
     replays: RunReplayService
+    recordings: PlayRecordings
 
 
 Services = Annotated[ScenarioServices, Depends(use_service(ScenarioServices))]

@@ -21,6 +21,7 @@ from offhook.privacy.retention import agent_periods
 from offhook.privacy.retention.agent_periods import AgentRetentionState
 from offhook.runs.records import retention_queries
 from offhook.runs.records.deletion import RunEraser
+from offhook.scenarios.plays.recordings import PlayRecordings
 
 RETENTION_JOB: Final = "privacy.sweep_retention"
 RETENTION_INTERVAL_S: Final = 1800.0
@@ -49,9 +50,17 @@ class RetentionSweep:
     """One per process. A batch is swept at most twice: how far the sweep has come is stored after it."""
 
     def __init__(
-        self, db: Database, clock: Clock, runs: RunEraser, campaigns: CampaignEraser, *, batch: int = BATCH
+        self,
+        db: Database,
+        clock: Clock,
+        runs: RunEraser,
+        campaigns: CampaignEraser,
+        plays: PlayRecordings,
+        *,
+        batch: int = BATCH,
     ) -> None:
         self._db = db
+        self._plays = plays
         self._clock = clock
         self._runs = runs
         self._campaigns = campaigns
@@ -65,6 +74,9 @@ class RetentionSweep:
         for period in [*_periods_of_organizations(states), *_periods_of_agents(agents, states)]:
             if swept := await self._sweep_runs(period):
                 self._log(period.organization_id, period.kind, swept, workflow_id=period.workflow_id)
+            if period.kind == "recordings":
+                before = self._clock.now() - timedelta(days=period.days)
+                await self._plays.delete_older(period.organization_id, period.workflow_id, before)
         for state in states:
             await self._sweep_contacts(state)
             await self._sweep_audit_log(state)

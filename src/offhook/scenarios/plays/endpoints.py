@@ -2,13 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Response
 
 from offhook.kit.database.database import Session
+from offhook.kit.files.byte_ranges import range_response
+from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
+from offhook.scenarios.errors import ScenarioRecordingNotFound
 from offhook.scenarios.plays import publish_gate, service
 from offhook.scenarios.plays.schemas import (
     LatestScenarioResultResponse,
@@ -18,6 +21,7 @@ from offhook.scenarios.plays.schemas import (
     ScenarioPlayResponse,
     ScenarioResultResponse,
 )
+from offhook.scenarios.services import Services
 from offhook.workflows.version_scenarios import gate_settings
 
 router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
@@ -69,6 +73,31 @@ async def list_scenario_results(
     """Lists the result of each scenario so far, with its transcript."""
     rows = await service.list_results(session, org.organization_id, workflow_id, play_id)
     return [ScenarioResultResponse.from_result(row) for row in rows]
+
+
+@router.get(
+    "/scenario-plays/{play_id}/results/{result_id}/recording",
+    response_class=Response,
+    responses={200: {"content": {"audio/wav": {}}}, 206: {"description": "A range of the file"}},
+    operation_id="get_scenario_recording",
+)
+async def get_scenario_recording(
+    workflow_id: Id,
+    play_id: Id,
+    result_id: Id,
+    org: CurrentOrg,
+    session: Session,
+    services: Services,
+    range_header: Annotated[str | None, Header(alias="Range")] = None,
+) -> Response:
+    """Returns the recording of a failed call with sound, a stereo WAV file: caller left, agent right."""
+    key, name = await service.find_recording_key(session, org.organization_id, workflow_id, play_id, result_id)
+    try:
+        return await range_response(
+            services.recordings.storage, key, range_header, media_type="audio/wav", filename=name
+        )
+    except FileGone:
+        raise ScenarioRecordingNotFound from None
 
 
 @router.post(

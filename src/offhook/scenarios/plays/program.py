@@ -28,10 +28,13 @@ from offhook.scenarios.gate.verdict import examine_version, judge_draft, summari
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.plays.orders import PlayOrder
 from offhook.scenarios.sound.player import SoundPlayer
+from offhook.scenarios.sound.strips import describe_strip
 from offhook.voice.input.silero_vad_engine import VadModelMissing
 
 # Behind calls and other jobs, which wait for somebody.
 NICENESS: Final = 10
+# Of failed calls, the first ones: a recording takes two megabytes a minute.
+MAX_RECORDINGS: Final = 20
 
 
 def main() -> int:
@@ -73,11 +76,15 @@ def _write_line(line: JsonObject) -> None:
 def play_order(order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenario) -> Iterator[JsonObject]:
     """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``."""
     suites: list[SuiteResult] = []
+    kept = 0
     for seed in order.seeds:
         results: list[ScenarioResult] = []
         for scenario in order.scenarios:
-            results.append(run_scenario(order.agent, scenario, make_llm, seed, play=play))
-            yield {"seed": seed, "result": describe_result(results[-1])}
+            result = run_scenario(order.agent, scenario, make_llm, seed, play=play)
+            results.append(result)
+            recording = _take_recording(result, has_room=kept < MAX_RECORDINGS)
+            kept += bool(recording)
+            yield {"seed": seed, "result": {**describe_result(result), **recording}}
         suites.append(SuiteResult(order.agent.name, seed, tuple(results)))
     whole = sha256("".join(suite.hash for suite in suites).encode()).hexdigest()
     yield {
@@ -85,6 +92,17 @@ def play_order(order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenari
         "hash": suites[0].hash if len(suites) == 1 else whole,
         "verdict": _judge(order, suites, make_llm) if order.policy is not None else None,
     }
+
+
+def _take_recording(result: ScenarioResult, *, has_room: bool) -> JsonObject:
+    """Returns the name of a failed call's recording with its strip; deletes it without room for more."""
+    sound = result.played.sound if result.played is not None else None
+    if result.played is None or sound is None or result.has_passed:
+        return {}
+    if not has_room:
+        sound.recording.unlink(missing_ok=True)
+        return {}
+    return {"recording": sound.recording.name, "strip": describe_strip(result.played)}
 
 
 def describe_result(result: ScenarioResult) -> JsonObject:

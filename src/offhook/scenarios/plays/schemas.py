@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, Field
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.runs.strips.schemas import StripMark, StripStep
 from offhook.scenarios.plays.publish_gate import REQUIRED, GateState
 from offhook.scenarios.plays.service import DEFAULT_CPU_S, MAX_CPU_S, MAX_SEEDS, WantedPlay
 from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
@@ -107,9 +108,20 @@ class PlayedSoundResponse(BaseModel):
     talk_overs: int = Field(description="Turns in which the agent began to speak while the caller did")
 
 
+class PlayedStripResponse(BaseModel):
+    """The call strip. Times are seconds of the recording."""
+
+    seconds: float
+    caller: list[int] = Field(description="Loudness of the caller, 0 to 255, in bars of equal length")
+    agent: list[int]
+    steps: list[StripStep]
+    marks: list[StripMark]
+
+
 class ScenarioResultResponse(BaseModel):
     """The result of one scenario with one seed. ``hash`` covers its events, and its recording if it has sound."""
 
+    id: int
     name: str
     title: str
     seed: int
@@ -123,14 +135,18 @@ class ScenarioResultResponse(BaseModel):
     outcome: str | None
     duration_s: float
     sound: PlayedSoundResponse | None = Field(default=None, description="Null for text")
+    has_recording: bool = Field(description="True for failed calls with sound, at most 20 of a play")
+    strip: PlayedStripResponse | None = Field(default=None, description="Null without a recording")
 
     @classmethod
     def from_result(cls, row: PlayedScenarioResult) -> "ScenarioResultResponse":
         return cls(
+            id=row.id,
             name=row.name,
             title=row.title,
             seed=row.seed,
             passed=row.has_passed,
+            has_recording="recording_key" in row.outcome,
             hash=row.hash,
             faults=[ScenarioFaultResponse.model_validate(fault) for fault in row.faults],
             transcript=[ScenarioTurnResponse.model_validate(turn) for turn in row.turns],

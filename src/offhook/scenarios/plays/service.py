@@ -11,8 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.jobs.queue import enqueue
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.scenarios.agents import load_scenarios
-from offhook.scenarios.errors import NoScenarios, ScenarioNotFound, ScenarioPlayNotFound, TooManyPlays
-from offhook.scenarios.plays import repository
+from offhook.scenarios.errors import (
+    NoScenarios,
+    ScenarioNotFound,
+    ScenarioPlayNotFound,
+    ScenarioRecordingNotFound,
+    TooManyPlays,
+)
+from offhook.scenarios.plays import recording_queries, repository
 from offhook.scenarios.tables import TEXT, PlayedScenarioResult, ScenarioPlay
 from offhook.workflows import service as workflows
 
@@ -95,6 +101,19 @@ async def list_results(
     """Returns what came of each scenario so far. Raises ScenarioPlayNotFound (404)."""
     play = await get_play(session, organization_id, workflow_id, play_id)
     return await repository.list_results(session, organization_id, play.id)
+
+
+async def find_recording_key(
+    session: AsyncSession, organization_id: int, workflow_id: int, play_id: int, result_id: int
+) -> tuple[str, str]:
+    """Returns the key of a result's recording, and a name for the file. Raises ScenarioPlayNotFound,
+    ScenarioRecordingNotFound (404)."""
+    play = await get_play(session, organization_id, workflow_id, play_id)
+    result = await recording_queries.find_result(session, organization_id, play.id, result_id)
+    key = result.outcome.get("recording_key") if result is not None else None
+    if result is None or key is None:
+        raise ScenarioRecordingNotFound
+    return str(key), f"{result.name}-{result.seed}.wav"
 
 
 async def list_latest_results(

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import structlog
@@ -21,6 +20,7 @@ from offhook.kit.json_values import JsonObject, sanitize_json
 from offhook.scenarios.plays import repository
 from offhook.scenarios.plays.content import gather_content
 from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.plays.recordings import PlayRecordings
 from offhook.scenarios.processes import start_program
 from offhook.scenarios.tables import SOUND, TEXT, ScenarioPlay
 from offhook.webhooks.service import publish_event
@@ -33,17 +33,32 @@ STORE_INTERVAL_S: Final = 0.5
 WALL_FACTOR: Final = 10
 KEPT_PLAYS: Final = 50
 # What is stored of a result's conversation beside its words.
-_OUTCOME: Final = ("edges", "keyed_edges", "nodes", "tools", "failed_tools", "end", "outcome", "duration_s", "sound")
+_OUTCOME: Final = (
+    "edges",
+    "keyed_edges",
+    "nodes",
+    "tools",
+    "failed_tools",
+    "end",
+    "outcome",
+    "duration_s",
+    "sound",
+    "strip",
+)
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class _Progress:
-    """What a play has said so far. ``unstored`` are results that no row has yet."""
+    """What a play has said so far. ``unstored`` are results that no row has yet, ``recordings`` the names of files in
+    ``folder`` for some of them."""
+
+    folder: str = ""
 
     passed: int = 0
     done: int = 0
     unstored: list[dict[str, Any]] = field(default_factory=list)
+    recordings: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     end: dict[str, Any] | None = None
     error: str | None = None
 
@@ -68,6 +83,8 @@ class _Progress:
                 "outcome": sanitize_json(rest),
             }
         )
+        if "recording" in result:
+            self.recordings.append((self.unstored[-1], str(result["recording"])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +100,15 @@ class ScenarioPlayJob:
     Without a folder of models the offline agent compares words, not meanings.
     """
 
-    def __init__(self, db: Database, models_folder: Path | None, program: Sequence[str] = PROGRAM) -> None:
+    def __init__(
+        self,
+        db: Database,
+        recordings: PlayRecordings,
+        models_folder: Path | None,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
         self._db = db
+        self._recordings = recordings
         self._program = program
         self._models_folder = models_folder
 
@@ -95,7 +119,9 @@ class ScenarioPlayJob:
             return
         progress, budget_s = _Progress(), order.budget_s
         async with AsyncExitStack() as stack:
-            arguments = str(budget_s), str(self._models_folder or ""), await _open_folder(stack, order)
+            if order.has_sound:
+                progress.folder = str(stack.enter_context(self._recordings.open_folder()))
+            arguments = str(budget_s), str(self._models_folder or ""), progress.folder
             process = await stack.enter_async_context(start_program(self._program, order.text, *arguments))
             limit = asyncio.timeout(budget_s * WALL_FACTOR)
             try:
@@ -162,6 +188,12 @@ class ScenarioPlayJob:
 
     async def _store(self, organization_id: int, play_id: int, progress: _Progress) -> bool:
         """Stores what came since the last time; False when the play is canceled."""
+        recordings, progress.recordings = progress.recordings, []
+        for row, name in recordings:
+            file = Path(progress.folder) / Path(name).name
+            key = await self._recordings.keep_recording(organization_id, play_id, file)
+            if key is not None:
+                row["outcome"]["recording_key"] = key
         rows, progress.unstored = progress.unstored, []
         async with self._db.transaction() as session:
             play = await repository.find_play(session, organization_id, play_id, for_update=True)
@@ -191,15 +223,6 @@ class ScenarioPlayJob:
             }
             await publish_event(session, organization_id, "scenarios.played", data, key=f"scenarios.played:{play_id}")
         log.info("scenarios_played", play_id=play_id, state=values["state"], done=progress.done)
-
-
-async def _open_folder(stack: AsyncExitStack, order: _ProgramOrder) -> str:
-    """Returns a folder for recordings, which is deleted at the end; nothing for a play of text."""
-    if not order.has_sound:
-        return ""
-    folder = await asyncio.to_thread(TemporaryDirectory, prefix="offhook-play-", ignore_cleanup_errors=True)
-    stack.push_async_callback(asyncio.to_thread, folder.cleanup)
-    return folder.name
 
 
 def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mapping[str, Any]:

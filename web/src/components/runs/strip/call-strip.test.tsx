@@ -7,7 +7,6 @@ import { CallStrip } from "./call-strip";
 import { describeStrip, groupMarks, heightsOf, stepColors, type Strip, ticksOf } from "./strip-shapes";
 
 const STRIP: Strip = {
-  workflow_run_id: 7,
   seconds: 20,
   caller: [0, 255, 0, 64],
   agent: [255, 0, 255, 0],

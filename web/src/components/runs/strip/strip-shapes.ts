@@ -3,7 +3,7 @@
 import { formatClock, formatMilliseconds } from "../../../lib/format/format";
 import type { Schema } from "../../../lib/api/types";
 
-export type Strip = Schema<"CallStrip">;
+export type Strip = Omit<Schema<"CallStrip">, "workflow_run_id">;
 export type Mark = Schema<"StripMark">;
 export type MarkKind = Mark["kind"];
 

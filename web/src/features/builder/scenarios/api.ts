@@ -100,6 +100,7 @@ export function useNewestPlay(id: number) {
 interface Order {
   /** None: all of them. */
   names: string[];
+  hasSound: boolean;
   /** The draft without one. */
   version?: number | undefined;
 }
@@ -108,14 +109,15 @@ interface Order {
 export function useOrderPlay(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ names, version }: Order) =>
+    mutationFn: ({ names, hasSound, version }: Order) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/scenario-plays", {
           params: agentPath(id),
           body: {
             scenarios: names,
             seeds: [0],
-            cpu_budget_s: 60,
+            mode: hasSound ? "sound" : "text",
+            cpu_budget_s: hasSound ? 300 : 60,
             ...(version === undefined ? {} : { version }),
           },
         }),

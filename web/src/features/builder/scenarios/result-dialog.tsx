@@ -1,9 +1,12 @@
-/** A conversation that was played, opened at the turn that failed, with everything that did not hold. */
+/** A conversation that was played, opened at the turn that failed, with everything that did not hold and its sound. */
 
 import { Alert, Stack, Text } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import { Dialog } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
+import { PlayerBar } from "../../../components/runs/player/player";
+import { usePlayer } from "../../../components/runs/player/use-player";
+import { formatClock } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 import { type LatestResult, type PlayedResult, usePlayedResults } from "./api";
 import { faultSentence } from "./scenario";
@@ -20,7 +23,7 @@ export function ResultDialog({ result, onClose }: { result: LatestResult; onClos
           return played === undefined ? (
             <Text fz="sm">This conversation is no longer stored. Run the scenario again.</Text>
           ) : (
-            <Conversation played={played} />
+            <Conversation played={played} playId={result.play_id} />
           );
         }}
       </Loaded>
@@ -28,9 +31,18 @@ export function ResultDialog({ result, onClose }: { result: LatestResult; onClos
   );
 }
 
-function Conversation({ played }: { played: PlayedResult }) {
+/** Before a turn: what it answers is heard. */
+const LEAD_S = 1;
+
+function Conversation({ played, playId }: { played: PlayedResult; playId: number }) {
   const { agent, document } = useEditorContext();
   const failedTurn = played.faults.find((fault) => fault.turn !== null)?.turn ?? null;
+  const starts = played.has_recording ? (played.sound?.began_at_s ?? []) : [];
+  const failedAt = starts[played.transcript.findIndex((turn) => turn.turn !== null && turn.turn === failedTurn)];
+  const address = played.has_recording
+    ? `/api/v1/workflow/${agent.id}/scenario-plays/${playId}/results/${played.id}/recording`
+    : null;
+  const player = usePlayer(address, Math.max(0, (failedAt ?? 0) - LEAD_S));
   const failed = useRef<HTMLLIElement>(null);
   useEffect(() => {
     // Braces: some browsers return a promise, which React would call as the effect's end.
@@ -52,10 +64,22 @@ function Conversation({ played }: { played: PlayedResult }) {
           </ul>
         </Alert>
       )}
+      {address !== null && (
+        <section className={classes.recording} aria-label="Recording">
+          <PlayerBar
+            player={player}
+            address={address}
+            strip={played.strip ?? undefined}
+            hasFailed={played.strip == null}
+            download={null}
+          />
+        </section>
+      )}
       <div role="region" aria-label="Conversation" tabIndex={0} className={classes.conversation}>
         <ol>
           {played.transcript.map((turn, index) => {
             const isFailed = turn.turn !== null && turn.turn === failedTurn;
+            const startS = starts[index];
             return (
               <li
                 key={index}
@@ -63,6 +87,16 @@ function Conversation({ played }: { played: PlayedResult }) {
                 data-failed={isFailed || undefined}
                 aria-current={isFailed || undefined}
               >
+                {startS !== undefined && (
+                  <button
+                    type="button"
+                    className={classes.time}
+                    aria-label={`Go to ${formatClock(startS * 1000)} in the recording`}
+                    onClick={() => player.seek(startS)}
+                  >
+                    {formatClock(startS * 1000)}
+                  </button>
+                )}
                 {turn.caller !== null && (
                   <p>
                     <b>Caller</b> {turn.caller}

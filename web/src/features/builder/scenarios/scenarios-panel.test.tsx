@@ -116,7 +116,7 @@ it("runs all, can be canceled, and says in words what did not hold", async () =>
   server.on(`GET ${AGENT}/scenario-plays`, { body: [PLAY] });
   await user.click(screen.getByRole("button", { name: "Run all" }));
   expect(await screen.findByText("Running: 0 of 1")).toBeTruthy();
-  expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], cpu_budget_s: 60 });
+  expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "text", cpu_budget_s: 60 });
   const canceled = { ...PLAY, state: "canceled", finished_at: PLAY.created_at };
   server.on(`POST ${AGENT}/scenario-plays/9/cancel`, { body: canceled });
   server.on(`GET ${AGENT}/scenario-plays`, { body: [canceled] });
@@ -135,6 +135,39 @@ it("opens the conversation at the turn that failed", async () => {
   await user.click(await screen.findByRole("button", { name: "Show conversation of Books a table" }));
   const turns = within(await screen.findByRole("region", { name: "Conversation" })).getAllByRole("listitem");
   expect(turns.map((turn) => turn.getAttribute("aria-current"))).toEqual([null, "true"]);
+});
+
+it("runs with sound, and opens a failed call at its turn with its strip and recording", async () => {
+  const { user, server } = await renderPanel([BOOKS], { results: [RESULT] });
+  server.on(`POST ${AGENT}/scenario-plays`, { body: PLAY });
+  await user.click(await screen.findByRole("switch", { name: "With sound" }));
+  await user.click(screen.getByRole("button", { name: "Run all" }));
+  await waitFor(() =>
+    expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "sound", cpu_budget_s: 300 }),
+  );
+  const strip = {
+    seconds: 20,
+    caller: [0, 9],
+    agent: [9, 0],
+    steps: [{ node_id: "bye", name: "Goodbye", kind: "endNode", start_s: 0, end_s: 20 }],
+    marks: [],
+  };
+  const transcript = [
+    { caller: null, agent: "Hello.", turn: null },
+    { caller: "a table", agent: "Which day?", turn: 0 },
+  ];
+  const heard = { id: 3, has_recording: true, strip, sound: { began_at_s: [0, 7.5] } };
+  server.on(`GET ${AGENT}/scenario-plays/9/results`, {
+    body: [{ ...RESULT, ...heard, faults: [FAULT], transcript }],
+  });
+  await user.click(screen.getByRole("button", { name: "Show conversation of Books a table" }));
+  const recording = within(await screen.findByRole("region", { name: "Recording" }));
+  expect(recording.getByRole("list", { name: "Steps of the call" })).toBeTruthy();
+  const audio = recording.getByLabelText<HTMLAudioElement>("Recording: caller left, agent right");
+  expect(audio.getAttribute("src")).toBe(`${AGENT}/scenario-plays/9/results/3/recording`);
+  expect(audio.currentTime).toBe(6.5);
+  await user.click(screen.getByRole("button", { name: "Go to 0:07 in the recording" }));
+  expect(audio.currentTime).toBe(7.5);
 });
 
 it("opens what is made of a run, under a name that is free, and keeps what the form does not show", async () => {

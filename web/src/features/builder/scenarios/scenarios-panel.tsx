@@ -1,6 +1,6 @@
 /** The agent's scenarios: what came of each one last, and a run of one or all of them with the draft. */
 
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Switch, Text } from "@mantine/core";
 import { Play as PlayIcon, Plus, ListPlus, Table2 } from "lucide-react";
 import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
@@ -61,7 +61,7 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
               ) : (
                 <Stack gap={8} className={classes.head}>
                   <Text fz="sm" c="dimmed">
-                    Conversations that this agent must be able to hold. They run as text, offline, and cost nothing.
+                    Conversations that this agent must be able to hold. They run offline and cost nothing.
                   </Text>
                   <Group gap={8}>
                     {canEdit && (
@@ -90,6 +90,14 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                     >
                       By version
                     </Button>
+                    {canEdit && (
+                      <Switch
+                        size="xs"
+                        label="With sound"
+                        checked={plays.hasSound}
+                        onChange={(event) => plays.setHasSound(event.currentTarget.checked)}
+                      />
+                    )}
                   </Group>
                 </Stack>
               )}

@@ -11,6 +11,9 @@ export interface Plays {
   error: Error | null;
   /** Runs these scenarios, or all, with the draft or with a version by its number. */
   run: (names: string[], version?: number) => void;
+  /** As whole calls, not as text. */
+  hasSound: boolean;
+  setHasSound: (hasSound: boolean) => void;
 }
 
 /** When a play is over, what came of it is fetched. */
@@ -19,6 +22,7 @@ export function usePlays(): Plays {
   const refresh = useRefresh(agent.id);
   const order = useOrderPlay(agent.id);
   const play = useNewestPlay(agent.id).data?.[0];
+  const [hasSound, setHasSound] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
   const followed = isOpen(play) ? play?.id : undefined;
   useEffect(() => {
@@ -29,8 +33,8 @@ export function usePlays(): Plays {
   const run = (names: string[], version?: number) => {
     setProblem(null);
     flush()
-      .then(() => order.mutateAsync({ names, version }))
+      .then(() => order.mutateAsync({ names, hasSound, version }))
       .catch((error: unknown) => setProblem(error instanceof Error ? error : new Error(messageOf(error))));
   };
-  return { play, error: problem, run };
+  return { play, error: problem, run, hasSound, setHasSound };
 }

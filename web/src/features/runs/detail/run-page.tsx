@@ -8,6 +8,8 @@ import { Fact } from "../../../components/layout/fact";
 import { Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
+import { PlayerBar } from "../../../components/runs/player/player";
+import { usePlayer } from "../../../components/runs/player/use-player";
 import { ResultBadge } from "../../../components/runs/result-badge";
 import { RunBadge } from "../../../components/runs/run-badge";
 import { Transcript } from "../../../components/runs/transcript";
@@ -26,13 +28,11 @@ import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { MakeScenario } from "./make-scenario";
 import { NotesPanel } from "./notes-panel";
-import { PlayerBar } from "../player/player";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
 import { showHeardTurn, TurnsPanel } from "./turns-panel";
-import { usePlayer } from "../player/use-player";
 
 /** `startAt`: seconds of the recording that a link leads to. */
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {

@@ -1,10 +1,10 @@
-/** The head of a run: its strip over the full width, to be listened to from any point. */
+/** A recording: its strip over the full width, to be listened to from any point. */
 
 import { ActionIcon, Group, SegmentedControl, Skeleton, Text } from "@mantine/core";
 import { Pause, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { CallStrip } from "../../../components/runs/strip/call-strip";
-import type { Strip } from "../../../components/runs/strip/strip-shapes";
+import { CallStrip } from "../strip/call-strip";
+import type { Strip } from "../strip/strip-shapes";
 import { formatClock } from "../../../lib/format/format";
 import classes from "./player.module.css";
 import type { Player } from "./use-player";
