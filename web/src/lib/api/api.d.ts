@@ -4557,6 +4557,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/scenario-plays/{play_id}/results/{result_id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Scenario Recording
+         * @description Returns the recording of a failed call with sound, a stereo WAV file: caller left, agent right.
+         */
+        get: operations["get_scenario_recording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/scenario-proposals": {
         parameters: {
             query?: never;
@@ -5843,6 +5863,8 @@ export interface components {
             /**
              * @default {
              *       "hesitates": 0,
+             *       "interrupts": 0,
+             *       "speed": 1,
              *       "wrong_answers": 0,
              *       "wrong_sentences": [
              *         "The weather is nice today."
@@ -8450,6 +8472,9 @@ export interface components {
          * Manner
          * @description How the caller talks. ``hesitates`` is the share of sentences that begin with a filler; ``wrong_answers`` is how
          *     often one of ``wrong_sentences`` comes before the right one. The seed chooses where.
+         *
+         *     With sound a pause follows the filler, ``interrupts`` is the share of the turns' sentences that begin while the agent
+         *     speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute.
          */
         Manner: {
             /**
@@ -8457,6 +8482,18 @@ export interface components {
              * @default 0
              */
             hesitates: number;
+            /**
+             * Interrupts
+             * @default 0
+             */
+            interrupts: number;
+            /**
+             * Speed
+             * @default 1
+             */
+            speed: number;
+            /** Voice */
+            voice?: string | null;
             /**
              * Wrong Answers
              * @default 0
@@ -8992,6 +9029,13 @@ export interface components {
              */
             cpu_budget_s: number;
             /**
+             * Mode
+             * @description `sound`: whole calls with voices, which get no verdict
+             * @default text
+             * @enum {string}
+             */
+            mode: "text" | "sound";
+            /**
              * Scenarios
              * @description Names; empty: all of them
              */
@@ -9364,6 +9408,67 @@ export interface components {
             time_warning?: string | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * PlayedSoundResponse
+         * @description What was heard. An answer is the silence between the caller's last sound and the agent's first.
+         */
+        PlayedSoundResponse: {
+            /** Answers */
+            answers: number;
+            /**
+             * Began At S
+             * @description When each turn of the transcript began, in seconds of the recording
+             */
+            began_at_s: number[];
+            /**
+             * Interruptions
+             * @description How often the caller interrupted the agent
+             */
+            interruptions: number;
+            /** Max Answer Ms */
+            max_answer_ms: number | null;
+            /**
+             * Max Yield Ms
+             * @description The longest that it went on before it stopped
+             */
+            max_yield_ms: number | null;
+            /** Mean Answer Ms */
+            mean_answer_ms: number | null;
+            /**
+             * Recording Hash
+             * @description SHA-256 of the recording's bytes
+             */
+            recording_hash: string;
+            /**
+             * Talk Overs
+             * @description Turns in which the agent began to speak while the caller did
+             */
+            talk_overs: number;
+            /**
+             * Yields
+             * @description How often the agent stopped because of it
+             */
+            yields: number;
+        };
+        /**
+         * PlayedStripResponse
+         * @description The call strip. Times are seconds of the recording.
+         */
+        PlayedStripResponse: {
+            /** Agent */
+            agent: number[];
+            /**
+             * Caller
+             * @description Loudness of the caller, 0 to 255, in bars of equal length
+             */
+            caller: number[];
+            /** Marks */
+            marks: components["schemas"]["StripMark"][];
+            /** Seconds */
+            seconds: number;
+            /** Steps */
+            steps: components["schemas"]["StripStep"][];
         };
         /**
          * PreferencesResponse
@@ -10911,6 +11016,9 @@ export interface components {
          *     others between them. ``end`` is the node that ended the conversation; ``is_over: false``
          *     means that it goes on. ``variables`` names some of the extracted values; null: nothing was extracted. ``tools`` are
          *     all calls, in order. ``seconds`` is the length on virtual time, with speech at a usual speed.
+         *
+         *     Only calls with sound have ``max_answer_ms``, the longest silence before an answer, ``max_yield_ms``, how long the agent
+         *     goes on when the caller interrupts, and ``max_talk_overs``, how often it begins while the caller speaks.
          */
         ScenarioExpectation: {
             /** Edges */
@@ -10933,10 +11041,16 @@ export interface components {
             is_over?: boolean | null;
             /** Keyed Edges */
             keyed_edges?: string[] | null;
+            /** Max Answer Ms */
+            max_answer_ms?: number | null;
             /** Max Seconds */
             max_seconds?: number | null;
+            /** Max Talk Overs */
+            max_talk_overs?: number | null;
             /** Max Turns */
             max_turns?: number | null;
+            /** Max Yield Ms */
+            max_yield_ms?: number | null;
             /**
              * Never Says
              * @default []
@@ -11011,7 +11125,7 @@ export interface components {
         /**
          * ScenarioPlayResponse
          * @description ``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-         *     ``verdict`` is the publish gate's, for plays of all scenarios of an agent.
+         *     ``verdict`` is the publish gate's, for plays of all scenarios of an agent by text.
          */
         ScenarioPlayResponse: {
             /** Content Hash */
@@ -11033,6 +11147,11 @@ export interface components {
             finished_at: string | null;
             /** Id */
             id: number;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "text" | "sound";
             /** Passed */
             passed: number;
             /** Result Hash */
@@ -11092,7 +11211,7 @@ export interface components {
         };
         /**
          * ScenarioResultResponse
-         * @description The result of one scenario with one seed. ``hash`` covers its events.
+         * @description The result of one scenario with one seed. ``hash`` covers its events, and its recording if it has sound.
          */
         ScenarioResultResponse: {
             /** Duration S */
@@ -11103,8 +11222,15 @@ export interface components {
             end: string | null;
             /** Faults */
             faults: components["schemas"]["ScenarioFaultResponse"][];
+            /**
+             * Has Recording
+             * @description True for failed calls with sound, at most 20 of a play
+             */
+            has_recording: boolean;
             /** Hash */
             hash: string;
+            /** Id */
+            id: number;
             /** Name */
             name: string;
             /** Nodes */
@@ -11115,6 +11241,10 @@ export interface components {
             passed: boolean;
             /** Seed */
             seed: number;
+            /** @description Null for text */
+            sound?: components["schemas"]["PlayedSoundResponse"] | null;
+            /** @description Null without a recording */
+            strip?: components["schemas"]["PlayedStripResponse"] | null;
             /** Title */
             title: string;
             /** Transcript */
@@ -39580,6 +39710,106 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ScenarioResultResponse"][];
                 };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_scenario_recording: {
+        parameters: {
+            query?: never;
+            header?: {
+                Range?: string | null;
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                play_id: number;
+                result_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": unknown;
+                };
+            };
+            /** @description A range of the file */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The credential is missing or invalid */
             401: {
