@@ -162,3 +162,23 @@ def test_a_scenario_is_made_of_a_conversation(page: Page, agent: int) -> None:
     row.get_by_role("button", name=f"Run Call {chat}").click()
     expect(row.get_by_text("Passed")).to_be_visible(timeout=SLOW_MS)
     looks_right(page, "made-and-run")
+
+
+def test_a_scenario_that_fails_with_sound_is_heard_from_its_turn(page: Page, agent: int) -> None:
+    scenario = {"name": "wrong", "caller": {"turns": [{"say": "Hello", "agent_says": "pineapple"}]}}
+    ask(page, "PUT", f"/workflow/{agent}/scenarios/wrong", {**scenario, "expect": {"never_says": ["refund"]}})
+    page.goto(f"/agents/{agent}")
+    page.reload()
+    page.get_by_text("Scenarios", exact=True).click()
+    page.get_by_role("switch", name="With sound").check(force=True)
+    page.get_by_role("button", name="Run wrong").click()
+    expect(page.get_by_text(re.compile("^Turn 1: .*pineapple"))).to_be_visible(timeout=SLOW_MS)
+    page.get_by_role("button", name="Show conversation of wrong").click()
+    recording = page.get_by_role("dialog").get_by_role("region", name="Recording")
+    expect(recording.get_by_role("list", name="Steps of the call")).to_be_visible()
+    audio = recording.locator("audio")
+    began_s = audio.evaluate("audio => audio.currentTime")
+    assert began_s > 1, "the greeting comes before the turn that failed"
+    looks_right(page, "heard")
+    recording.get_by_role("button", name="Play").click()
+    page.wait_for_function("began => document.querySelector('audio').currentTime > began + 0.5", arg=began_s)

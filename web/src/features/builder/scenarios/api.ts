@@ -79,6 +79,22 @@ export function useDeleteScenario(id: number) {
   });
 }
 
+/** The recording of a failed call with sound, fetched as a whole: audio elements send no credentials. */
+export function usePlayedSound(id: number, play: number, result: PlayedResult) {
+  return useQuery({
+    queryKey: ["agent", id, "scenario-recording", result.id],
+    enabled: result.has_recording,
+    staleTime: Infinity,
+    queryFn: () =>
+      unwrap(
+        api.GET("/api/v1/workflow/{workflow_id}/scenario-plays/{play_id}/results/{result_id}/recording", {
+          params: { path: { workflow_id: id, play_id: play, result_id: result.id } },
+          parseAs: "blob",
+        }),
+      ),
+  });
+}
+
 export function isOpen(play: Play | undefined): boolean {
   return play?.state === "queued" || play?.state === "running";
 }

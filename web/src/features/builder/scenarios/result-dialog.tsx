@@ -1,14 +1,15 @@
 /** A conversation that was played, opened at the turn that failed, with everything that did not hold and its sound. */
 
 import { Alert, Stack, Text } from "@mantine/core";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Dialog } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { PlayerBar } from "../../../components/runs/player/player";
 import { usePlayer } from "../../../components/runs/player/use-player";
+import { messageOf } from "../../../lib/api/errors";
 import { formatClock } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
-import { type LatestResult, type PlayedResult, usePlayedResults } from "./api";
+import { type LatestResult, type PlayedResult, usePlayedResults, usePlayedSound } from "./api";
 import { faultSentence } from "./scenario";
 import classes from "./scenarios.module.css";
 
@@ -31,6 +32,18 @@ export function ResultDialog({ result, onClose }: { result: LatestResult; onClos
   );
 }
 
+/** An address for as long as it is shown. */
+function useAddress(content: Blob | undefined): string | null {
+  const [address, setAddress] = useState<string | null>(null);
+  useEffect(() => {
+    if (content === undefined) return;
+    const made = URL.createObjectURL(content);
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [content]);
+  return address;
+}
+
 /** Before a turn: what it answers is heard. */
 const LEAD_S = 1;
 
@@ -39,9 +52,8 @@ function Conversation({ played, playId }: { played: PlayedResult; playId: number
   const failedTurn = played.faults.find((fault) => fault.turn !== null)?.turn ?? null;
   const starts = played.has_recording ? (played.sound?.began_at_s ?? []) : [];
   const failedAt = starts[played.transcript.findIndex((turn) => turn.turn !== null && turn.turn === failedTurn)];
-  const address = played.has_recording
-    ? `/api/v1/workflow/${agent.id}/scenario-plays/${playId}/results/${played.id}/recording`
-    : null;
+  const sound = usePlayedSound(agent.id, playId, played);
+  const address = useAddress(sound.data);
   const player = usePlayer(address, Math.max(0, (failedAt ?? 0) - LEAD_S));
   const failed = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -74,6 +86,11 @@ function Conversation({ played, playId }: { played: PlayedResult; playId: number
             download={null}
           />
         </section>
+      )}
+      {sound.isError && (
+        <Text fz="sm" c="dimmed">
+          The recording could not be loaded. {messageOf(sound.error)}
+        </Text>
       )}
       <div role="region" aria-label="Conversation" tabIndex={0} className={classes.conversation}>
         <ol>
