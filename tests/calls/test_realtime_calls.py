@@ -1,5 +1,7 @@
 """A speech-to-speech model in a call of a real server: what is stored of it, what it costs, and why it has no journal."""
 
+from decimal import Decimal
+
 import pytest
 from sqlalchemy import select
 
@@ -9,12 +11,12 @@ from offhook.runs.errors import JournalNotKept
 from offhook.runs.tables import RunCostLine
 from offhook.scenarios.replays.service import load_replayable
 from tests.calls.conftest import LiveServer
-from tests.voice.speech_to_speech.spoken_call import GEMINI, OPENAI, VendorKind, answer, spoken_agent
+from tests.voice.speech_to_speech.spoken_call import VENDORS, VendorKind, answer, spoken_agent
 
 GREETING = "Hello, how can I help?"
 
 
-@pytest.mark.parametrize("kind", [OPENAI, GEMINI], ids=lambda kind: kind.provider)
+@pytest.mark.parametrize("kind", VENDORS, ids=lambda kind: kind.provider)
 async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root, kind: VendorKind) -> None:
     async with kind.open(answer(GREETING), answer("", "done")) as lab:
         server.models.realtime = lab.model
@@ -34,14 +36,17 @@ async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root, 
 
     (used,) = run["usage"]["realtime"]
     assert (used["provider"], used["model"], used["calls"]) == (kind.provider, kind.model, 2)
-    assert used["audio_output_tokens"] == lab.server.counted_tokens()["audio_output_tokens"]
+    assert used[kind.spoken_unit] == lab.server.counted_usage()[kind.spoken_unit]
     # the price table knows the model; the scripted ones beside it are unpriced
     assert not [line for line in run["usage"]["unpriced"] if line["kind"] == "realtime"]
 
     async with root.db.transaction() as session:
         lines = await session.scalars(select(RunCostLine).where(RunCostLine.kind == "realtime"))
         by_unit = {line.unit: line.quantity for line in lines}
-        assert by_unit["audio_output"] == used["audio_output_tokens"]
-        assert set(by_unit) >= {"text_input", "audio_input", "audio_output"}
+        if kind.spoken_unit == "seconds":
+            assert by_unit == {"second": Decimal(str(used["seconds"]))}
+        else:
+            assert by_unit["audio_output"] == used["audio_output_tokens"]
+            assert set(by_unit) >= {"text_input", "audio_input", "audio_output"}
         with pytest.raises(JournalNotKept, match="realtime model"):
             await load_replayable(session, root.get(RunServices).live.journals, run_id)

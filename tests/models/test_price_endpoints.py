@@ -36,6 +36,20 @@ async def test_anonymous_and_wrong_role(client: AsyncClient, org: OrgFixture) ->
     assert (await client.get(PATH)).status_code == 401
 
 
+async def test_a_realtime_model_costs_by_tokens_or_by_time(client: AsyncClient, org: OrgFixture) -> None:
+    timed = {**NAMED, "kind": "realtime", "provider": "xai_voice", "model": "grok-voice-latest"}
+    for amounts, status in (
+        ({"minute": "0.07", "message": "0.003"}, 200),
+        ({"minute": "0.07"}, 422),
+        ({"minute": "0.07", "message": "0.003", "text_input_million": 1}, 422),
+    ):
+        answer = await client.put(PATH, json=timed | amounts, headers=org.key_headers)
+        assert answer.status_code == status, answer.text
+    (price,) = await own(client, org)
+    assert (float(price["minute"]), float(price["message"])) == (0.07, 0.003)
+    assert price["audio_input_million"] is None
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -5,11 +5,12 @@ is in Hz. Every method that talks to a vendor raises only :class:`ModelError` (c
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from offhook.kit.json_values import JsonObject
 from offhook.models.speech.formats import SessionFormats
+from offhook.models.speech.speech_usage import SpeechUsage
 
 
 class ModelError(Exception):
@@ -257,23 +258,6 @@ class SpeechCapabilities:
     can_edit: bool
     max_session_s: float | None
     min_commit_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class SpeechUsage:
-    """The tokens of one response by modality; cached ones are not part of the other input."""
-
-    text_input_tokens: int = 0
-    text_cached_tokens: int = 0
-    text_output_tokens: int = 0
-    audio_input_tokens: int = 0
-    audio_cached_tokens: int = 0
-    audio_output_tokens: int = 0
-
-    def counts(self) -> dict[str, int]:
-        """Returns the numbers by name, without zeros."""
-        values = {field.name: int(getattr(self, field.name)) for field in fields(self)}
-        return {name: value for name, value in values.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from offhook.models.ports import LlmRequest, LlmUsage, ModelRef, SpeechUsage
+from offhook.models.ports import LlmRequest, LlmUsage, ModelRef
+from offhook.models.speech.speech_usage import SpeechUsage
 
 # For English text, by the vendors' own rule of thumb.
 CHARACTERS_PER_TOKEN: Final = 4
@@ -42,14 +43,15 @@ class UsageCounter:
         self._counts[ref]["estimated"] += 1
 
     def add_speech_usage(self, ref: ModelRef, usage: SpeechUsage | None) -> None:
-        """Counts one response of a speech-to-speech model; None: the vendor has not reported its tokens."""
+        """Counts one response of a speech-to-speech model; None: the vendor has not reported its usage."""
         counts = self._counts[ref]
-        counts["calls"] += 1
         if usage is None:
+            counts["calls"] += 1
             counts["unreported_responses"] += 1
             return
-        for name, tokens in usage.counts().items():
-            counts[name] += tokens
+        counts["calls"] += usage.responses
+        for name, amount in usage.counts().items():
+            counts[name] += amount
 
     def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
         """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.voice.speech_to_speech.spoken_call import GEMINI, OPENAI, OpenVendor, VendorKind
+from tests.voice.speech_to_speech.spoken_call import VENDORS, OpenVendor, VendorKind
 
 
-@pytest.fixture(params=[OPENAI, GEMINI], ids=lambda kind: kind.provider)
+@pytest.fixture(params=VENDORS, ids=lambda kind: kind.provider)
 def kind(request: pytest.FixtureRequest) -> VendorKind:
     found: VendorKind = request.param
     return found

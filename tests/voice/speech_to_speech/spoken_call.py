@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -10,13 +11,15 @@ import numpy as np
 
 from offhook.models.providers.gemini_live.model import GeminiLiveModel
 from offhook.models.providers.gemini_live.wire import SPEAK_NOTE
-from offhook.models.providers.openai_realtime.model import OpenAiRealtimeModel
+from offhook.models.providers.openai_realtime.dialect import OpenAiRealtimeDialect
+from offhook.models.speech.realtime_events.model import RealtimeEventsModel
 from offhook.models.vendors import ModelChoice
 from offhook.voice import events
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook_lab.speech.gemini_live import GeminiLiveServer
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
+from offhook_lab.speech.realtime_session import RealtimeEventsServer
 from offhook_lab.speech.tones import ToneDetector, ToneLexicon, ToneWord, speak_tones
 from offhook_lab.speech.voice_model_server import answers_in_turn
 from tests.fakes.clock import run_virtual
@@ -128,13 +131,14 @@ class Vendor:
 
 @dataclass(frozen=True)
 class VendorKind:
-    """One vendor: its emulator, its port, and a model with a voice."""
+    """One vendor: its emulator, its port, and a model with a voice; ``spoken_unit`` is what its speech is charged by."""
 
     provider: str
     model: str
     voice: str
     server: Callable[..., Any]
     port: Callable[[ModelChoice], Any]
+    spoken_unit: str = "audio_output_tokens"
 
     @asynccontextmanager
     async def open(self, *answers: ModelAnswer, model: str = "", key: str = "lab-key") -> AsyncIterator[Vendor]:
@@ -146,8 +150,15 @@ class VendorKind:
 
 
 OpenVendor = Callable[..., AbstractAsyncContextManager[Vendor]]
-OPENAI = VendorKind("openai_realtime", "gpt-realtime-2", "marin", OpenAiVoiceModelServer, OpenAiRealtimeModel)
+OPENAI = VendorKind(
+    "openai_realtime",
+    "gpt-realtime-2",
+    "marin",
+    OpenAiVoiceModelServer,
+    partial(RealtimeEventsModel, OpenAiRealtimeDialect()),
+)
 GEMINI = VendorKind("gemini_live", "gemini-3.8-live", "Kore", GeminiLiveServer, GeminiLiveModel)
+VENDORS = (OPENAI, GEMINI)
 
 
 def on_a_line(scenario: Callable[[], Any]) -> None:
@@ -161,5 +172,5 @@ def recorded_call(definition: dict[str, Any], leg: KeptLeg | None = None) -> tup
     return call, recorder
 
 
-def sent(server: OpenAiVoiceModelServer, kind: str) -> Sequence[dict[str, Any]]:
+def sent(server: RealtimeEventsServer, kind: str) -> Sequence[dict[str, Any]]:
     return [message for message in server.messages if message["type"] == kind]

@@ -166,6 +166,6 @@ class TestTurns:
                 call = await lab.carry(booking())
 
                 counted = {"provider": GEMINI.provider, "model": GEMINI.model, "calls": 2}
-                assert call.usage == counted | lab.server.counted_tokens()
+                assert call.usage == counted | lab.server.counted_usage()
 
         on_a_line(scenario)

@@ -7,7 +7,7 @@ import pytest
 from openai.types.realtime import RealtimeClientEvent, RealtimeServerEvent
 from pydantic import BaseModel, TypeAdapter
 
-from offhook.models.providers.openai_realtime.wire import read_usage
+from offhook.models.speech.realtime_events.messages import read_usage
 from tests.fakes.voice import ScriptedTool, Tools
 from tests.voice.speech_to_speech.spoken_call import (
     LONG,

@@ -1,4 +1,4 @@
-"""What the vendor counts: the tokens of every response."""
+"""What the vendor charges: the tokens of every response, or its time."""
 
 from tests.voice.speech_to_speech.spoken_call import (
     LONG,
@@ -21,23 +21,21 @@ class TestReportsOfUsage:
                 lab.server.reports_usage = False
                 call = await lab.carry(SpokenCall(spoken_agent()).says(BOOK, at=4).hangs_up(at=13))
 
-                assert call.usage == {
-                    "provider": kind.provider,
-                    "model": kind.model,
-                    "calls": 2,
-                    "unreported_responses": 2,
-                }
+                # time is counted here
+                is_timed = kind.spoken_unit == "seconds"
+                counted = lab.server.counted_usage() if is_timed else {"unreported_responses": 2}
+                assert call.usage == {"provider": kind.provider, "model": kind.model, "calls": 2, **counted}
 
         on_a_line(scenario)
 
-    def test_a_canceled_response_is_counted(self, vendor: OpenVendor) -> None:
+    def test_a_canceled_response_is_counted(self, vendor: OpenVendor, kind: VendorKind) -> None:
         async def scenario() -> None:
             async with vendor(answer(GREETING), answer(LONG), answer("Of course.")) as lab:
                 call = SpokenCall(spoken_agent()).says("tell me everything", at=4).says("stop please", at=7)
                 await lab.carry(call.hangs_up(at=13))
 
                 assert call.usage["calls"] == len(lab.server.usage) == 3
-                assert call.usage["audio_output_tokens"] == lab.server.counted_tokens()["audio_output_tokens"]
+                assert call.usage[kind.spoken_unit] == lab.server.counted_usage()[kind.spoken_unit]
 
         on_a_line(scenario)
 

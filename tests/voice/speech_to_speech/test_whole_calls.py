@@ -225,7 +225,7 @@ class TestUsage:
                     "provider": kind.provider,
                     "model": kind.model,
                     "calls": 3,
-                    **lab.server.counted_tokens(),
+                    **lab.server.counted_usage(),
                 }
 
         on_a_line(scenario)

@@ -93,8 +93,8 @@ class GeminiLiveServer(VoiceModelServer):
             socket.transport.pause_reading()
             asyncio.get_running_loop().call_later(seconds, socket.transport.resume_reading)
 
-    def counted_tokens(self) -> dict[str, int]:
-        total: dict[str, int] = {}
+    def counted_usage(self) -> dict[str, float]:
+        total: dict[str, float] = {}
         for usage in self.usage:
             for side, name in (("prompt", "input"), ("response", "output")):
                 for part in usage[f"{side}TokensDetails"]:

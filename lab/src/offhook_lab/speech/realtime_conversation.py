@@ -52,13 +52,17 @@ class Entry:
 
 @dataclass(slots=True)
 class VendorConversation:
-    """One session's entries in order. Methods return what the vendor complains about, or nothing."""
+    """One session's entries in order. Methods return what the vendor complains about, or nothing.
+
+    ``assistant_content`` is what the vendor calls the agent's words.
+    """
 
     instructions: str = ""
     tools: list[str] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     # the instructions and functions of each step
     steps: list[tuple[str, list[str]]] = field(default_factory=list)
+    assistant_content: str = "output_text"
     _cached_instructions: str = ""
 
     def begin_step(self, instructions: str, tools: list[str]) -> None:
@@ -76,7 +80,7 @@ class VendorConversation:
             return f"Item with id '{item['id']}' already exists."
         kind, role = item["type"], item.get("role", "")
         if kind == "message":
-            allowed = "output_text" if role == "assistant" else "input_text"
+            allowed = self.assistant_content if role == "assistant" else "input_text"
             if any(part["type"] != allowed for part in item["content"]):
                 return f"Invalid content type for role {role!r}: only {allowed}."
             text = " ".join(part["text"] for part in item["content"])

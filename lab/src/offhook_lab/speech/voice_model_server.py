@@ -78,11 +78,11 @@ class VoiceModelServer(LabServer):
         """Lets the vendor's filter cut the next answer off."""
 
     @abstractmethod
-    def counted_tokens(self) -> dict[str, int]:
-        """Returns all tokens that were reported, by the names of Offhook's usage."""
+    def counted_usage(self) -> dict[str, float]:
+        """Returns all that is charged, by the names of Offhook's usage."""
 
 
-def add_tokens(total: dict[str, int], name: str, tokens: int) -> None:
+def add_tokens(total: dict[str, float], name: str, tokens: int) -> None:
     """Adds tokens to a total without zeros."""
     if tokens:
         total[name] = total.get(name, 0) + tokens

@@ -23,6 +23,8 @@ _MODALITIES: Final = ("text_input", "text_cached", "text_output", "audio_input",
 # A response whose tokens were not reported has no price: it is unpriced, never free.
 _REALTIME_UNITS: Final = {
     **{f"{name}_tokens": (name, f"{name}_million", 1_000_000) for name in _MODALITIES},
+    "seconds": ("second", "minute", 60),
+    "messages": ("text_message", "message", 1),
     "unreported_responses": ("response", "", 1),
 }
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
@@ -35,7 +37,7 @@ class PricedUsage:
     """A quantity of units at ``unit_price_cents`` each, by the price in force since ``price_date``.
 
     ``kind`` is llm, tts, stt, realtime or carrier; ``unit`` is prompt_token, completion_token, character or second, tokens
-    by modality (``audio_input``, ``text_cached`` …), or call for an amount that a carrier reported.
+    by modality (``audio_input``, ``text_cached`` …), text_message, or call for an amount that a carrier reported.
     """
 
     kind: str

@@ -10,19 +10,23 @@ from typing import Any, Final
 
 import yaml
 
-PRICE_KEYS: Final[dict[str, tuple[str, ...]]] = {
-    "llm": ("prompt_million", "completion_million"),
-    "tts": ("character_million",),
-    "stt": ("minute",),
+# The amounts of a price, all of one line; vendors of one kind may charge in different ways.
+PRICE_KEYS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "llm": (("prompt_million", "completion_million"),),
+    "tts": (("character_million",),),
+    "stt": (("minute",),),
     "realtime": (
-        "text_input_million",
-        "text_cached_million",
-        "text_output_million",
-        "audio_input_million",
-        "audio_cached_million",
-        "audio_output_million",
+        (
+            "text_input_million",
+            "text_cached_million",
+            "text_output_million",
+            "audio_input_million",
+            "audio_cached_million",
+            "audio_output_million",
+        ),
+        ("minute", "message"),
     ),
-    "carrier": ("minute",),
+    "carrier": (("minute",),),
 }
 
 
@@ -52,7 +56,7 @@ def price_table() -> tuple[Price, ...]:
             kind=kind,
             provider=provider,
             model=str(row["model"]),
-            dollars={key: Decimal(row[key]) for key in PRICE_KEYS[kind]},
+            dollars={key: Decimal(row[key]) for key in _keys_of(kind, row)},
             step=row.get("step", 1),
             source=row["source"],
             seen=row.get("seen"),
@@ -62,3 +66,8 @@ def price_table() -> tuple[Price, ...]:
         for provider, rows in providers.items()
         for row in rows
     )
+
+
+def _keys_of(kind: str, row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the amounts that a row must have, by the first one that it has."""
+    return next((keys for keys in PRICE_KEYS[kind] if keys[0] in row), PRICE_KEYS[kind][0])

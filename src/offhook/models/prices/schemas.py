@@ -21,7 +21,8 @@ Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
 class Amounts(BaseModel):
     """US dollars: LLMs ``prompt_million`` and ``completion_million``, TTS ``character_million``, STT and carriers ``minute``.
 
-    Realtime models have all six amounts of text and audio: input, cached input and output.
+    Realtime models have all six amounts of text and audio: input, cached input and output. Those whose vendor charges
+    for time have ``minute`` (of audio, sent and received) and ``message`` (one entry of text).
     """
 
     prompt_million: Dollars | None = None
@@ -34,6 +35,7 @@ class Amounts(BaseModel):
     audio_input_million: Dollars | None = None
     audio_cached_million: Dollars | None = None
     audio_output_million: Dollars | None = None
+    message: Dollars | None = None
 
 
 class OwnPriceRequest(Amounts):
@@ -48,14 +50,16 @@ class OwnPriceRequest(Amounts):
 
     @model_validator(mode="after")
     def _has_its_amounts(self) -> Self:
-        given = {name for name in Amounts.model_fields if getattr(self, name) is not None}
-        needed = set(PRICE_KEYS[self.kind])
-        if given != needed:
-            raise ValueError(f"a price of kind {self.kind} must have exactly {' and '.join(PRICE_KEYS[self.kind])}")
+        given = set(self.amounts_by_key())
+        ways = PRICE_KEYS[self.kind]
+        if not any(given == set(keys) for keys in ways):
+            allowed = ", or ".join(" and ".join(keys) for keys in ways)
+            raise ValueError(f"a price of kind {self.kind} must have exactly {allowed}")
         return self
 
     def amounts_by_key(self) -> dict[str, str]:
-        return {name: str(getattr(self, name)) for name in PRICE_KEYS[self.kind]}
+        amounts = {name: getattr(self, name) for name in Amounts.model_fields}
+        return {name: str(amount) for name, amount in amounts.items() if amount is not None}
 
 
 class PriceItem(Amounts):

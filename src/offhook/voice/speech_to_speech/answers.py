@@ -19,11 +19,11 @@ from offhook.models.ports import (
     SpeechEvent,
     SpeechSession,
     SpeechToSpeech,
-    SpeechUsage,
     SpokenPiece,
     TextDelta,
     ToolCalled,
 )
+from offhook.models.speech.speech_usage import SpeechUsage
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.conversation import Conversation

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from offhook.models.ports import ModelError, SpeechEvent, SpeechUsage, SpokenPiece, ToolCall, ToolCalled
+from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.providers.gemini_live import wire
 from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.speech_usage import SpeechUsage
 
 # Words may come after the last audio; the vendor ends a turn when it believes that it was heard.
 LAST_WORDS_S: Final = 0.4

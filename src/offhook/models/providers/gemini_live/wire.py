@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject, JsonValue
-from offhook.models.ports import ModelError, SpeechUsage, ToolCall, ToolSpec
+from offhook.models.ports import ModelError, ToolCall, ToolSpec
 from offhook.models.speech.errors import VendorErrors, is_about_money
 from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.speech_usage import SpeechUsage
 
 # The model only speaks after a user's turn.
 SPEAK_NOTE: Final = "(It is your turn to speak.)"

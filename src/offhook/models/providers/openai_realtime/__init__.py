@@ -1,8 +1,8 @@
 """OpenAI's Realtime models: they hear the caller and speak themselves."""
 
-from offhook.models.providers.openai_realtime.model import OpenAiRealtimeModel
-from offhook.models.speech.vendor_factories import route_for
-from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
+from offhook.models.providers.openai_realtime.dialect import OpenAiRealtimeDialect
+from offhook.models.speech.realtime_events.model import RealtimeEventsVendor
+from offhook.models.vendors import AnyVendor, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 # Context windows from the vendor's model pages.
 _MODELS = (
@@ -14,20 +14,15 @@ _VOICES = ("marin", "cedar", "alloy", "ash", "ballad", "coral", "echo", "sage", 
 
 
 def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
-    def build(choice: ModelChoice) -> OpenAiRealtimeModel:
-        return OpenAiRealtimeModel(choice, route_for(choice, parts))
-
-    async def check(choice: ModelChoice) -> None:
-        await build(choice).check_access()
-
+    ours = RealtimeEventsVendor(OpenAiRealtimeDialect(), parts)
     return (
         ModelVendor(
             "realtime",
             "openai_realtime",
             "OpenAI Realtime",
             _MODELS,
-            build=build,
-            check=check,
+            build=ours.build,
+            check=ours.check_access,
             voices=tuple(VoiceInfo(name, name.title()) for name in _VOICES),
             takes_any_model=True,
             key_provider="openai",

@@ -10,5 +10,12 @@ it("counts and prices what calls use", () => {
     describePrice(0.00025, "prompt_token"),
     describePrice(0.0217, "second"),
     describePrice(1, "request"),
-  ]).toEqual(["free", "$2.50 per million prompt tokens", "$0.01 per minute", "$0.01 per request"]);
+    describePrice(0.4, "text_message"),
+  ]).toEqual([
+    "free",
+    "$2.50 per million prompt tokens",
+    "$0.01 per minute",
+    "$0.01 per request",
+    "$4.00 per thousand text messages",
+  ]);
 });

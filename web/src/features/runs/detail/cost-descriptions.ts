@@ -12,5 +12,6 @@ export function describePrice(cents: number, unit: string): string {
   if (cents === 0) return "free";
   const name = unit.replaceAll("_", " ");
   if (unit.endsWith("token") || unit === "character") return `${formatMoney(cents * 1_000_000)} per million ${name}s`;
+  if (unit === "text_message") return `${formatMoney(cents * 1000)} per thousand ${name}s`;
   return unit === "second" ? `${formatMoney(cents * 60)} per minute` : `${formatMoney(cents)} per ${name}`;
 }

@@ -1,4 +1,4 @@
-"""One session of OpenAI's Realtime API over a WebSocket: the caller's audio in, speech and calls out."""
+"""One session over a WebSocket: the caller's audio in, speech and calls out."""
 
 import asyncio
 import base64
@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ItemRef, LlmMessage, ModelError, SessionReports, SpeechEvent, ToolSpec
-from offhook.models.providers.openai_realtime import wire
-from offhook.models.providers.openai_realtime.responses import ResponseQueue
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.realtime_events.audio_meter import AudioMeter
+from offhook.models.speech.realtime_events.dialect import EventDialect
+from offhook.models.speech.realtime_events.messages import encode_event, items_of
+from offhook.models.speech.realtime_events.responses import ResponseQueue
 
 # Audio goes out in pieces of this length: a message for each frame costs five times as much.
 CHUNK_S: Final = 0.1
-# A response that was canceled is over within a few hundred milliseconds.
-IDLE_TIMEOUT_S: Final = 1.5
 USAGE_TIMEOUT_S: Final = 0.5
 # A cut costs the vendor the words of the entry; less than this holds none.
 MIN_CUT_MS: Final = 100
@@ -27,13 +27,21 @@ _UNNAMED: Final = "The vendor has no such entry."
 class RealtimeSpeechSession:
     """Implements SpeechSession, and MessageReceiver for its socket. Opened by :meth:`wait_opened`."""
 
-    def __init__(self, audio: WireFormat, voice: str, errors: VendorErrors, reports: SessionReports) -> None:
+    def __init__(
+        self, dialect: EventDialect, audio: WireFormat, model: str, errors: VendorErrors, reports: SessionReports
+    ) -> None:
+        self._dialect = dialect
         self._audio = audio
-        self._voice = voice
+        self._model = model
         self._errors = errors
-        self._responses = ResponseQueue(self._send_text, errors, reports.on_usage, self._delete_stray)
+        self._meter = AudioMeter(audio.bytes_per_s) if dialect.is_metered else None
+        self._responses = ResponseQueue(
+            self._send_text, dialect, errors, reports.on_usage, self._delete_stray, self._meter
+        )
         self._socket: ClientSocket | None = None
         self._failure: ModelError | None = None
+        # its conversation may differ from what was sent: no further response
+        self._is_retired = False
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._step: tuple[str, Sequence[ToolSpec]] | None = None
         self._step_event_id = ""
@@ -46,6 +54,7 @@ class RealtimeSpeechSession:
         # the entries that an event of ours was about, by its id
         self._subjects: dict[str, ItemRef] = {}
         self._handlers: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
+            "session.created": lambda message: self._on_created(message.get("session") or {}),
             "session.updated": lambda message: self._note_opened(),
             "input_audio_buffer.committed": self._on_committed,
             "response.created": lambda message: self._responses.on_created(message["response"]),
@@ -56,11 +65,13 @@ class RealtimeSpeechSession:
             "error": lambda message: self._on_error(message.get("error") or {}),
         }
 
-    async def wait_opened(self, socket: ClientSocket, limit_s: float) -> None:
+    async def wait_opened(self, socket: ClientSocket, voice: str, limit_s: float) -> None:
         """Waits until the vendor has accepted the settings. Raises ModelError."""
         self._socket = socket
-        opening = wire.opening_session(self._audio, self._voice)
-        self._send_event("session.update", ("session", opening))
+        if self._failure is None:
+            self._send_event("session.update", ("session", self._dialect.opening_session(self._audio, voice)))
+        else:
+            socket.close()
         try:
             async with asyncio.timeout(limit_s):
                 await self._opened
@@ -69,11 +80,12 @@ class RealtimeSpeechSession:
 
     @property
     def is_open(self) -> bool:
-        return self._failure is None and self._socket is not None and self._socket.is_open
+        is_usable = self._failure is None and not self._is_retired
+        return is_usable and self._socket is not None and self._socket.is_open
 
     @property
     def is_expiring(self) -> bool:
-        # this vendor closes sessions without a warning
+        # these vendors close sessions without a warning
         return False
 
     # -- out ------------------------------------------------------------------------------------------------------
@@ -87,14 +99,13 @@ class RealtimeSpeechSession:
         event_id = f"event_{self._count}"
         if subject is not None:
             self._subjects[event_id] = subject
-        self._send_text(wire.encode_event(kind, event_id, fields))
+        self._send_text(encode_event(kind, event_id, fields))
         return event_id
 
     def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
         if self._step != (instructions, list(tools)):
             self._step = (instructions, list(tools))
-            described = [wire.describe_tool(tool) for tool in tools]
-            step = {"type": "realtime", "instructions": instructions, "tools": described, "tool_choice": "auto"}
+            step = self._dialect.step_session(instructions, tools)
             self._step_event_id = self._send_event("session.update", ("session", step))
 
     def push_audio(self, payload: bytes) -> None:
@@ -104,6 +115,8 @@ class RealtimeSpeechSession:
 
     def _send_audio(self) -> None:
         if self._unsent:
+            if self._meter is not None:
+                self._meter.add_audio(len(self._unsent))
             text = base64.b64encode(self._unsent).decode()
             self._unsent.clear()
             self._send_text('{"type":"input_audio_buffer.append","audio":"' + text + '"}')
@@ -121,8 +134,10 @@ class RealtimeSpeechSession:
 
     def add_message(self, message: LlmMessage, after: ItemRef | None = None) -> list[ItemRef]:
         refs: list[ItemRef] = []
-        for item in wire.items_of(message):
+        for item in items_of(message, self._dialect.assistant_content):
             self._count += 1
+            if self._meter is not None and item["type"] != "function_call_output":
+                self._meter.add_message()
             ref = self.item_ref(f"offhook_{self._count}")
             fields: list[tuple[str, Any]] = [("item", {"id": ref.id, **item})]
             if after is not None and after.id:
@@ -157,11 +172,14 @@ class RealtimeSpeechSession:
         return self._items.setdefault(item_id, ItemRef(item_id))
 
     async def stream_response(self) -> AsyncIterator[SpeechEvent]:
+        limit_s = self._dialect.idle_timeout_s
         try:
-            async with asyncio.timeout(IDLE_TIMEOUT_S):
+            async with asyncio.timeout(limit_s):
                 await self._responses.wait_idle()
         except TimeoutError:
-            raise self._errors.timeout_error("end of the response before", IDLE_TIMEOUT_S) from None
+            if not self._dialect.may_drop_responses:
+                raise self._errors.timeout_error("end of the response before", limit_s) from None
+            self._responses.forget_canceled()
         if self._failure is not None:
             raise self._failure
         response = self._responses.begin_response()
@@ -191,7 +209,8 @@ class RealtimeSpeechSession:
     def on_text(self, text: str) -> None:
         try:
             message = json.loads(text)
-            handler = self._handlers.get(message["type"])
+            kind = message["type"]
+            handler = self._handlers.get(self._dialect.aliases.get(kind, kind))
             if handler is not None:
                 handler(message)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -213,6 +232,11 @@ class RealtimeSpeechSession:
         if self._socket is not None:
             self._socket.close()
 
+    def _on_created(self, session: Mapping[str, Any]) -> None:
+        other = self._dialect.other_model(self._model, session)
+        if other:
+            self._fail_session(self._errors.make_error("not_found", f"{self._model} is unknown; {other} answered."))
+
     def _note_opened(self) -> None:
         if not self._opened.done():
             self._opened.set_result(None)
@@ -226,20 +250,26 @@ class RealtimeSpeechSession:
 
     def _on_error(self, found: Mapping[str, Any]) -> None:
         """Sorts an error: of the session, of a response, of one entry, or of nothing that matters by now."""
-        code, event_id = str(found.get("code")), str(found.get("event_id") or "")
-        if code in wire.HARMLESS_CODES:
+        dialect, event_id = self._dialect, str(found.get("event_id") or "")
+        if dialect.is_harmless(found):
             return
-        error, is_busy = wire.convert_error(self._errors, found), code == wire.ACTIVE_RESPONSE
-        if self._responses.refuse_active(event_id, error, is_busy=is_busy):
+        error = dialect.convert_error(self._errors, found)
+        is_fatal = dialect.is_fatal(found)
+        if not is_fatal and not event_id and dialect.may_omit_event_ids and self._opened.done():
+            self._retire(error)
+        elif self._responses.refuse_active(event_id, error, is_busy=dialect.is_busy(found)):
             return
-        if not self._opened.done() or event_id == self._step_event_id or wire.is_fatal(code):
+        elif not self._opened.done() or is_fatal or event_id == self._step_event_id:
             self._fail_session(error)
-            return
-        subject = self._subjects.pop(event_id, None)
-        if subject is not None:
+        elif (subject := self._subjects.pop(event_id, None)) is not None:
             self._note_lost(event_id, subject)
-        elif found.get("type") == "server_error":
+        elif dialect.name_error(found) == "server_error":
             self._responses.fail_active(error)
+
+    def _retire(self, error: ModelError) -> None:
+        """Ends the use of a session in which something was refused that the vendor does not name."""
+        self._is_retired = True
+        self._responses.fail_unbegun(self._errors.make_error("cut_off", error))
 
     def _note_lost(self, event_id: str, ref: ItemRef) -> None:
         """Notes that an entry is not as it was heard: it is written as text before the next response."""

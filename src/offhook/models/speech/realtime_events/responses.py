@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from offhook.models.ports import ModelError, SpeechEvent, SpeechUsage, SpokenPiece, ToolCall, ToolCalled
-from offhook.models.providers.openai_realtime.wire import encode_event, read_usage, response_error
+from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.speech.errors import VendorErrors
+from offhook.models.speech.realtime_events.audio_meter import AudioMeter
+from offhook.models.speech.realtime_events.dialect import EventDialect
+from offhook.models.speech.realtime_events.messages import encode_event, read_usage
+from offhook.models.speech.speech_usage import SpeechUsage
 
 TURN_KEY: Final = "offhook_turn"
 
@@ -36,16 +39,22 @@ class ResponseQueue:
     def __init__(
         self,
         send: Callable[[str], None],
+        dialect: EventDialect,
         errors: VendorErrors,
         on_usage: Callable[[SpeechUsage | None], None],
         on_stray: Callable[[str], None],
+        meter: AudioMeter | None,
     ) -> None:
-        """``on_stray`` gets each entry that nobody heard of: the vendor must forget it."""
+        """``on_stray`` gets each entry that nobody heard of: the vendor must forget it. ``meter`` counts what is charged
+        instead of tokens."""
         self._send_text = send
+        self._dialect = dialect
         self._errors = errors
         self._on_usage = on_usage
         self._on_stray = on_stray
+        self._meter = meter
         self._count = 0
+        self._has_metadata = False
         self._orphans: set[str] = set()
         self.active: Response | None = None
         self._idle = asyncio.Event()
@@ -97,15 +106,32 @@ class ResponseQueue:
         missing = len(self._orphans) + (1 if self.active is not None and self.active.id else 0)
         self._orphans.clear()
         for _ in range(missing):
-            self._on_usage(None)
+            self._report_usage(None)
+        if self._meter is not None and not self._meter.is_empty:
+            self._on_usage(self._meter.take_usage(responses=0))
         if self.active is not None:
             self._end_response(self.active, error)
         self._update_idle()
+
+    def _report_usage(self, usage: SpeechUsage | None) -> None:
+        self._on_usage(usage if self._meter is None else self._meter.take_usage())
 
     def fail_active(self, error: ModelError) -> None:
         """Gives up the response that is wanted now, which the vendor may still generate."""
         if self.active is not None and not self.active.is_canceled:
             self.active.events.put_nowait(error)
+
+    def fail_unbegun(self, error: ModelError) -> None:
+        """Gives up the response that is wanted now, if the vendor has not begun it."""
+        if self.active is not None and not self.active.id:
+            self.fail_active(error)
+
+    def forget_canceled(self) -> None:
+        """Considers canceled responses as over: the vendor may have dropped them without a word."""
+        self._orphans.clear()
+        if self.active is not None:
+            self._end_response(self.active, None)
+        self._update_idle()
 
     def refuse_active(self, event_id: str, error: ModelError, *, is_busy: bool) -> bool:
         """Handles the vendor's refusal of ``response.create``; returns False when that is not what was refused."""
@@ -138,7 +164,9 @@ class ResponseQueue:
     def on_created(self, response: Mapping[str, Any]) -> None:
         found, active = str(response.get("id") or ""), self.active
         metadata = response.get("metadata") or {}
-        if active is not None and metadata.get(TURN_KEY) == str(active.number):
+        self._has_metadata = self._has_metadata or TURN_KEY in metadata
+        is_unnamed = self._dialect.may_omit_metadata and not self._has_metadata and active is not None and not active.id
+        if active is not None and (is_unnamed or metadata.get(TURN_KEY) == str(active.number)):
             active.id, active.is_refused = found, False
             if active.is_canceled:
                 self._send_cancel(found)
@@ -154,8 +182,12 @@ class ResponseQueue:
 
     def on_audio(self, message: Mapping[str, Any]) -> None:
         response, item = self._wanted_response(message), str(message["item_id"])
+        if response is None and self._meter is None:
+            return
+        audio = base64.b64decode(message["delta"])
+        if self._meter is not None:
+            self._meter.add_audio(len(audio))
         if response is not None:
-            audio = base64.b64decode(message["delta"])
             self.audio_bytes[item] = self.audio_bytes.get(item, 0) + len(audio)
             response.events.put_nowait(SpokenPiece(item, audio=audio))
 
@@ -170,11 +202,14 @@ class ResponseQueue:
         if response is None and item["id"] not in self.audio_bytes:
             self._on_stray(str(item["id"]))
             return
-        if item.get("status") != "completed":
+        if item.get("status") == "incomplete":
             return
         self.complete_items.add(str(item["id"]))
-        is_call = item.get("type") == "function_call" and item["call_id"] not in self._called
-        if response is not None and is_call:
+        if response is not None:
+            self._add_call(response, item)
+
+    def _add_call(self, response: Response, item: Mapping[str, Any]) -> None:
+        if item.get("type") == "function_call" and item["call_id"] not in self._called:
             try:
                 arguments = json.loads(item.get("arguments") or "{}")
             except ValueError:
@@ -190,14 +225,16 @@ class ResponseQueue:
             response.call_items.append(str(item["id"]))
 
     def on_done(self, response: Mapping[str, Any]) -> None:
-        self._on_usage(read_usage(response))
+        self._report_usage(read_usage(response))
         found, active = str(response.get("id") or ""), self.active
         self._orphans.discard(found)
         if active is not None and active.id == found:
             if response.get("status") == "completed":
+                for item in response.get("output") or () if self._dialect.may_omit_items else ():
+                    self._add_call(active, item)
                 for call in active.calls:
                     active.events.put_nowait(call)
-            self._end_response(active, response_error(self._errors, response))
+            self._end_response(active, self._dialect.explain_response(self._errors, response))
         elif active is not None and active.is_refused:
             active.is_refused = False
             self._send_create(active)
