@@ -5,13 +5,15 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from offhook.models.ports import LlmUsage, ModelRef, SpeechUsage
+from offhook.models.ports import LlmUsage, ModelRef
 from offhook.models.prices import Price, PricedUsage, PriceList, UnpricedUsage, price_table
+from offhook.models.speech.speech_usage import SpeechUsage
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
 
 DAY = date(2026, 11, 21)
 TABLE = PriceList()
 REALTIME = ModelRef("realtime", "openai_realtime", "gpt-realtime-1.5")
+TIMED = ModelRef("realtime", "xai_voice", "grok-voice-think-fast-2.0")
 
 
 def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, list[UsageEntry]]:
@@ -90,6 +92,28 @@ def test_speech_costs_by_modality() -> None:
         ("audio_cached", Decimal(4000), Decimal("0.16")),
         ("audio_output", Decimal(3000), Decimal("19.2")),
     ]
+
+
+def test_speech_of_a_vendor_that_charges_for_time() -> None:
+    counter = UsageCounter()
+    counter.add_speech_usage(TIMED, SpeechUsage(seconds=80.0, messages=3))
+    # what was said and never answered
+    counter.add_speech_usage(TIMED, SpeechUsage(seconds=10.0, responses=0))
+    usage = counter.as_dict()
+    assert usage["realtime"] == [
+        {"provider": "xai_voice", "model": "grok-voice-think-fast-2.0", "calls": 1, "seconds": 90.0, "messages": 3}
+    ]
+    assert [(line.unit, line.quantity, round(line.cost_cents, 4)) for line in lines(usage)] == [
+        ("second", Decimal(90), Decimal(12)),
+        ("text_message", Decimal(3), Decimal("1.2")),
+    ]
+
+
+def test_time_has_no_price_by_tokens() -> None:
+    counter = UsageCounter()
+    counter.add_speech_usage(REALTIME, SpeechUsage(seconds=80.0))
+    (line,) = TABLE.price_usage(counter.as_dict(), DAY)
+    assert isinstance(line, UnpricedUsage)
 
 
 def test_a_response_without_a_report_is_unpriced_and_not_free() -> None:

@@ -8,6 +8,7 @@ from httpx2 import AsyncClient
 from offhook_lab.speech.gemini_live import GeminiLiveServer
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.voice_model_server import VoiceModelServer
+from offhook_lab.speech.xai_voice import XaiVoiceServer
 from tests.fixtures_orgs import OrgFixture
 from tests.models.test_endpoints import KEY, MASK, REALTIME, V2, put, root_of, stored_keys
 
@@ -48,7 +49,12 @@ class TestCheckOfAVendor:
         return settings.model_copy(update={"egress_allow": "127.0.0.1/32"})
 
     @pytest.mark.parametrize(
-        ("provider", "vendor"), [("openai_realtime", OpenAiVoiceModelServer), ("gemini_live", GeminiLiveServer)]
+        ("provider", "vendor"),
+        [
+            ("openai_realtime", OpenAiVoiceModelServer),
+            ("gemini_live", GeminiLiveServer),
+            ("xai_voice", XaiVoiceServer),
+        ],
     )
     async def test_a_realtime_model_is_asked_for_a_session(
         self, client: AsyncClient, org: OrgFixture, provider: str, vendor: type[VoiceModelServer]

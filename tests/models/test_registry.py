@@ -90,6 +90,12 @@ class TestRealtime:
         assert models.realtime is not None
         assert models.realtime.model_ref == ModelRef("realtime", "gemini_live", "gemini-3.8-live")
 
+    async def test_xai_has_a_key_of_its_own(self, registry: ModelRegistry) -> None:
+        chosen = {"provider": "xai_voice", "api_key": "xai-test", "voice_id": "rex"}
+        models = registry.for_call({}, {"realtime": chosen})
+        assert models.realtime is not None
+        assert models.realtime.model_ref == ModelRef("realtime", "xai_voice", "grok-voice-think-fast-2.0")
+
     async def test_without_a_key_there_is_none(self, registry: ModelRegistry) -> None:
         assert registry.for_call({"models": {"realtime": {"provider": "openai_realtime"}}}).realtime is None
 

@@ -14,6 +14,7 @@ PROVIDER_PACKAGES: Final = (
     "openai_compatible",
     "openai_realtime",
     "gemini_live",
+    "xai_voice",
     "anthropic",
     "google",
     "elevenlabs",

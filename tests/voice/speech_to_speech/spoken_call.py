@@ -12,6 +12,7 @@ import numpy as np
 from offhook.models.providers.gemini_live.model import GeminiLiveModel
 from offhook.models.providers.gemini_live.wire import SPEAK_NOTE
 from offhook.models.providers.openai_realtime.dialect import OpenAiRealtimeDialect
+from offhook.models.providers.xai_voice.dialect import XaiVoiceDialect
 from offhook.models.speech.realtime_events.model import RealtimeEventsModel
 from offhook.models.vendors import ModelChoice
 from offhook.voice import events
@@ -22,6 +23,7 @@ from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.realtime_session import RealtimeEventsServer
 from offhook_lab.speech.tones import ToneDetector, ToneLexicon, ToneWord, speak_tones
 from offhook_lab.speech.voice_model_server import answers_in_turn
+from offhook_lab.speech.xai_voice import XaiVoiceServer
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import ScriptedLlm, says
 from tests.fakes.voice import KeptLeg, KeptRecorder
@@ -158,7 +160,15 @@ OPENAI = VendorKind(
     partial(RealtimeEventsModel, OpenAiRealtimeDialect()),
 )
 GEMINI = VendorKind("gemini_live", "gemini-3.8-live", "Kore", GeminiLiveServer, GeminiLiveModel)
-VENDORS = (OPENAI, GEMINI)
+XAI = VendorKind(
+    "xai_voice",
+    "grok-voice-think-fast-2.0",
+    "eve",
+    XaiVoiceServer,
+    partial(RealtimeEventsModel, XaiVoiceDialect()),
+    spoken_unit="seconds",
+)
+VENDORS = (OPENAI, GEMINI, XAI)
 
 
 def on_a_line(scenario: Callable[[], Any]) -> None:

@@ -23,6 +23,7 @@ from offhook_lab.speech.voices import (
     ElevenLabsServer,
     RimeServer,
 )
+from offhook_lab.speech.xai_voice import XaiVoiceServer
 
 Say = Callable[[str, int], Awaitable[Samples]]
 AnyServer = LabServer | OpenAiAudioServer
@@ -56,6 +57,7 @@ async def every_server(
         ("stt openai", OpenAiRealtimeServer(script=script)),
         ("realtime openai", OpenAiVoiceModelServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("realtime gemini", GeminiLiveServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
+        ("realtime xai", XaiVoiceServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("stt openai (whisper-1, local servers)", OpenAiAudioServer(script=script)),
     ]
     async with AsyncExitStack() as stack:

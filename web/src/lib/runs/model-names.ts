@@ -31,6 +31,7 @@ const PROVIDERS: Partial<Record<string, string>> = {
   vobiz: "Vobiz",
   voice_pack: "Voice pack",
   vonage: "Vonage",
+  xai_voice: "xAI Voice",
 };
 
 /** What comes with Offhook and has no vendor. */
