@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench.ears import OPENINGS, measure_agent, on_the_telephone, opening_expectation, recognize
+from bench.ears import OPENINGS, measure_agent, on_the_telephone, opening_expectation
 
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import Expectation
@@ -25,6 +25,7 @@ from offhook.models.speech_programs.pocketsphinx.decoders import (
 )
 from offhook.models.speech_programs.pocketsphinx.program import MEANS
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
+from offhook.scenarios.sound.offline_recognizer import recognize_clip
 
 COMMON = CommonWords({"the": 0.05, "quite": 0.001})
 STEP = Expectation(("rent a canoe",), (), ("The harbor has canoes.",))
@@ -130,13 +131,13 @@ class TestTheRecognizer:
     async def test_hears_a_sentence_that_no_author_wrote(self, speech: SynthesizerProcess, stt: BuiltinStt) -> None:
         said = "I have an appointment on Friday but I can't come."
         samples = on_the_telephone(await BuiltinTts(speech).synthesize(said, sample_rate=8000), 1)
-        heard = await recognize(stt, opening_expectation("appointment_booking"), samples)
+        heard = await recognize_clip(stt, opening_expectation("appointment_booking"), samples)
         assert {"appointment", "friday"} <= set(heard.split())
 
     @pytest.mark.slow
     async def test_hears_no_words_in_noise(self, stt: BuiltinStt) -> None:
         noise = np.random.default_rng(1).normal(0, 1500, 12000).astype(np.int16)
-        heard = await recognize(stt, opening_expectation("survey"), noise)
+        heard = await recognize_clip(stt, opening_expectation("survey"), noise)
         assert heard == ""
 
     @pytest.mark.slow
@@ -146,7 +147,7 @@ class TestTheRecognizer:
         )
         for step in range(10):
             expectation = Expectation((f"where is umbrella {step}", f"xylophone{'ab'[step % 2]}"), (), ("my umbrella",))
-            heard = await recognize(stt, expectation, samples)
+            heard = await recognize_clip(stt, expectation, samples)
             assert "umbrella" in heard
 
     async def test_gives_up_when_other_callers_have_waited_for_too_long(
