@@ -9159,6 +9159,8 @@ export interface components {
              * @enum {string}
              */
             kind: "llm" | "tts" | "stt" | "realtime" | "carrier";
+            /** Message */
+            message?: (number | string) | null;
             /** Minute */
             minute?: (number | string) | null;
             /**
@@ -9620,6 +9622,8 @@ export interface components {
              * @enum {string}
              */
             kind: "llm" | "tts" | "stt" | "realtime" | "carrier";
+            /** Message */
+            message?: string | null;
             /** Minute */
             minute?: string | null;
             /** Model */
