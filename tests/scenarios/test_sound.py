@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offhook.kit.virtual_time import run_on_virtual_time
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios import ScenarioAgent, ScenarioResult, run_suite
 from offhook.scenarios.engine.played_sound import PlayedSound
 from offhook.scenarios.engine.suite import run_scenario
+from offhook.scenarios.sound.clips import place_words
 from offhook.scenarios.sound.offline_recognizer import OfflineListener
 from offhook.scenarios.sound.player import SoundPlayer
+from offhook.scenarios.sound.recognizer import StreamingRecognizer
 from offhook.voice import events
 from tests.scenarios.agents import DEFINITION, LOOKUP, agent, codes, edge, node, play, scenario
 
@@ -168,6 +171,19 @@ def test_a_caller_speaks_in_their_own_voice_and_pace(player: SoundPlayer) -> Non
     assert slow.played is not None
     assert usual.played is not None
     assert slow.played.duration_s > usual.played.duration_s
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_words_are_heard_in_their_order(seed: int) -> None:
+    sentence = "it is about a will that my aunt once made"
+
+    async def recognize() -> str:
+        recognizer = StreamingRecognizer(np.random.default_rng(seed))
+        stream = await recognizer.open_stream(sample_rate=8000, language="en-US")
+        recognizer.hear_words(place_words(sentence.split(), np.zeros(8000, np.int16), 0.0), 1000.0)
+        return await anext(event.text async for event in stream.events() if event.kind == "final")
+
+    assert run_on_virtual_time(recognize(), limit_s=10) == sentence
 
 
 @pytest.mark.slow

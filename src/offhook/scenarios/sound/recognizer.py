@@ -69,7 +69,8 @@ class RecognizerStream:
         shown_at = 0.0
         for index, word in enumerate(words):
             text = recognizer.transcribe(word, is_distant=is_distant)
-            shown_at = max(shown_at, starts_at + word.end_s + recognizer.word_delay_s())
+            # never at the same time: timers have no order then
+            shown_at = max(shown_at + 0.001, starts_at + word.end_s + recognizer.word_delay_s())
             if text:
                 self._timers.append(self._loop.call_at(shown_at, self._show, text))
             silence_s = words[index + 1].start_s - word.end_s if index + 1 < len(words) else np.inf
