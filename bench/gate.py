@@ -14,11 +14,10 @@ import multiprocessing
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from itertools import count
+from multiprocessing.pool import Pool
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, Final
@@ -33,8 +32,8 @@ from offhook.scenarios.templates import build_template_agent, template_scenarios
 from offhook.workflows.catalog.templates import TEMPLATE_IDS, load_template
 
 GOAL_S: Final = 300
-# A worker takes so many calls at a time; those that were begun when there are enough are played to their end.
-CHUNK: Final = {"text": 50, "sound": 5}
+# Calls with sound that are begun at a time, until there are enough.
+PORTION: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +81,15 @@ def _play(task: tuple[str, str, int]) -> PlayedCall:
     return _player(models, mode).play_call(number)
 
 
-def _take_minutes(calls: Iterator[PlayedCall], minutes: float) -> Iterator[PlayedCall]:
-    seconds = 0.0
-    for call in calls:
-        yield call
-        seconds += call.seconds
-        if seconds >= minutes * 60:
-            return
+def _play_all(pool: Pool, mode: str, models: str, calls: int, minutes: float) -> list[PlayedCall]:
+    """Returns so many text calls, or calls with sound that take so many minutes together; portions are played whole."""
+    if mode == "text":
+        return pool.map(_play, [(models, mode, number) for number in range(calls)], chunksize=50)
+    done: list[PlayedCall] = []
+    while sum(call.seconds for call in done) < minutes * 60:
+        portion = range(len(done), len(done) + PORTION)
+        done += pool.map(_play, [(models, mode, number) for number in portion], chunksize=1)
+    return done
 
 
 def measure(mode: str, calls: int, minutes: float, processes: int, models: str) -> dict[str, Any]:
@@ -97,13 +98,7 @@ def measure(mode: str, calls: int, minutes: float, processes: int, models: str) 
     llm: Llm = maker()
     began, cpu_before = time.perf_counter(), _cpu_of_children()
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        # in portions, because a pool takes whatever it is given at once
-        portions = ([(models, mode, number) for number in range(at, at + 100)] for at in count(0, 100))
-        played = (call for portion in portions for call in pool.imap(_play, portion, chunksize=CHUNK[mode]))
-        if mode == "sound":
-            done = list(_take_minutes(played, minutes))
-        else:
-            done = [call for call, _ in zip(played, range(calls), strict=False)]
+        done = _play_all(pool, mode, models, calls, minutes)
         took = time.perf_counter() - began
         pool.close()
         pool.join()
