@@ -45,7 +45,7 @@ UNDERSTOOD_FIGURATIVE = {
     "no_show_recall": 0.6,
     "recruiting_screen": 0.6,
 }
-UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.8, "order_status": 0.84, "survey": 0.9}
+UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "survey": 0.89}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07

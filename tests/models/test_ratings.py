@@ -18,6 +18,7 @@ SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
         ("I'd give it a five if it weren't for the noise, so three", 3),
         ("I was in room two oh four and I'd give it a five", 5),
         ("no, you misheard, I said one, not four", 1),
+        ("no that is wrong I didn't say two I said five", 5),
     ],
 )
 def test_the_number_that_rates_is_found(said: str, rating: float) -> None:
@@ -32,6 +33,8 @@ def test_the_number_that_rates_is_found(said: str, rating: float) -> None:
         "it's a four-star hotel on the website",
         "somewhere between three and four",
         "seven",
+        "one is the best, right?",
+        "not exactly a five",
         "it was lovely",
     ],
 )

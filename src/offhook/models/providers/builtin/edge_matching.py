@@ -178,7 +178,10 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
     """Returns the edge that fits best, or None when none fits or two fit equally well."""
     if (onto_scale := _choose_on_scale(text, edges)) is not None:
         return onto_scale
-    if len(_scale_of(edges)) >= MIN_SCALE:
+    if len(scale := _scale_of(edges)) >= MIN_SCALE:
+        if any(number in scale for number in spoken_values.all_numbers(text)):
+            # "one is the best, right?"
+            return None
         # "there were five of us" rates nothing
         text = drop_numbers(text)
     if (beside := _choose_beside_polarity(text, edges)) is not None:
@@ -251,6 +254,8 @@ def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     rated = rating_in(text, scale)
     if rated is not None:
         return EdgeMatch(scale[rated], EXACT, is_by_value=True)
+    if any(number in scale for number in spoken_values.all_numbers(text)):
+        return None
     if _HIGHEST.search(text):
         return EdgeMatch(scale[max(scale)], SURE_BESIDE)
     return EdgeMatch(scale[min(scale)], SURE_BESIDE) if _LOWEST.search(text) else None

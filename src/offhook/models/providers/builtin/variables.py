@@ -89,10 +89,11 @@ def extract_variables(
             prompt = prompts.get(name) or str(described.get("description") or "")
             is_said_now = not is_elsewhere or kind_of(name, prompt) in CORRECTED_KINDS
             found[name] = _extract_variable(lines if is_said_now else lines[:-1], name, prompt, described)
+    latest = next((text for who, text in reversed(lines) if who == "caller"), "")
     for variable in known:
         name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
-        if variable.get("type") in ("integer", "number") and lines and _says_it_again(lines[-1][1]):
-            rating = rating_in(lines[-1][1], scale_of(prompt))
+        if variable.get("type") in ("integer", "number") and _says_it_again(latest):
+            rating = rating_in(latest, scale_of(prompt))
             found |= {name: _as_declared(rating, {variable["type"]})} if rating is not None else {}
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
             found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
@@ -223,7 +224,9 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
 
 def _says_it_again(text: str) -> bool:
     """Returns True for "no, I said one, not four"."""
-    return _SAID.search(" ".join(word_tokens(text))) is not None and parse_utterance(text).is_correction
+    said = " ".join(word_tokens(text))
+    is_corrected = parse_utterance(text).is_correction or said.startswith("no ") or "wrong" in said
+    return _SAID.search(said) is not None and is_corrected
 
 
 def _as_declared(value: float, types: set[Any]) -> int | float:
@@ -279,6 +282,8 @@ def _topic_of(question: str, about: str) -> set[str]:
 
 def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:
     is_inverted = _is_inverted(prompt, question)
+    corrected = parse_utterance(text)
+    text = corrected.standing if corrected.is_correction and polarity_of(corrected.standing) else text
     said = set(content_stems(text))
     if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted

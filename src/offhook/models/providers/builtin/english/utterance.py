@@ -25,18 +25,18 @@ MAX_HEARD_CHARS: Final = 800
 MAX_CLAUSES: Final = 20
 _CLAUSES: Final = re.compile(
     r"(?<=\?)\s*|\s*(?:\.\.\.|…|[,;!—]|\.(?!\d)|\s-\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b|"
-    r"\band (?=(?:i|can|could|also|what|how|where|do|is|are)\b))\s*",
+    r"\b(?=i (?:just|only) (?:want|need|would)\b)|\band (?=(?:i|can|could|also|what|how|where|do|is|are)\b))\s*",
     re.IGNORECASE,
 )
 # What comes after one of these replaces what came before.
 _TAKES_BACK: Final = re.compile(
-    r"\b(no wait|wait|hang on|hold on|scratch that|i mean|i meant|i ment|make (?:that|it)|or rather|rather|actually|instead|"
+    r"\b(no wait|wait|hang on|hold on|scratch that|i mean|i meant(?! to (?:call|dial|reach|phone))|i ment|make (?:that|it)|or rather|rather|actually|instead|"
     r"change (?:that|it) to|correction|my mistake|on second thoughts?|better|let us say|sorry|oops|never mind)\b"
 )
 # Said by itself between two statements, or before the second, it takes back the first.
 _NO_BETWEEN: Final = re.compile(
-    r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t)?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
-    r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t)?))*(?= |$)(?! (?:problem|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer))"
+    r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t(?! to (?:call|dial|reach|phone)))?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
+    r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t(?! to (?:call|dial|reach|phone)))?))*(?= |$)(?! (?:problem|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer))"
 )
 # What would have been is not what is: "it would have been five".
 _COUNTERFACTUAL: Final = re.compile(
@@ -107,7 +107,7 @@ _NOTHING_DID: Final = re.compile(
 )
 # The marker itself is not part of what stands.
 _LEAD: Final = re.compile(
-    r"^(?:(?:no|wait|oh|um|uh|sorry|actually|hang on|hold on|scratch that|i mean(?:t)?|i ment|make (?:that|it)|or rather|rather|correction|"
+    r"^(?:(?:no|wait|oh|um|uh|sorry|actually|hang on|hold on|scratch that|i mean(?:t(?! to (?:call|dial|reach|phone)))?|i ment|make (?:that|it)|or rather|rather|correction|"
     r"my mistake|on second thoughts?|oops|never mind|let us say|change (?:that|it) to|well) ?)+(?=\w)(?!is\b|thank)"
 )
 _LEAD_WORDS: Final = re.compile(
