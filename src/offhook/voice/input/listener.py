@@ -95,6 +95,8 @@ class CallerListener:
         self._reported_start: float | None = None  # of the last turn without words, until the caller speaks again
         self._waits_until = 0.0
         self._words_at = 0.0
+        # of a partial transcript that was answered because its final did not come
+        self._answered_words = ""
         self.unheard_turns = 0
         self.seconds = 0.0
         self.last_audio_at = self._time()
@@ -231,6 +233,9 @@ class CallerListener:
         if event.kind == "partial":
             self.shows_words = True
             self._state.partial = text
+            if text:
+                # words after a reported end: the caller has gone on
+                self._state.has_endpoint = False
             if text and not self.detector.is_speaking and self.detector.silence_s > MAX_WORD_DELAY_S:
                 self._words_at = self._time()
             if text:
@@ -238,6 +243,7 @@ class CallerListener:
         else:
             self._state.partial = ""
             self._waits_until = 0.0
+            text, self._answered_words = _without_beginning(text, self._answered_words), ""
             if text:
                 self._replay.clear()
             self._state.text = f"{self._state.text} {text}".strip()
@@ -262,6 +268,7 @@ class CallerListener:
         if self._turn_started_at is None:
             self._turn_started_at = self.detector.started_at
         self._reported_start = None
+        self._answered_words = ""
         self._state.has_endpoint = False
         self._emit(events.CALLER_STARTED, {})
         if self._stream is not None:
@@ -298,6 +305,7 @@ class CallerListener:
 
     def _end_turn(self, now: float) -> None:
         text = f"{self._state.text} {self._state.partial}".strip()
+        self._answered_words = self._state.partial
         stopped_at = self.detector.stopped_at or now
         self._state = CallerTurnState()
         self._unheard_from = None
@@ -325,6 +333,18 @@ class CallerListener:
             self._reader.cancel()
         stream, self._stream = self._stream, None
         self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
+
+
+def _without_beginning(text: str, beginning: str) -> str:
+    """Returns the words of a text after those of its beginning; the whole text when it begins otherwise."""
+    words, answered = text.split(), beginning.split()
+    if not answered or [_bare(word) for word in words[: len(answered)]] != [_bare(word) for word in answered]:
+        return text
+    return " ".join(words[len(answered) :])
+
+
+def _bare(word: str) -> str:
+    return word.lower().strip(",.;:!?")
 
 
 def _downsample_to_8k(samples: Samples) -> Samples:
