@@ -18,8 +18,8 @@ class EventDialect(ABC):
 
     ``may_omit_metadata``: it may not return the metadata that names a response. ``may_omit_event_ids``: an error may not
     say which event it is about. ``may_drop_responses``: a canceled response may end without a word; after
-    ``idle_timeout_s`` it is over. ``may_omit_items``: calls may only be in ``response.done``. ``is_metered``: it charges for time and messages, which are counted here, and not for
-    tokens.
+    ``idle_timeout_s`` it is over. ``may_omit_items``: calls may only be in ``response.done``. ``is_metered``: it charges
+    for time and messages, which are counted here, and not for tokens.
     """
 
     base_url: ClassVar[str]
