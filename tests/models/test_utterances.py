@@ -14,6 +14,7 @@ from offhook.models.providers.builtin.english.spoken_values import all_digits, d
 from offhook.models.providers.builtin.english.utterance import MAX_HEARD_CHARS, parse_utterance
 from offhook.models.providers.builtin.meaning import SentenceMeaning
 from offhook.models.sentence_encoder import SentenceVectors
+from tests.fakes.clock import run_virtual
 
 
 class TestParseUtterance:
@@ -167,6 +168,21 @@ class TestSentenceMeaning:
         loaded.set()
         await meaning.learn(["a"])
         assert meaning.similarity("a", "a") == 1.0
+
+    def test_a_turn_waits_once_for_a_slow_model_however_often_it_compares(self) -> None:
+        async def embed(sentences: Sequence[str]) -> SentenceVectors:
+            await asyncio.sleep(60)
+            return np.ones((len(sentences), 1), dtype=np.float32)
+
+        async def turn() -> float:
+            loop = asyncio.get_running_loop()
+            meaning, began = SentenceMeaning(embed, max_wait_s=0.25), loop.time()
+            deadline = meaning.deadline()
+            for sentence in "abc":
+                await meaning.learn([sentence], deadline)
+            return loop.time() - began
+
+        assert run_virtual(turn()) == pytest.approx(0.25)
 
 
 @pytest.mark.timeout(10)

@@ -59,15 +59,15 @@ class BuiltinLlm:
         yield LlmUsage(0, 0)
 
     async def _decide_reply(self, request: LlmRequest) -> RuleReply:
-        turn = RuleTurn(request, self._meaning)
-        await self._meaning.learn(turn.sentences())
+        turn, deadline = RuleTurn(request, self._meaning), self._meaning.deadline()
+        await self._meaning.learn(turn.sentences(), deadline)
         self._meaning.pop_unknown()
         reply = turn.decide_reply()
         # Decided again with what it compared beside that: else an answer would depend on what others' callers have said.
         for _ in range(MAX_DECISIONS):
             if not (unknown := self._meaning.pop_unknown()):
                 break
-            await self._meaning.learn(unknown)
+            await self._meaning.learn(unknown, deadline)
             self._meaning.pop_unknown()
             reply = RuleTurn(request, self._meaning).decide_reply()
         if reply.call is None:

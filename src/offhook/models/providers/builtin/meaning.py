@@ -30,11 +30,15 @@ class SentenceMeaning:
         self._retry_at = 0.0
         self._unknown: dict[str, None] = {}
 
-    async def learn(self, sentences: Iterable[str]) -> None:
+    def deadline(self) -> float:
+        """Returns until when a turn that begins now waits for the model, by the loop's time."""
+        return asyncio.get_running_loop().time() + self._max_wait_s
+
+    async def learn(self, sentences: Iterable[str], deadline: float | None = None) -> None:
         """Embeds the sentences that are not known yet. A missing, failing or slow model leaves them unknown."""
         if self._embed is None:
             return
-        deadline = asyncio.get_running_loop().time() + self._max_wait_s
+        deadline = self.deadline() if deadline is None else deadline
         await self._wait_until(deadline)
         wanted = list(dict.fromkeys(sentence for sentence in sentences if sentence.strip()))
         self.learn_ahead(wanted)
