@@ -24,6 +24,7 @@ from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import bind_socket
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.forked_child import ForkedChild
+from offhook.kit.processes.garbage import CollectionSchedule
 from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
 from offhook.nodes.installation import check_installation
@@ -32,6 +33,7 @@ from offhook.nodes.server_description import describe_server
 from offhook.orgs import service as orgs
 from offhook.runs import LiveCallRegistry
 from offhook.settings import Settings
+from offhook.voice.output.metronome import Metronome
 from offhook.workflows.demo import ensure_demo
 
 # Two starts at once: another command's first look at the lock must not stop a server.
@@ -115,10 +117,15 @@ async def _run_processes(
         beside.start(database.keep_running(), name="database")
 
         live = root.get(LiveCallRegistry)
+        metronome = Metronome.of_running_loop()
+        collections = CollectionSchedule(
+            is_speaking=lambda: metronome.is_beating, is_idle=lambda: live.slots.taken == 0
+        )
         beat = NodeBeat(root, describe_server(settings), count_live=lambda: live.slots.taken, on_beat=live.room.read)
 
         def welcome() -> None:
             beside.start(beat.run(), name="node")
+            beside.start(collections.run(), name="garbage")
             _say_ready(settings, first.link_token)
             if demos and settings.sample_call:
                 beside.start(_record_sample_call(demos[SAMPLE_DEMO], database.url), name="sample_call")

@@ -12,6 +12,7 @@ from offhook.kit.http import errors, health, openapi
 from offhook.kit.http.edge import HttpEdge
 from offhook.kit.http.health import ReadinessCheck
 from offhook.kit.http.json_bodies import JsonBodyGuard
+from offhook.kit.http.loop_turns import TakeTurns
 from offhook.kit.http.paths import PathIndex
 from offhook.kit.http.proxies import TrustedProxies
 from offhook.kit.http.slashes import EitherSlash
@@ -56,6 +57,7 @@ def install_http(
     app.add_middleware(JsonBodyGuard)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(HttpEdge)
+    app.add_middleware(TakeTurns)
     app.add_middleware(TrustedProxies, trusted=root.settings.trusted_proxies)
     errors.install_error_handlers(app)
     health.install_health(app, checks or {})

@@ -32,6 +32,11 @@ class Metronome:
             found = cls._of_loop[loop] = cls(loop)
         return found
 
+    @property
+    def is_beating(self) -> bool:
+        """Whether a call is playing audio."""
+        return self._timer is not None
+
     def add(self, player: FramePlayer) -> None:
         self._players[player] = None
         if self._timer is None:
