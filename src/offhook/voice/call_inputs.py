@@ -18,6 +18,7 @@ from offhook.voice.input.beep_detector import BeepDetector
 from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.output.canned_speech import CannedSpeech
 from offhook.voice.output.metronome import FramePlayer, Metronome
+from offhook.voice.output.voice_level import VoiceLevel
 
 
 class CallBeat(Protocol):
@@ -63,8 +64,12 @@ class CallInputs:
     def caller_sound(self) -> CallerSound:
         return CallerSound(self.time)
 
-    def canned_speech(self, tts: Tts, codec: Codec) -> CannedSpeech:
-        return CannedSpeech(tts, codec)
+    def canned_speech(self, tts: Tts, codec: Codec, level_db: float | None) -> CannedSpeech:
+        return CannedSpeech(tts, codec, level_db)
+
+    def voice_level(self, tts: Tts) -> VoiceLevel:
+        """Returns how loud a voice is, as far as the process knows."""
+        return VoiceLevel.of_voice(tts)
 
     def beep_detector(self, on_beep: Callable[[], None]) -> BeepDetector:
         return BeepDetector(on_beep)

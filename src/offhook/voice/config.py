@@ -9,6 +9,7 @@ from offhook.kit.word_lists import split_words
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
 from offhook.voice.input.interruption_rules import TurnTaking
 from offhook.voice.output.ambience import AmbienceConfig
+from offhook.voice.output.voice_level import DEFAULT_LEVEL_DB, DEFAULT_VOLUME, AgentVolume
 from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailConfig
 
 TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
@@ -75,6 +76,7 @@ class CallConfig:
     max_unheard_turns: int = 4
     disclosure: DisclosureConfig | None = None
     ambience: AmbienceConfig | None = None
+    volume: AgentVolume = DEFAULT_VOLUME
     dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
     voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
@@ -109,6 +111,7 @@ class CallConfig:
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
             disclosure=_parse_disclosure(_config_section(configurations, "disclosure")),
             ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration")),
+            volume=_parse_volume(_config_section(configurations, "agent_volume")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
             voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
@@ -147,6 +150,11 @@ def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:
     return AmbienceConfig(
         volume, _stripped_text(values, "sound") or "office", _stripped_text(values, "recording_id") or None
     )
+
+
+def _parse_volume(values: Mapping[str, Any]) -> AgentVolume:
+    level = _clamped_number(values, "level_db", DEFAULT_LEVEL_DB, -30, -14)
+    return AgentVolume(None if values.get("enabled") is False else level, values.get("recordings") is not False)
 
 
 def _parse_disclosure(values: Mapping[str, Any]) -> DisclosureConfig | None:

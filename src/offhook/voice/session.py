@@ -76,17 +76,13 @@ class CallSession(CallerTurns):
             emit=line.emit,
             usage=self._usage,
             dictionary=self._config.dictionary,
+            volume=self._config.volume,
         )
         self._llm = LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s)
         self._speech = SpeechToSpeechAnswers.for_call(
-            models, self._llm, codec=leg.codec, emit=line.emit, usage=self._usage
+            models, self._llm, codec=leg.codec, emit=line.emit, usage=self._usage, volume=self._config.volume
         )
-        self._conversation = Conversation(
-            agent=agent,
-            llm=self._llm,
-            emit=line.emit,
-            sample_rate=leg.codec.sample_rate,
-        )
+        self._conversation = Conversation(agent=agent, llm=self._llm, emit=line.emit, sample_rate=leg.codec.sample_rate)
         self._reprompts = Reprompts(self._config.phrases)
         self._ended = asyncio.Event()
         # Told when our side ends the call.

@@ -61,6 +61,14 @@ class AmbientNoise(_OpenModel):
     storage_key: OwnFile = None
 
 
+class AgentVolumeSettings(_OpenModel):
+    """The level of the agent's speech, which every voice and recording is brought to."""
+
+    enabled: Flag | None = None
+    level_db: Annotated[Number, Field(ge=-30, le=-14)] | None = None
+    recordings: Flag | None = None
+
+
 class VoicemailDetection(_OpenModel):
     enabled: Flag | None = None
     use_workflow_llm: Flag | None = None
@@ -141,6 +149,7 @@ class WorkflowConfigurations(_OpenModel):
     """Times are in seconds. Only fields that were sent are stored; defaults are applied on reading."""
 
     ambient_noise_configuration: AmbientNoise | None = None
+    agent_volume: AgentVolumeSettings | None = None
     max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None
     smart_turn_stop_secs: Annotated[Number, Field(ge=0.2, le=30)] | None = None

@@ -17,6 +17,7 @@ from offhook.voice.journal.recorded_ports import AnswerJournal, RecordedTts
 from offhook.voice.journal.tape import CallTape
 from offhook.voice.output.canned_speech import CannedSpeech
 from offhook.voice.output.metronome import FramePlayer, Metronome
+from offhook.voice.output.voice_level import VoiceLevel
 
 T = TypeVar("T")
 # asdict() copies in depth, five times as slowly
@@ -85,9 +86,12 @@ class RecordedInputs(CallInputs):
     def caller_sound(self) -> CallerSound:
         return _RecordedSound(self._tape)
 
-    def canned_speech(self, tts: Tts, codec: Codec) -> CannedSpeech:
+    def canned_speech(self, tts: Tts, codec: Codec, level_db: float | None) -> CannedSpeech:
         # The phrases of a voice are kept for all calls.
-        return _RecordedPhrases(tts.voice if isinstance(tts, RecordedTts) else tts, codec, self._tape)
+        return _RecordedPhrases(_voice_behind(tts), codec, level_db, self._tape)
+
+    def voice_level(self, tts: Tts) -> VoiceLevel:
+        return super().voice_level(_voice_behind(tts))
 
     def beep_detector(self, on_beep: Callable[[], None]) -> BeepDetector:
         def note_beep() -> None:
@@ -142,9 +146,13 @@ class _RecordedSound(CallerSound):
         return self._note("voice", super().was_voice(span_s))
 
 
+def _voice_behind(tts: Tts) -> Tts:
+    return tts.voice if isinstance(tts, RecordedTts) else tts
+
+
 class _RecordedPhrases(CannedSpeech):
-    def __init__(self, tts: Tts, codec: Codec, tape: CallTape) -> None:
-        super().__init__(tts, codec)
+    def __init__(self, tts: Tts, codec: Codec, level_db: float | None, tape: CallTape) -> None:
+        super().__init__(tts, codec, level_db)
         self._tape = tape
 
     def get(self, text: str) -> bytes | None:

@@ -210,7 +210,7 @@ class _ReplayInputs(CallInputs):
     def caller_sound(self) -> CallerSound:
         return _ReplayedSound(self._player)
 
-    def canned_speech(self, tts: Tts, codec: Codec) -> CannedSpeech:
+    def canned_speech(self, tts: Tts, codec: Codec, level_db: float | None) -> CannedSpeech:
         return _ReplayedPhrases(tts, codec, self._player)
 
     def beep_detector(self, on_beep: Callable[[], None]) -> BeepDetector:

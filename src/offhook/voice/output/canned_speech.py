@@ -9,6 +9,7 @@ import numpy as np
 
 from offhook.kit.audio import Codec, Resampler, Samples
 from offhook.models.ports import ModelError, Tts
+from offhook.voice.output.voice_level import level_whole
 
 
 class CannedSpeech:
@@ -16,19 +17,21 @@ class CannedSpeech:
 
     _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
 
-    def __init__(self, tts: Tts, codec: Codec) -> None:
+    def __init__(self, tts: Tts, codec: Codec, level_db: float | None = None) -> None:
+        """``level_db`` is the level of the agent's speech in dBFS; None leaves it as it is."""
         self._tts = tts
         self._codec = codec
+        self._level_db = level_db
         self._cache = self._of_tts.setdefault(tts, {})
 
     def get(self, text: str) -> bytes | None:
-        samples = self._cache.get(f"{self._codec.sample_rate}:{text}")
+        samples = self._cache.get(self._key(text))
         return None if samples is None else self._codec.encode(samples)
 
     async def prepare(self, texts: Sequence[str]) -> None:
         """Synthesizes missing phrases; a vendor that fails now is retried by the next call."""
         for text in texts:
-            key = f"{self._codec.sample_rate}:{text}"
+            key = self._key(text)
             if key in self._cache:
                 continue
             resampler = Resampler(self._tts.sample_rate, self._codec.sample_rate)
@@ -37,4 +40,8 @@ class CannedSpeech:
                     parts = [resampler.push(chunk) async for chunk in self._tts.speak(text)]
             except (ModelError, TimeoutError):
                 return
-            self._cache[key] = np.concatenate([*parts, resampler.push(b"", is_last=True)])
+            speech = np.concatenate([*parts, resampler.push(b"", is_last=True)])
+            self._cache[key] = level_whole(speech, self._level_db, self._codec.sample_rate)
+
+    def _key(self, text: str) -> str:
+        return f"{self._codec.sample_rate}:{self._level_db}:{text}"

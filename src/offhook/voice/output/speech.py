@@ -12,6 +12,7 @@ from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary
 from offhook.voice.output.playback import Playback, QueuedSentence
+from offhook.voice.output.voice_level import DEFAULT_VOLUME, AgentVolume, SpeechLeveler, level_whole
 from offhook.voice.ports import RecordedSound
 from offhook.voice.safety.model_failover import OFFLINE_PROVIDER, ModelFailover
 from offhook.voice.usage_counter import UsageCounter
@@ -48,6 +49,7 @@ class CallSpeaker:
         emit: Emit,
         usage: UsageCounter,
         dictionary: SpeechDictionary = EMPTY_DICTIONARY,
+        volume: AgentVolume = DEFAULT_VOLUME,
     ) -> None:
         self._playback = playback
         self._codec = codec
@@ -57,7 +59,10 @@ class CallSpeaker:
         self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
         self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
-        self.canned = current_inputs().canned_speech(self._ttss[0], codec)
+        self._volume = volume
+        inputs = current_inputs()
+        self._levels = [inputs.voice_level(tts) for tts in self._ttss]
+        self.canned = inputs.canned_speech(self._ttss[0], codec, volume.level_db)
 
     async def say(
         self, text: str, into: list[QueuedSentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
@@ -109,6 +114,7 @@ class CallSpeaker:
         tts = self._ttss[self._circuit.current]
         self._usage.add_units(tts.model_ref, "characters", len(sentence.text))
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
+        leveler = SpeechLeveler(self._levels[self._circuit.current], self._volume.level_db, self._codec.sample_rate)
         chunks = tts.speak(self._dictionary.apply_pronunciations(sentence.text))
         is_last = tts.model_ref.provider == OFFLINE_PROVIDER and self._circuit.next_ref is None
         limit, has_begun = LAST_VOICE_TIMEOUT_S if is_last else FIRST_BYTE_TIMEOUT_S, False
@@ -124,8 +130,9 @@ class CallSpeaker:
                 if not has_begun:
                     on_byte()
                 limit, has_begun = CHUNK_TIMEOUT_S, True
-                self._playback.push_audio(sentence, self._codec.encode(resampler.push(chunk)))
-            self._playback.push_audio(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
+                self._playback.push_audio(sentence, self._codec.encode(leveler.push(resampler.push(chunk))))
+            rest = leveler.push(resampler.push(b"", is_last=True))
+            self._playback.push_audio(sentence, self._codec.encode(rest))
         finally:
             aclose = getattr(chunks, "aclose", None)
             if aclose is not None:
@@ -134,7 +141,10 @@ class CallSpeaker:
     def play_sound(self, sound: RecordedSound, on_start: Callable[[], None]) -> QueuedSentence:
         """Queues a recording, which is played, interrupted and counted like a sentence of its transcript."""
         sentence = self._playback.begin_sentence(sound.transcript, on_start)
-        self._playback.push_audio(sentence, self._codec.encode(sound.samples))
+        samples = sound.samples
+        if self._volume.includes_recordings:
+            samples = level_whole(samples, self._volume.level_db, self._codec.sample_rate)
+        self._playback.push_audio(sentence, self._codec.encode(samples))
         self._playback.complete_sentence(sentence)
         return sentence
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from offhook.kit.audio import Codec, Resampler
+from offhook.kit.audio import Codec
 from offhook.models.ports import (
     CallModels,
     ItemRef,
@@ -28,9 +28,11 @@ from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import CONTINUE, Emit, LlmChain
+from offhook.voice.output.voice_level import AgentVolume, SpeechLeveler, VoiceLevel
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.speech_to_speech.caller_audio import CallerAudio
 from offhook.voice.speech_to_speech.live_session import LiveSession
+from offhook.voice.speech_to_speech.spoken_line import SpokenLine
 from offhook.voice.speech_to_speech.transcript_pacer import TranscriptPacer
 from offhook.voice.usage_counter import UsageCounter
 
@@ -52,6 +54,7 @@ class SpeechToSpeechAnswers:
         codec: Codec,
         emit: Emit,
         usage: UsageCounter,
+        volume: AgentVolume,
     ) -> None:
         """``cascade`` names the language model that takes over."""
         self._model = model
@@ -62,18 +65,28 @@ class SpeechToSpeechAnswers:
         self._time = current_inputs().time
         formats = model.session_formats(codec.sample_rate)
         self._spoken = formats.spoken
+        self._volume = volume
+        self._voice_level = VoiceLevel.of_voice(model)
         self._circuit = ModelFailover([model.model_ref, cascade], emit)
         self._audio = CallerAudio(codec, formats.heard, model.capabilities.min_commit_s)
         self._live = LiveSession(model, formats, self._audio, SessionReports(self._count_usage), self._note_rotation)
 
     @classmethod
     def for_call(
-        cls, models: CallModels, llm: LlmChain, *, codec: Codec, emit: Emit, usage: UsageCounter
+        cls,
+        models: CallModels,
+        llm: LlmChain,
+        *,
+        codec: Codec,
+        emit: Emit,
+        usage: UsageCounter,
+        volume: AgentVolume,
     ) -> "SpeechToSpeechAnswers | None":
         """Returns the answers of a call with these models; None without a model that speaks itself."""
         if models.realtime is None:
             return None
-        return cls(models.realtime, llm, cascade=models.llm[0].model_ref, codec=codec, emit=emit, usage=usage)
+        cascade = models.llm[0].model_ref
+        return cls(models.realtime, llm, cascade=cascade, codec=codec, emit=emit, usage=usage, volume=volume)
 
     def begin_call(self, conversation: Conversation) -> None:
         """Answers this conversation from now on; opens the first session while the greeting is prepared."""
@@ -160,7 +173,7 @@ class SpeechToSpeechAnswers:
         self, session: SpeechSession, pacer: TranscriptPacer, refs: dict[str, ItemRef]
     ) -> AsyncGenerator[SpokenPiece | ToolCalled, None]:
         """Yields the response in the line's codec, words together with the audio that says them."""
-        resampler, item_id = Resampler(self._spoken.sample_rate, self._codec.sample_rate), ""
+        line, item_id = self._open_line(), ""
         async with aclosing(cast(Any, session.stream_response())) as stream:
             while (event := await self._next_event(stream)) is not None:
                 if isinstance(event, ToolCalled):
@@ -168,11 +181,11 @@ class SpeechToSpeechAnswers:
                     continue
                 refs[event.item_id] = session.item_ref(event.item_id)
                 item_id = event.item_id if event.text or event.audio else item_id
-                audio = self._to_line(resampler, event.audio) if event.audio else b""
+                audio = line.push(event.audio) if event.audio else b""
                 text = pacer.push_piece(event.text, audio)
                 if text or audio:
                     yield SpokenPiece(event.item_id, text, audio)
-        rest, text = self._to_line(resampler, b"", is_last=True), pacer.release_rest()
+        rest, text = line.push(b"", is_last=True), pacer.release_rest()
         if item_id and (rest or text):
             yield SpokenPiece(item_id, text, rest)
 
@@ -188,10 +201,9 @@ class SpeechToSpeechAnswers:
     def _stall_error(self) -> ModelError:
         return ModelError("realtime_stalled", f"Nothing for {STALL_S:g} s.", retryable=True)
 
-    def _to_line(self, resampler: Resampler, audio: bytes, *, is_last: bool = False) -> bytes:
-        if self._spoken.encoding == "mulaw" and self._codec.name == "mulaw":
-            return audio
-        return self._codec.encode(resampler.push(self._spoken.to_pcm(audio), is_last=is_last))
+    def _open_line(self) -> SpokenLine:
+        leveler = SpeechLeveler(self._voice_level, self._volume.level_db, self._codec.sample_rate)
+        return SpokenLine(self._spoken, self._codec, leveler)
 
     def cut_speech(self, heard_ms: Mapping[str, int]) -> None:
         """Lets the model forget what it said, by item, after the milliseconds that were heard."""

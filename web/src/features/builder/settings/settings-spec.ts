@@ -1,41 +1,8 @@
 /** The settings of calls, in the words of docs/workflow-definition.md; names are dotted paths in `workflow_configurations`. */
 
-import type { PropertySpec } from "../../../graph/specs";
 import { PHRASES } from "./phrase-spec";
-
-export interface SettingsGroup {
-  title: string;
-  properties: PropertySpec[];
-}
-
-type More = Partial<PropertySpec>;
-
-const setting = (
-  name: string,
-  type: PropertySpec["type"],
-  display_name: string,
-  description: string,
-  more: More = {},
-): PropertySpec => ({ name, type, display_name, description, required: false, ...more });
-const seconds = (
-  name: string,
-  title: string,
-  description: string,
-  standard: number,
-  min: number,
-  max: number,
-  isWhole = false,
-  more: More = {},
-) =>
-  setting(name, "number", title, `${description} ${min} to ${max} seconds.`, {
-    default: standard,
-    min_value: min,
-    max_value: max,
-    extra: { fractional: !isWhole },
-    ...more,
-  });
-const choices = (...pairs: [string, string][]) => pairs.map(([value, label]) => ({ value, label }));
-const when = (name: string, ...values: unknown[]) => ({ display_options: { show: { [name]: values } } });
+import { choices, seconds, setting, type SettingsGroup, when } from "./setting-kinds";
+import { SOUND_SETTINGS } from "./sound-settings";
 
 export const SETTINGS: SettingsGroup[] = [
   {
@@ -211,26 +178,7 @@ export const SETTINGS: SettingsGroup[] = [
       ),
     ],
   },
-  {
-    title: "Background sound",
-    properties: [
-      setting("ambient_noise_configuration.enabled", "boolean", "Play background sound", "Only the caller hears it.", {
-        default: false,
-      }),
-      setting("ambient_noise_configuration.sound", "options", "Sound", "What plays behind the agent.", {
-        default: "office",
-        options: choices(["office", "Office"], ["cafe", "Café"], ["street", "Street"]),
-        ...when("ambient_noise_configuration.enabled", true),
-      }),
-      setting("ambient_noise_configuration.volume", "number", "Volume", "0 to 1.", {
-        default: 0.3,
-        min_value: 0,
-        max_value: 1,
-        extra: { fractional: true },
-        ...when("ambient_noise_configuration.enabled", true),
-      }),
-    ],
-  },
+  ...SOUND_SETTINGS,
   {
     title: "Vocabulary and phrases",
     properties: [

@@ -1,0 +1,49 @@
+/** The settings of what a call sounds like. */
+
+import { choices, setting, type SettingsGroup, when } from "./setting-kinds";
+
+export const SOUND_SETTINGS: SettingsGroup[] = [
+  {
+    title: "Volume",
+    properties: [
+      setting(
+        "agent_volume.enabled",
+        "boolean",
+        "Same volume for every voice",
+        "Voices and recordings are brought to one level.",
+        { default: true },
+      ),
+      setting("agent_volume.level_db", "number", "Speech level", "In dBFS, -30 to -14.", {
+        default: -20,
+        min_value: -30,
+        max_value: -14,
+        extra: { fractional: true },
+        ...when("agent_volume.enabled", true),
+      }),
+      setting("agent_volume.recordings", "boolean", "Include recordings", "Otherwise they play as they are.", {
+        default: true,
+        ...when("agent_volume.enabled", true),
+      }),
+    ],
+  },
+  {
+    title: "Background sound",
+    properties: [
+      setting("ambient_noise_configuration.enabled", "boolean", "Play background sound", "Only the caller hears it.", {
+        default: false,
+      }),
+      setting("ambient_noise_configuration.sound", "options", "Sound", "What plays behind the agent.", {
+        default: "office",
+        options: choices(["office", "Office"], ["cafe", "Café"], ["street", "Street"]),
+        ...when("ambient_noise_configuration.enabled", true),
+      }),
+      setting("ambient_noise_configuration.volume", "number", "Volume", "0 to 1.", {
+        default: 0.3,
+        min_value: 0,
+        max_value: 1,
+        extra: { fractional: true },
+        ...when("ambient_noise_configuration.enabled", true),
+      }),
+    ],
+  },
+];
