@@ -73,6 +73,7 @@ class Call:
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
     # longer than the settings allow
     max_duration_s: float | None = None
+    language: str = "en-US"
     _loud_until: float = -1.0
     _loudness: float = LOUDNESS
     _beeps: tuple[float, float] = (-1.0, 0.0)
@@ -141,6 +142,7 @@ class Call:
             tts=tuple(self.ttss) or (ScriptedTts(),),
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
             realtime=self.realtime,
+            language=self.language,
         )
         config = CallConfig.from_configurations(self.configurations)
         if self.max_duration_s is not None:

@@ -4,7 +4,7 @@ import pytest
 
 from offhook.models.ports import ModelError
 from offhook.voice import events
-from offhook.voice.config import CannedPhrases
+from offhook.voice.dialog.phrases import phrases_for
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, says
 from tests.fakes.voice import ScriptedTool, Tools
 from tests.voice.phone import Call, simple_agent
@@ -126,7 +126,7 @@ class TestTheRecogniser:
         call.hangs_up(at=60).run()
 
         assert call.longest_silence_after(STOPPED) < 3
-        assert call.agent_said[-1] == CannedPhrases().not_understood
+        assert call.agent_said[-1] == phrases_for("en").not_understood
         assert not any("technical" in said for said in call.agent_said)
         assert call.result is not None
         assert (call.result.end_reason, call.result.outcome) == ("not_understood", "not_understood")

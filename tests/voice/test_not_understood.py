@@ -1,11 +1,11 @@
 """A caller whose words are not recognized: other words each time, keys, and at last a goodbye that blames nobody."""
 
 from offhook.voice import events
-from offhook.voice.config import CannedPhrases
+from offhook.voice.dialog.phrases import phrases_for
 from tests.fakes.scripted import Hearing, ScriptedStt, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
 
-PHRASES = CannedPhrases()
+PHRASES = phrases_for("en")
 GREETING = "Welcome to Blue Door. Would you like a table?"
 
 

@@ -5,7 +5,8 @@ from typing import Any
 from offhook.models.ports import CallModels, ModelError
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
-from offhook.voice.config import CallConfig, CannedPhrases
+from offhook.voice.config import CallConfig
+from offhook.voice.dialog.phrases import phrases_for
 from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
@@ -68,7 +69,7 @@ class TestTextChat:
             session = chat(ScriptedLlm([Reply(), Reply(), says("Sure.")]), KeptEvents())
             await session.start()
             (answer,) = await session.say("Hm")
-            assert answer == CannedPhrases().reprompt
+            assert answer == phrases_for("en").reprompt
             assert await session.say("A table") == ["Sure."]
 
         run_virtual(talk())

@@ -169,6 +169,8 @@ def test_phrases_stay_english_only_in_agents_that_speak_it() -> None:
     phrases = {"phrases": {"filler": "Un segundo, por favor.", "idle": " "}}
     found = findings(raw, configurations=phrases, phrase_names=PHRASES)
     assert found == [("warning", "sentence_not_translated", None, "workflow_configurations.phrases.idle")]
+    in_spanish = {"models": {"stt": {"language": "es-MX"}}}
+    assert findings(raw, configurations=in_spanish, phrase_names=PHRASES) == []
     english = simple(greeting="Hello, and thank you for calling the clinic. " * 5 + "What can I do for you?")
     assert findings(english, phrase_names=PHRASES) == []
 

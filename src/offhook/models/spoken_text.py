@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 MAX_SHORT_CHOICES: Final = 6
@@ -10,6 +11,19 @@ MAX_SHORT_WORDS: Final = 12
 # More keys at once are not remembered.
 MAX_KEYS: Final = 5
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+@dataclass(frozen=True, slots=True)
+class JoiningWords:
+    """How a language joins choices: patterns with ``{first}`` and ``{last}``, and ``{digits}`` and ``{choice}``."""
+
+    between: str
+    of_two: str
+    of_more: str
+    key: str
+
+
+ENGLISH: Final = JoiningWords(", ", "{first} or {last}", "{first}, or {last}", "{digits} for {choice}")
 
 
 def question_of(text: str) -> str:
@@ -29,19 +43,22 @@ def spoken_example(example: str) -> str:
     return re.sub(r"\bi\b", "I", example.lower().strip(" .!?"))
 
 
-def join_choices(choices: Sequence[str]) -> str:
+def join_choices(choices: Sequence[str], words: JoiningWords = ENGLISH) -> str:
     """Joins choices as one says them: "nine, eleven, or two o'clock"."""
     if len(choices) <= 1:
         return "".join(choices)
-    if len(choices) == 2:
-        return f"{choices[0]} or {choices[1]}"
-    return f"{', '.join(choices[:-1])}, or {choices[-1]}"
+    pattern = words.of_two if len(choices) == 2 else words.of_more
+    return pattern.format(first=words.between.join(choices[:-1]), last=choices[-1])
 
 
-def join_keys(keys: Iterable[tuple[str | None, Sequence[str]]]) -> str:
+def join_keys(keys: Iterable[tuple[str | None, Sequence[str]]], words: JoiningWords = ENGLISH) -> str:
     """Joins keys with the first example of what they choose: "1 for book a table or 0 for talk to a person".
 
     Pairs without digits or without an example are left out.
     """
-    named = [f"{digits} for {spoken_example(examples[0])}" for digits, examples in keys if digits and examples]
-    return join_choices(named[:MAX_KEYS])
+    named = [
+        words.key.format(digits=digits, choice=spoken_example(examples[0]))
+        for digits, examples in keys
+        if digits and examples
+    ]
+    return join_choices(named[:MAX_KEYS], words)

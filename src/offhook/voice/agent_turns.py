@@ -11,7 +11,6 @@ from offhook.models.ports import Expectation
 from offhook.voice import events
 from offhook.voice.call_context import CallContext
 from offhook.voice.call_inputs import CallTimer
-from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, NodeEntered, ToolStarted
 from offhook.voice.disclosure import Disclosure
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
@@ -34,7 +33,6 @@ class AgentTurns:
         self,
         *,
         line: CallContext,
-        config: CallConfig,
         conversation: Conversation,
         playback: Playback,
         speaker: CallSpeaker,
@@ -43,7 +41,6 @@ class AgentTurns:
         on_end: Callable[[str], None],
     ) -> None:
         self._line = line
-        self._phrases = config.phrases
         self._conversation = conversation
         self._playback = playback
         self._speaker = speaker
@@ -110,7 +107,7 @@ class AgentTurns:
     def say_filler(self) -> None:
         """Says that an answer will take a moment; the turn continues."""
         if self.utterance is not None:
-            self.utterance.say_canned(self._phrases.filler, is_answer=False)
+            self.utterance.say_canned(self._line.phrases.filler, is_answer=False)
 
     def start_turn(self, work: TurnBody) -> None:
         previous, self.reply_due_since = self._turn, self._line.now()
@@ -126,7 +123,7 @@ class AgentTurns:
             await work()
         except AllModelsFailed as failure:
             self.tags.append(f"{failure.kind}_failed")
-            self.end_with_phrase(self._phrases.apology, "error")
+            self.end_with_phrase(self._line.phrases.apology, "error")
         finally:
             self.is_tool_running = self._is_tool_uninterruptible = False
 
@@ -157,10 +154,10 @@ class AgentTurns:
             except EmptyTurn:
                 self._empty_turns += 1
                 if self._empty_turns >= MAX_EMPTY_TURNS:
-                    self.end_with_phrase(self._phrases.apology, "error")
+                    self.end_with_phrase(self._line.phrases.apology, "error")
                     return
-                utterance.say_canned(self._phrases.reprompt)
-                self._conversation.history.add_canned_text(self._phrases.reprompt)
+                utterance.say_canned(self._line.phrases.reprompt)
+                self._conversation.history.add_canned_text(self._line.phrases.reprompt)
             await utterance.finish()
         except (asyncio.CancelledError, AllModelsFailed):
             self._commit_utterance(utterance, interrupted=True)

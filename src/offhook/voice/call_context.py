@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
+from offhook.voice.dialog.phrases import CannedPhrases
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import (
     AgentToolbox,
@@ -33,14 +34,24 @@ class CallAgent:
 
 
 class CallContext:
-    """One call's leg, clock and events. ``now`` is loop time, ``since_start`` seconds on the call's audio clock."""
+    """One call's leg, clock, phrases and events. ``now`` is loop time, ``since_start`` seconds on the call's audio clock."""
 
-    def __init__(self, leg: CallLeg, sink: RunSink, recorder: CallRecorder | None, *, elapsed_s: float = 0.0) -> None:
-        """``elapsed_s``: how long ago the call began, if it began in another process."""
+    def __init__(
+        self,
+        leg: CallLeg,
+        sink: RunSink,
+        recorder: CallRecorder | None,
+        *,
+        phrases: CannedPhrases,
+        elapsed_s: float = 0.0,
+    ) -> None:
+        """``phrases``: what the call says without a model, in its language. ``elapsed_s``: how long ago the call began,
+        if it began in another process."""
         self.inputs = current_inputs()
         self.now = self.inputs.time
         self.started_at = self.now() - elapsed_s
         self.leg = leg
+        self.phrases = phrases
         self.recorder = recorder
         self._sink = sink
 

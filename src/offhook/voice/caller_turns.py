@@ -107,9 +107,9 @@ class CallerTurns:
         step = "end" if is_last else "retry"
         self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": NOT_UNDERSTOOD, "silent_ms": 0})
         if is_last:
-            self._turns.end_with_phrase(self._config.phrases.not_understood, NOT_UNDERSTOOD)
+            self._turns.end_with_phrase(self._line.phrases.not_understood, NOT_UNDERSTOOD)
         else:
-            self._turns.say_sentence(self._reprompts.next_sentence(self._conversation))
+            self._turns.say_sentence(self._reprompts.next_sentence(self._conversation, self._line.phrases))
 
     def _spoken_span(self, started_at: float, stopped_at: float) -> tuple[float, float]:
         """Returns two loop times as seconds since the call began."""
@@ -119,4 +119,4 @@ class CallerTurns:
     def on_recognition_lost(self) -> None:
         self._turns.tags.append("stt_failed")
         self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": "recognition_lost", "silent_ms": 0})
-        self._turns.end_with_phrase(self._config.phrases.apology, "error")
+        self._turns.end_with_phrase(self._line.phrases.apology, "error")

@@ -1,11 +1,12 @@
 """The call settings that a workflow may change, with their defaults (``workflow_configurations``)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, cast, get_args
 
 from offhook.kit.word_lists import split_words
+from offhook.voice.dialog.phrases import PHRASE_NAMES, CannedPhrases, phrases_for
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
 from offhook.voice.input.interruption_rules import TurnTaking
 from offhook.voice.output.ambience import AmbienceConfig
@@ -14,24 +15,6 @@ from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailCo
 
 TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
 TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]
-
-
-@dataclass(frozen=True, slots=True)
-class CannedPhrases:
-    """Fixed phrases for when no model can be relied on; cached as audio when the first call begins."""
-
-    filler: str = "One moment, please."
-    reprompt: str = "Sorry, I didn't catch that."
-    reprompt_again: str = "I'm sorry, I still didn't get that. Please say it in a few words."
-    reprompt_choices: str = "I still didn't get that. You can say: {{ choices }}."
-    reprompt_keys: str = "I'm afraid I can't make out the words. You can also press a key: {{ keys }}."
-    not_understood: str = "I'm sorry, I couldn't understand you well enough. Thank you for your patience. Goodbye!"
-    apology: str = "I'm sorry, I am having technical trouble. Please call again later. Goodbye."
-    idle: str = "Are you still there?"
-    idle_goodbye: str = "I can't hear you, so I will end the call now. Goodbye."
-    resumed: str = "Sorry, we were cut off for a moment."
-    time_warning: str = "Just so you know, we are almost out of time."
-    time_over: str = "I'm sorry, our time is up. Goodbye."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +63,12 @@ class CallConfig:
     dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
     voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
-    phrases: CannedPhrases = CannedPhrases()
+    # What the author wrote instead of the phrases that there are in the call's language.
+    own_phrases: Mapping[str, str] = field(default_factory=dict)
+
+    def phrases_in(self, language: str) -> CannedPhrases:
+        """Returns what a call in a language says without asking a model."""
+        return phrases_for(language).with_own(self.own_phrases)
 
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "CallConfig":
@@ -115,9 +103,7 @@ class CallConfig:
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
             voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
-            phrases=CannedPhrases(
-                **{field.name: text for field in fields(CannedPhrases) if (text := _stripped_text(phrases, field.name))}
-            ),
+            own_phrases={name: text for name in PHRASE_NAMES if (text := _stripped_text(phrases, name))},
         )
 
 

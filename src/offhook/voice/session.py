@@ -64,7 +64,8 @@ class CallSession(CallerTurns):
         self._resumed = resumed
         self._usage = UsageCounter(resumed.state["usage"] if resumed is not None else None)
         elapsed_s = resumed.elapsed_s if resumed is not None else 0.0
-        self._line = line = CallContext(leg, sink, recording, elapsed_s=elapsed_s)
+        phrases = self._config.phrases_in(models.language)
+        self._line = line = CallContext(leg, sink, recording, phrases=phrases, elapsed_s=elapsed_s)
         if recording is not None:
             recording.connect(line.emit, waits=self._config.disclosure is not None)
         self._playback = Playback(leg, recording, line.started_at)
@@ -83,13 +84,11 @@ class CallSession(CallerTurns):
             models, self._llm, codec=leg.codec, emit=line.emit, usage=self._usage, volume=self._config.volume
         )
         self._conversation = Conversation(agent=agent, llm=self._llm, emit=line.emit, sample_rate=leg.codec.sample_rate)
-        self._reprompts = Reprompts(self._config.phrases)
+        self._reprompts = Reprompts()
         self._ended = asyncio.Event()
         # Told when our side ends the call.
         self.on_over: Callable[[], None] | None = None
-        self._is_resumable = False
-        self._duration_s = 0.0
-        self._end_reason = ""
+        self._is_resumable, self._duration_s, self._end_reason = False, 0.0, ""
         self._connect_parts(agent, models, vad)
         self.handover = CallContinuation(
             line=line,
@@ -108,7 +107,6 @@ class CallSession(CallerTurns):
         )
         self._turns = AgentTurns(
             line=line,
-            config=self._config,
             conversation=self._conversation,
             playback=self._playback,
             speaker=self._speaker,
@@ -200,7 +198,7 @@ class CallSession(CallerTurns):
     def end_with_apology(self, reason: str) -> None:
         """Says the agent's apology and ends the call; what it is saying now is cut off."""
         self._inputs.note(APOLOGY, reason)
-        self._turns.end_with_phrase(self._config.phrases.apology, reason)
+        self._turns.end_with_phrase(self._line.phrases.apology, reason)
 
     def limit_time(self, left_s: float | None) -> None:
         """Lets the call end in ``left_s`` seconds, with a warning, because its money ends; None: not for now."""
@@ -230,7 +228,7 @@ class CallSession(CallerTurns):
 
     async def run(self) -> CallResult:
         """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
-        phrases = self._config.phrases
+        phrases = self._line.phrases
         canned = [
             phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
             phrases.time_warning, phrases.time_over, phrases.not_understood,
@@ -276,7 +274,7 @@ class CallSession(CallerTurns):
             self._speech.begin_call(self._conversation)
         if self._resumed is not None:
             self._listener.start()
-            self.handover.go_on(self._resumed, self._config.phrases.resumed)
+            self.handover.go_on(self._resumed, self._line.phrases.resumed)
             self._listener.set_expectation(self._conversation.caller_expectation())
             return
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})

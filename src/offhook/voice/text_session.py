@@ -36,7 +36,7 @@ class TextSession:
         self._loop = asyncio.get_running_loop()
         self._t0 = self._loop.time() - elapsed_s
         self._sink = sink
-        self._phrases = agent.config.phrases
+        self.phrases = agent.config.phrases_in(models.language)
         self._usage = UsageCounter(state.get("usage") if state is not None else None)
         self._conversation = Conversation(
             agent=agent,
@@ -116,10 +116,10 @@ class TextSession:
                     if isinstance(step, AgentSpeech):
                         messages.append(step.text)
         except EmptyTurn:
-            current = self._phrases.reprompt
+            current = self.phrases.reprompt
             self._conversation.history.add_canned_text(current)
         except AllModelsFailed:
-            current = self._phrases.apology
+            current = self.phrases.apology
             self._conversation.is_over = True
             reason = "error"
         messages = [message.strip() for message in (*messages, current) if message.strip()]

@@ -79,7 +79,7 @@ class CallWatchdog:
             self._is_over = True
             self._emit_action("end", "no_answer", silent)
             turns.tags.append("watchdog")
-            turns.end_with_phrase(config.phrases.apology, "watchdog")
+            turns.end_with_phrase(self._line.phrases.apology, "watchdog")
 
     def _emit_action(self, step: str, reason: str, silent_s: float) -> None:
         self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": reason, "silent_ms": round(silent_s * 1000)})
@@ -102,11 +102,11 @@ class CallWatchdog:
         self._idle_from = now
         if self._idle_prompts >= config.idle_prompts:
             self._is_over = True
-            turns.end_with_phrase(config.phrases.idle_goodbye, "idle")
+            turns.end_with_phrase(self._line.phrases.idle_goodbye, "idle")
             return
         self._idle_prompts += 1
         self._line.emit(events.CALLER_IDLE, {"prompts": self._idle_prompts, "idle_s": round(idle, 1)})
-        turns.say_phrase(config.phrases.idle)
+        turns.say_phrase(self._line.phrases.idle)
 
     # -- the money of the call -------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class CallWatchdog:
         left = self._paid_until - now
         if left <= 0 and self._has_warned:
             self._is_over = True
-            self._turns.end_with_phrase(self._config.phrases.time_over, "credit_exhausted")
+            self._turns.end_with_phrase(self._line.phrases.time_over, "credit_exhausted")
         elif left <= self._config.duration_warning_s:
             self._warn_of_end(left)
 
@@ -135,7 +135,7 @@ class CallWatchdog:
         left = config.max_duration_s - (now - self._line.started_at)
         if left <= 0 and not self._is_over:
             self._is_over = True
-            self._turns.end_with_phrase(config.phrases.time_over, "max_duration")
+            self._turns.end_with_phrase(self._line.phrases.time_over, "max_duration")
         elif left <= config.duration_warning_s < config.max_duration_s / 2 and not self._has_warned:
             self._warn_of_end(left)
 
@@ -145,4 +145,4 @@ class CallWatchdog:
         self._has_warned = True
         self._line.emit(events.DURATION_WARNED, {"left_s": round(left_s, 1)})
         if not self._listener.is_caller_busy:
-            self._turns.say_phrase(self._config.phrases.time_warning)
+            self._turns.say_phrase(self._line.phrases.time_warning)

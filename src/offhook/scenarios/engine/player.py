@@ -156,7 +156,7 @@ async def _talk(session: TextSession, caller: ScenarioCaller, config: CallConfig
             reply = await _listen_to(await session.say(text))
         turns.append(PlayedTurn(move, reply))
         if not session.is_over and loop.time() - began >= config.max_duration_s:
-            session.say_canned(config.phrases.time_over)
+            session.say_canned(session.phrases.time_over)
             await session.end("max_duration")
     return turns
 
@@ -175,12 +175,12 @@ async def _stay_silent(session: TextSession, seconds: float, config: CallConfig)
         await asyncio.sleep(config.idle_timeout_s)
         left -= config.idle_timeout_s
         if prompts >= config.idle_prompts:
-            said.append(await _listen_to([session.say_canned(config.phrases.idle_goodbye)]))
+            said.append(await _listen_to([session.say_canned(session.phrases.idle_goodbye)]))
             await session.end("idle")
             return " ".join(said)
         prompts += 1
         session.report_idle(prompts, config.idle_timeout_s)
-        said.append(await _listen_to([session.say_canned(config.phrases.idle)]))
+        said.append(await _listen_to([session.say_canned(session.phrases.idle)]))
     await asyncio.sleep(left)
     return " ".join(said)
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from offhook.models.spoken_text import join_choices, join_keys, pick_examples, question_of
-from offhook.voice.config import CannedPhrases
 from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.phrases import CannedPhrases
 from offhook.workflows.graph import Edge
 from offhook.workflows.template import render_template
 
@@ -15,18 +15,17 @@ class Reprompts:
     What a step does not have is left out. No sentence comes twice in a row.
     """
 
-    def __init__(self, phrases: CannedPhrases) -> None:
-        self._phrases = phrases
+    def __init__(self) -> None:
         self._node_id = ""
         self._misses = 0
         self._said: list[str] = []
 
-    def next_sentence(self, conversation: Conversation) -> str:
+    def next_sentence(self, conversation: Conversation, phrases: CannedPhrases) -> str:
         """Returns what to say after the caller was not understood once more at the conversation's node."""
         node_id = conversation.node.id
         self._misses = self._misses + 1 if node_id == self._node_id else 0
         self._node_id = node_id
-        ways = self._ways(self._question(conversation), conversation.outgoing_edges())
+        ways = _ways(phrases, self._question(conversation), conversation.outgoing_edges())
         at = self._misses % len(ways)
         if self._said and ways[at] == self._said[-1]:
             at = (at + 1) % len(ways)
@@ -40,15 +39,15 @@ class Reprompts:
                 return question_of(message.content)
         return ""
 
-    def _ways(self, question: str, edges: Sequence[Edge]) -> list[str]:
-        phrases = self._phrases
-        choices = pick_examples(edge.examples for edge in edges)
-        keys = join_keys((edge.digits, edge.examples) for edge in edges)
-        ways = [f"{phrases.reprompt} {question}".strip()]
-        if len(choices) > 1:
-            ways.append(render_template(phrases.reprompt_choices, {"choices": join_choices(choices)}))
-        if keys:
-            ways.append(render_template(phrases.reprompt_keys, {"keys": keys}))
-        if len(ways) == 1:
-            ways.append(f"{phrases.reprompt_again} {question}".strip())
-        return ways
+
+def _ways(phrases: CannedPhrases, question: str, edges: Sequence[Edge]) -> list[str]:
+    choices = pick_examples(edge.examples for edge in edges)
+    keys = join_keys(((edge.digits, edge.examples) for edge in edges), phrases.joining)
+    ways = [f"{phrases.reprompt} {question}".strip()]
+    if len(choices) > 1:
+        ways.append(render_template(phrases.reprompt_choices, {"choices": join_choices(choices, phrases.joining)}))
+    if keys:
+        ways.append(render_template(phrases.reprompt_keys, {"keys": keys}))
+    if len(ways) == 1:
+        ways.append(f"{phrases.reprompt_again} {question}".strip())
+    return ways

@@ -1,4 +1,4 @@
-"""Finds fixed phrases that stay English in an agent that speaks another language."""
+"""Finds fixed phrases that are said in another language than the agent's own."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +10,8 @@ from offhook.workflows.graph import WorkflowGraph
 MIN_WORDS: Final = 25
 # English sentences have a third and more of these; other languages share a few of the short ones.
 MIN_ENGLISH_SHARE: Final = 0.12
+# Languages in which every phrase exists (voice/dialog/phrases.json).
+PHRASE_LANGUAGES: Final = ("en", "es", "fr", "de", "pt", "ru", "hi", "ar", "ja", "zh")
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _SLOT: Final = re.compile(r"\{\{[^{}]*\}\}")
 _ENGLISH_WORDS: Final = """
@@ -22,15 +24,26 @@ _ENGLISH: Final = frozenset(_ENGLISH_WORDS.split())
 def language_findings(
     graph: WorkflowGraph, configurations: Mapping[str, Any], phrase_names: Sequence[str]
 ) -> Iterator[GraphFinding]:
-    """``phrase_names``: the settings of what a call says without asking a model; their defaults are English."""
+    """``phrase_names``: the settings of what a call says without asking a model; their defaults are in the
+    language of the calls where there are any, else in English."""
+    if spoken_language(configurations) in PHRASE_LANGUAGES[1:]:
+        return
     given = configurations.get("phrases")
     given = given if isinstance(given, Mapping) else {}
     missing = [name for name in phrase_names if not (isinstance(own := given.get(name), str) and own.strip())]
     if missing and speaks_another_language(graph):
         for name in missing:
             field = f"workflow_configurations.phrases.{name}"
-            message = f"This agent does not speak English, and its phrase “{name}” is not translated"
+            message = f"This agent does not speak English, and its phrase “{name}” is not translated: choose the language of its calls, or enter the phrase"
             yield GraphFinding("workflow", None, field, "sentence_not_translated", "warning", message)
+
+
+def spoken_language(configurations: Mapping[str, Any]) -> str:
+    """Returns the language that an agent's calls begin in, without its region; "" where the agent does not choose it."""
+    part: Any = configurations
+    for key in ("models", "stt", "language"):
+        part = part.get(key) if isinstance(part, Mapping) else None
+    return part.partition("-")[0].lower() if isinstance(part, str) else ""
 
 
 def speaks_another_language(graph: WorkflowGraph) -> bool:

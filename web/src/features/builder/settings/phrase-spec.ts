@@ -1,4 +1,4 @@
-/** What the agent says without a model: name, title, when, and what is said where nothing is set (voice/config.py). */
+/** What the agent says without a model: name, title, when, and what is said where nothing is set in English (voice/dialog/phrases.json). */
 
 export const PHRASES = [
   ["filler", "Filler", "Said when a response takes too long.", "One moment, please."],
