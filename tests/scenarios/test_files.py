@@ -64,6 +64,9 @@ scenarios:
   - name: third
     caller: {turns: [hi]}
     expect: {end: x}
+  - name: fourth
+    caller: {turns: [hi], manner: {voice: en gb}}
+    expect: {end: x}
 """
     assert refused(text) == [
         ("scenarios[0].name", "string_pattern_mismatch"),
@@ -72,6 +75,7 @@ scenarios:
         ("scenarios[1].caller", "value_error"),
         ("scenarios[1].expect", "value_error"),
         ("scenarios[3].name", "name_taken"),
+        ("scenarios[4].caller.manner.voice", "value_error"),
     ]
 
 

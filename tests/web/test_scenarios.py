@@ -164,6 +164,38 @@ def test_a_scenario_is_made_of_a_conversation(page: Page, agent: int) -> None:
     looks_right(page, "made-and-run")
 
 
+def test_what_only_calls_with_sound_have_is_written_in_the_form(page: Page, agent: int) -> None:
+    page.get_by_role("button", name="New scenario").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Title").fill("Stops at once")
+    dialog.get_by_role("textbox", name="Turn 1: words").fill("Hello")
+    caller = {"Interrupts": "99.5", "Speed": "0.9", "Voice": "en-gb f3"}
+    for label, typed in {**caller, "Max answer time": "1500", "Max time to stop": "100", "Max talk-overs": "0"}.items():
+        dialog.get_by_label(label).fill(typed)
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_text("A voice has a name like en-us or en-gb+f3.")).to_be_visible()
+    dialog.get_by_label("Voice").scroll_into_view_if_needed()
+    looks_right(page, "sound-refused")
+    dialog.get_by_label("Voice").fill("en-gb+f3")
+    dialog.get_by_label("Max talk-overs").scroll_into_view_if_needed()
+    looks_right_everywhere(page, "sound-fields")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    stored = ask(page, "GET", f"/workflow/{agent}/scenarios/stops-at-once")
+    assert stored["caller"]["manner"] == {"interrupts": 0.995, "speed": 0.9, "voice": "en-gb+f3"}
+    assert stored["expect"] == {"max_answer_ms": 1500, "max_yield_ms": 100, "max_talk_overs": 0}
+
+    page.get_by_role("switch", name="With sound").check(force=True)
+    page.get_by_role("button", name="Run Stops at once").click()
+    expect(
+        page.get_by_text(re.compile("The agent talked on for .* ms when it was interrupted, more than 100 ms"))
+    ).to_be_visible(timeout=SLOW_MS)
+    looks_right(page, "sound-failed")
+    page.get_by_role("button", name="Show conversation of Stops at once").click()
+    expect(page.get_by_role("dialog").get_by_role("region", name="Recording")).to_be_visible()
+    looks_right_everywhere(page, "sound-heard")
+
+
 def test_a_scenario_that_fails_with_sound_is_heard_from_its_turn(page: Page, agent: int) -> None:
     scenario = {"name": "wrong", "caller": {"turns": [{"say": "Hello", "agent_says": "pineapple"}]}}
     ask(page, "PUT", f"/workflow/{agent}/scenarios/wrong", {**scenario, "expect": {"never_says": ["refund"]}})

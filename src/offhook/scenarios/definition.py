@@ -1,9 +1,11 @@
 """A scenario: what a caller does, and what must come of it. Pure."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -22,11 +24,11 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", 
 Seconds = Annotated[Number, Field(gt=0, le=600)]
 Milliseconds = Annotated[WholeNumber, Field(gt=0, le=60_000)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-VoiceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_+-]{1,39}$")]
 # A Wednesday morning: callers say "tomorrow" too.
 DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
 MAX_SCENARIOS: Final = 200
 MAX_TURNS: Final = 100
+_VOICE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
 
 
 def _text_of_keys(value: Any) -> Any:
@@ -34,6 +36,13 @@ def _text_of_keys(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _voice_name(value: str) -> str:
+    if not _VOICE_NAME.fullmatch(value):
+        raise ValueError("a voice has a name like en-us or en-gb+f3")
+    return value
+
+
+VoiceName = Annotated[str, AfterValidator(_voice_name)]
 Keys = Annotated[str, BeforeValidator(_text_of_keys), StringConstraints(pattern=r"^[0-9*#A-D]+$", max_length=32)]
 
 

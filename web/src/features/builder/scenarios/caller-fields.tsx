@@ -11,9 +11,10 @@ import {
   type ScenarioIssue,
   turnsOf,
   valueAt,
-  withField,
+  withManner,
   withTurns,
 } from "./scenario";
+import { SoundManner } from "./sound-fields";
 
 const MAX_TURNS = 100;
 const ACTS: { value: ActKind; label: string }[] = [
@@ -76,6 +77,7 @@ export function CallerFields({ scenario, issues, onChange }: ScenarioFieldsProps
         </Text>
       )}
       <Manner scenario={scenario} issues={issues} onChange={onChange} />
+      <SoundManner scenario={scenario} issues={issues} onChange={onChange} />
     </Stack>
   );
 }
@@ -146,8 +148,7 @@ function TurnRow({ number, act, problem, onChange, onRemove, onMoveUp }: TurnRow
 
 function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
   const manner = object(valueAt(scenario, "caller", "manner"));
-  const set = (name: string, value: number) =>
-    onChange(withField(scenario, "caller", "manner", { ...manner, [name]: value }));
+  const set = (name: string, value: number) => onChange(withManner(scenario, name, value));
   const hesitates = typeof manner["hesitates"] === "number" ? manner["hesitates"] : 0;
   const wrong = typeof manner["wrong_answers"] === "number" ? manner["wrong_answers"] : 0;
   return (

@@ -1,10 +1,11 @@
 /** What must come of the conversation. */
 
-import { MultiSelect, NumberInput, Select, Stack, TagsInput, Text } from "@mantine/core";
+import { MultiSelect, Select, Stack, TagsInput, Text } from "@mantine/core";
 import { edgeTitles, nodeName, object } from "../../../graph/definition";
 import { useEditorContext } from "../state/editor";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { issueAt, listAt, valueAt, withField } from "./scenario";
+import { LimitField, SoundExpectations } from "./sound-fields";
 
 const OTHER_FIELDS = ["edges", "edges_never", "nodes_never", "variables", "tools", "is_over", "outcome", "end_reason"];
 
@@ -17,7 +18,6 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
     onChange: (value: string[]) => set(field, value),
   });
   const end = valueAt(scenario, "expect", "end");
-  const turns = valueAt(scenario, "expect", "max_turns");
   const problem = issueAt(issues, "expect");
   const hasMore = OTHER_FIELDS.some((field) => field in object(scenario["expect"]));
   return (
@@ -63,17 +63,8 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
         error={issueAt(issues, "expect.end")}
         onChange={(value) => set("end", value)}
       />
-      <NumberInput
-        label="Max turns"
-        placeholder="Any number"
-        clampBehavior="none"
-        min={1}
-        max={100}
-        allowDecimal={false}
-        value={typeof turns === "number" ? turns : ""}
-        error={issueAt(issues, "expect.max_turns")}
-        onChange={(value) => set("max_turns", typeof value === "number" ? value : null)}
-      />
+      <LimitField {...{ scenario, issues, onChange }} field="max_turns" label="Max turns" min={1} max={100} />
+      <SoundExpectations {...{ scenario, issues, onChange }} />
       {hasMore && (
         <Text fz="sm" c="dimmed">
           This scenario has more expectations, such as tool calls or variables. They are kept; edit them as YAML.

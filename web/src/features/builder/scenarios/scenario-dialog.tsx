@@ -12,7 +12,11 @@ import { ExpectationFields } from "./expectation-fields";
 import { issueAt, nameFrom, otherIssues, type PlainScenario, type ScenarioIssue, titleOf, turnsOf } from "./scenario";
 import classes from "./scenarios.module.css";
 
-const EXPECTED = ["says", "never_says", "nodes", "edges_include", "end", "max_turns"];
+const EXPECTED = [
+  ...["says", "never_says", "nodes", "edges_include", "end", "max_turns"],
+  ...["max_answer_ms", "max_yield_ms", "max_talk_overs"],
+];
+const MANNER = ["hesitates", "wrong_answers", "interrupts", "speed", "voice"];
 const TAKEN = { path: "scenarios[0].name", message: "Another scenario has this name" };
 const NOT_ONE = { path: "", message: "Write exactly one scenario here" };
 
@@ -113,7 +117,8 @@ function Fields({ form, isNew }: { form: ReturnType<typeof useScenarioForm>; isN
 
 function fieldsOf(scenario: PlainScenario): string[] {
   return [
-    ...["name", "title", "caller", "expect", "caller.manner.hesitates", "caller.manner.wrong_answers"],
+    ...["name", "title", "caller", "expect"],
+    ...MANNER.map((field) => `caller.manner.${field}`),
     ...EXPECTED.map((field) => `expect.${field}`),
     ...turnsOf(scenario).map((_, index) => `caller.turns.${index}`),
   ];

@@ -42,6 +42,13 @@ export function withField(scenario: PlainScenario, part: string, field: string, 
   return { ...scenario, [part]: isEmpty ? rest : { ...rest, [field]: value } };
 }
 
+/** With a field of the caller's manner set; what is empty is left out. */
+export function withManner(scenario: PlainScenario, field: string, value: unknown): PlainScenario {
+  const manner = object(valueAt(scenario, "caller", "manner"));
+  const next = withField({ name: scenario.name, manner }, "manner", field, value)["manner"];
+  return withField(scenario, "caller", "manner", Object.keys(object(next)).length > 0 ? next : null);
+}
+
 export function listAt(scenario: PlainScenario, part: string, field: string): string[] {
   const value = valueAt(scenario, part, field);
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

@@ -1,0 +1,149 @@
+/** What only calls with sound have: how the caller speaks, and what must hold of what is heard. */
+
+import { NumberInput, type NumberInputProps, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { object } from "../../../graph/definition";
+import type { ScenarioFieldsProps } from "./caller-fields";
+import { issueAt, valueAt, withField, withManner } from "./scenario";
+
+export function SoundManner({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const { interrupts, speed, voice } = object(valueAt(scenario, "caller", "manner"));
+  const set = (name: string, value: unknown) => onChange(withManner(scenario, name, value));
+  return (
+    <Stack gap={8} role="group" aria-label="Caller, with sound">
+      <Text fz="sm" c="dimmed">
+        Only in calls with sound:
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <DecimalInput
+          label="Interrupts"
+          description="Share of sentences said over the agent."
+          placeholder="0%"
+          suffix="%"
+          min={0}
+          max={100}
+          number={typeof interrupts === "number" ? rounded(interrupts * 100) : null}
+          error={issueAt(issues, "caller.manner.interrupts")}
+          onNumber={(percent) => set("interrupts", percent === null ? null : rounded(percent / 100))}
+        />
+        <DecimalInput
+          label="Speed"
+          description="1 is 165 words a minute, 2 is twice as fast."
+          placeholder="1"
+          min={0.5}
+          max={2}
+          step={0.1}
+          number={typeof speed === "number" ? speed : null}
+          error={issueAt(issues, "caller.manner.speed")}
+          onNumber={(value) => set("speed", value)}
+        />
+        <TextInput
+          label="Voice"
+          description="Of espeak-ng, such as en-gb+f3."
+          placeholder="en-us"
+          maxLength={40}
+          spellCheck={false}
+          value={typeof voice === "string" ? voice : ""}
+          error={issueAt(issues, "caller.manner.voice")}
+          onChange={(event) => set("voice", event.currentTarget.value)}
+        />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+export function SoundExpectations(props: ScenarioFieldsProps) {
+  return (
+    <Stack gap={8} role="group" aria-label="Expectations, with sound">
+      <Text fz="sm" c="dimmed">
+        Only checked in calls with sound:
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+        <LimitField
+          {...props}
+          field="max_answer_ms"
+          label="Max answer time"
+          description="Silence before the agent answers."
+          unit=" ms"
+          min={1}
+          max={60_000}
+        />
+        <LimitField
+          {...props}
+          field="max_yield_ms"
+          label="Max time to stop"
+          description="After the caller interrupts."
+          unit=" ms"
+          min={1}
+          max={60_000}
+        />
+        <LimitField
+          {...props}
+          field="max_talk_overs"
+          label="Max talk-overs"
+          description="Agent begins while the caller speaks."
+          min={0}
+          max={100}
+        />
+      </SimpleGrid>
+    </Stack>
+  );
+}
+
+interface DecimalInputProps extends Omit<NumberInputProps, "value" | "onChange"> {
+  /** Null for an empty field. */
+  number: number | null;
+  onNumber: (number: number | null) => void;
+}
+
+/** Takes decimals: what is typed stays as it is while it stands for the number, as "0." does for 0. */
+function DecimalInput({ number, onNumber, ...shown }: DecimalInputProps) {
+  const [typed, setTyped] = useState<number | string>(number ?? "");
+  return (
+    <NumberInput
+      {...shown}
+      clampBehavior="none"
+      value={numberOf(typed) === number ? typed : (number ?? "")}
+      onChange={(next) => {
+        setTyped(next);
+        onNumber(numberOf(next));
+      }}
+    />
+  );
+}
+
+function numberOf(typed: number | string): number | null {
+  const value = typed === "" ? NaN : Number(typed);
+  return Number.isFinite(value) ? value : null;
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+interface LimitFieldProps extends ScenarioFieldsProps {
+  /** Of `expect`. */
+  field: string;
+  label: string;
+  description?: string;
+  unit?: string;
+  min: number;
+  max: number;
+}
+
+/** The most of something that is allowed; empty: any number. */
+export function LimitField({ scenario, issues, onChange, field, unit, ...shown }: LimitFieldProps) {
+  const value = valueAt(scenario, "expect", field);
+  return (
+    <NumberInput
+      {...shown}
+      {...(unit === undefined ? {} : { suffix: unit })}
+      placeholder="Any"
+      clampBehavior="none"
+      allowDecimal={false}
+      value={typeof value === "number" ? value : ""}
+      error={issueAt(issues, `expect.${field}`)}
+      onChange={(next) => onChange(withField(scenario, "expect", field, typeof next === "number" ? next : null))}
+    />
+  );
+}
