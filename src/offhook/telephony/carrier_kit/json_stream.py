@@ -25,6 +25,7 @@ class JsonStream:
         self.codec: Codec = MULAW_8K
         self._is_started = False
         self._is_lean = False
+        self.frame_number: int | None = None
 
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
         if isinstance(message, bytes):
@@ -34,11 +35,12 @@ class JsonStream:
                 at = message.find(key)
                 if at > 0:
                     begin = at + len(key)
-                    return self._on_audio(decode_base64(message[begin : message.find('"', begin)]), message)
+                    self.frame_number = read_frame_number(message)
+                    return self._convert_audio(decode_base64(message[begin : message.find('"', begin)]))
         return self._parse_message(message)
 
-    def _on_audio(self, audio: bytes, message: str) -> bytes | None:
-        """Handles a frame of the caller's audio, for streams whose frames need more than unpacking."""
+    def _convert_audio(self, audio: bytes) -> bytes:
+        """Converts a frame of the caller's audio, for streams whose frames need more than unpacking."""
         return audio
 
     def _parse_message(self, message: str) -> bytes | WireEvent | None:
@@ -58,7 +60,9 @@ class JsonStream:
             media = require_section(envelope, "media")
             if media.get("track") == "outbound":
                 return None
-            return self._on_audio(decode_base64(media.get("payload")), message)
+            # Numbers that both tracks may share say nothing.
+            self.frame_number = read_frame_number(message) if self._is_lean else None
+            return self._convert_audio(decode_base64(media.get("payload")))
         if event == "dtmf":
             return parse_digit(require_section(envelope, "dtmf").get("digit"))
         return self._parse_event(event, envelope)
@@ -69,6 +73,16 @@ class JsonStream:
     def _parse_event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
         """Parses every event except connected, start, media and dtmf."""
         return None
+
+
+def read_frame_number(message: str) -> int | None:
+    """Returns the number of a frame, which arrives as a number or as text; None when there is none."""
+    at = message.find('"chunk":')
+    if at < 0:
+        return None
+    begin = at + 8
+    text = message[begin : message.find(",", begin)].strip(' "}')
+    return int(text) if text.isdecimal() else None
 
 
 def parse_envelope(message: str) -> dict[str, Any]:

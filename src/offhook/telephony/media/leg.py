@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from offhook.kit.media_sockets.sockets import NORMAL, PushSocket
+from offhook.telephony.media.caller_frames import CallerFrames
 from offhook.telephony.ports import (
     ClosesAtEnd,
     DigitPressed,
@@ -13,6 +14,7 @@ from offhook.telephony.ports import (
     MediaStarted,
     MediaStopped,
     MediaWire,
+    NumbersFrames,
     WireError,
     WireEvent,
 )
@@ -41,6 +43,8 @@ class MediaLeg(SocketLeg):
         self._listener = listener
         self._captions = wire if isinstance(wire, CaptionWire) else None
         self._send_audio: Callable[[bytes], None] | None = None
+        self._numbers = wire if isinstance(wire, NumbersFrames) else None
+        self.caller_frames = CallerFrames(wire.codec, self._receive_audio)
         self._has_machine = False
         self.started: asyncio.Future[MediaStarted | None] = asyncio.get_running_loop().create_future()
 
@@ -93,7 +97,7 @@ class MediaLeg(SocketLeg):
             self.close(BAD_MESSAGE, str(error))
             return
         if isinstance(received, bytes):
-            self._receive_audio(received)
+            self.caller_frames.push(received, self._numbers.frame_number if self._numbers is not None else None)
         elif received is not None:
             self.on_wire_event(received)
 

@@ -4,18 +4,21 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Final, Protocol
 
 import structlog
 
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
+from offhook.kit.http.metrics import CALLER_FRAMES_LOST
 from offhook.kit.media_sockets.sockets import NORMAL, MessageReceiver, PushSocket
 from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import lease_queries
 from offhook.runs.live.calls import LiveCallRegistry
 from offhook.runs.live.live_call import LiveCall
 from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.media.caller_frames import FrameLosses
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.leg import EventListener, MediaLeg
 from offhook.telephony.ports import CarrierSpec, MediaWire, StatusUpdate
@@ -25,6 +28,8 @@ from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, CallIn
 START_TIMEOUT_S: Final = 10.0
 # Maximum ring time at a carrier that connects the media before the answer.
 RING_TIMEOUT_S: Final = 650.0
+
+log = structlog.get_logger(__name__)
 
 OpenMedia = Callable[[MessageReceiver], Awaitable[PushSocket]]
 
@@ -78,8 +83,15 @@ class MediaSession(ABC):
             leg.close(FAULT, "this call failed")
             raise
         finally:
+            self._report_losses()
             leg.close(NORMAL, "the call is over")
             await socket.wait_closed()
+
+    def _report_losses(self) -> None:
+        losses = self.leg.caller_frames.losses
+        if losses != FrameLosses():
+            CALLER_FRAMES_LOST.inc(losses.lost)
+            log.info("caller_frames_lost", **asdict(losses))
 
 
 class RunMediaSession(MediaSession):

@@ -42,6 +42,7 @@ from offhook.telephony.ports.media import (
     MediaStarted,
     MediaStopped,
     MediaWire,
+    NumbersFrames,
     WireError,
     WireEvent,
 )
@@ -114,6 +115,7 @@ __all__ = [
     "NumberCatalog",
     "NumberLookup",
     "NumberRouting",
+    "NumbersFrames",
     "StatusParser",
     "StatusUpdate",
     "StreamEnded",

@@ -53,6 +53,16 @@ class ClosesAtEnd(Protocol):
     def clean_close_codes(self) -> frozenset[int]: ...
 
 
+@runtime_checkable
+class NumbersFrames(Protocol):
+    """A wire that numbers the caller's frames."""
+
+    @property
+    def frame_number(self) -> int | None:
+        """Returns the number of the frame that was decoded last; None when it had none."""
+        ...
+
+
 class MediaWire(Protocol):
     """The format of one media connection. Each connection gets its own instance, which may keep the stream's id.
 

@@ -1,4 +1,4 @@
-"""Telnyx media streaming: JSON with base64 RTP payloads. Each direction has its own codec, and we restore the order."""
+"""Telnyx media streaming: JSON with base64 RTP payloads. Each direction has its own codec."""
 
 import json
 from binascii import b2a_base64
@@ -9,8 +9,6 @@ from offhook.telephony.carrier_kit.json_stream import JsonStream, require_sectio
 from offhook.telephony.ports import MarkReached, MediaStarted, MediaStopped, WireError, WireEvent
 
 _BEFORE_AUDIO: Final = b'{"event":"media","media":{"payload":"'
-# Number of later frames kept while an earlier one is missing: 60 ms.
-MAX_HELD_FRAMES: Final = 3
 
 
 class TelnyxWire(JsonStream):
@@ -19,8 +17,6 @@ class TelnyxWire(JsonStream):
     def __init__(self) -> None:
         super().__init__()
         self._is_alaw = False
-        self._next_chunk = -1
-        self._held: dict[int, bytes] = {}
 
     def _parse_event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
         if event == "mark":
@@ -47,28 +43,8 @@ class TelnyxWire(JsonStream):
             parameters=parameters if isinstance(parameters, dict) else {},
         )
 
-    def _on_audio(self, audio: bytes, message: str) -> bytes | None:
-        if self._is_alaw:
-            audio = audio.translate(ALAW_TO_MULAW)
-        chunk = _chunk_of(message)
-        if chunk == self._next_chunk and not self._held:
-            self._next_chunk = chunk + 1
-            return audio
-        return audio if chunk is None else self._reorder_frames(chunk, audio)
-
-    def _reorder_frames(self, chunk: int, audio: bytes) -> bytes | None:
-        if self._next_chunk < 0:
-            self._next_chunk = chunk
-        if chunk < self._next_chunk:
-            return None
-        self._held[chunk] = audio
-        if len(self._held) > MAX_HELD_FRAMES and self._next_chunk not in self._held:
-            self._next_chunk = min(self._held)
-        ready = []
-        while (frame := self._held.pop(self._next_chunk, None)) is not None:
-            ready.append(frame)
-            self._next_chunk += 1
-        return b"".join(ready) or None
+    def _convert_audio(self, audio: bytes) -> bytes:
+        return audio.translate(ALAW_TO_MULAW) if self._is_alaw else audio
 
     def encode_audio(self, payload: bytes) -> bytes:
         return b'%b%b"}}' % (_BEFORE_AUDIO, b2a_base64(payload, newline=False))
@@ -78,13 +54,3 @@ class TelnyxWire(JsonStream):
 
     def encode_clear(self) -> bytes:
         return b'{"event":"clear"}'
-
-
-def _chunk_of(message: str) -> int | None:
-    """Returns the frame's number, which arrives as a number or as text; None when there is none."""
-    at = message.find('"chunk":')
-    if at < 0:
-        return None
-    begin = at + 8
-    text = message[begin : message.find(",", begin)].strip(' "}')
-    return int(text) if text.isdecimal() else None
