@@ -12,6 +12,8 @@ from offhook.telephony.ports import DigitPressed, WireError, WireEvent
 _MEDIA: Final = ('"event":"media"', '"event": "media"')
 _PAYLOAD: Final = ('"payload":"', '"payload": "')
 _DIGITS: Final = frozenset("0123456789*#ABCD")
+# Of a 64-bit counter; longer ones are no numbers of frames.
+MAX_NUMBER_DIGITS: Final = 19
 
 
 class JsonStream:
@@ -82,7 +84,7 @@ def read_frame_number(message: str) -> int | None:
         return None
     begin = at + 8
     text = message[begin : message.find(",", begin)].strip(' "}')
-    return int(text) if text.isdecimal() else None
+    return int(text) if text.isdecimal() and len(text) <= MAX_NUMBER_DIGITS else None
 
 
 def parse_envelope(message: str) -> dict[str, Any]:
