@@ -2,7 +2,8 @@
 
 from alembic import context
 
-OURS_NOT = "pgqueuer"  # PgQueuer's tables are installed as SQL and have no metadata
+# PgQueuer's tables, which are installed as SQL, and partitions have no metadata.
+OURS_NOT = ("pgqueuer", "run_events_")
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:

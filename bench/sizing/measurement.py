@@ -28,14 +28,24 @@ IDLE_S: Final = 6.0
 SHORT_S: Final = 6.0
 # At most: for what follows a call (results, costs, words, strip).
 AFTER_S: Final = 20.0
-_SIZES: Final = "SELECT relname, pg_total_relation_size(relid) FROM pg_stat_user_tables"
+# The partitions of a table, and of its indexes, count for it.
+_NAMES: Final = """
+WITH names AS (
+  SELECT c.oid, coalesce(parent.relname, c.relname) AS name FROM pg_class c
+  LEFT JOIN pg_inherits h ON h.inhrelid = c.oid LEFT JOIN pg_class parent ON parent.oid = h.inhparent
+)
+"""
+_SIZES: Final = f"""{_NAMES}
+SELECT name, sum(pg_total_relation_size(relid)) FROM pg_stat_user_tables JOIN names ON names.oid = relid GROUP BY 1
+"""
 _JOBS: Final = """
 SELECT count(*) FILTER (WHERE entrypoint NOT IN (SELECT name FROM job_schedules)), count(*)
 FROM pgqueuer_log WHERE created > $1 AND created <= $2
 """
-_FILES: Final = """
-SELECT c.relfilenode, coalesce(owner.relname || '.' || c.relname, c.relname)
-FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class owner ON owner.oid = i.indrelid
+_FILES: Final = f"""{_NAMES}
+SELECT c.relfilenode, coalesce(owner.name || '.' || names.name, names.name)
+FROM pg_class c JOIN names ON names.oid = c.oid
+LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN names owner ON owner.oid = i.indrelid
 WHERE c.relfilenode > 0
 """
 

@@ -15,11 +15,13 @@ SELECT format('%s.%s %s%s%s%s%s', c.relname, a.attname, format_type(a.atttypid, 
 FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_type AS t ON t.oid = a.atttypid LEFT JOIN pg_collation AS co ON co.oid = a.attcollation
 LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-WHERE {_PUBLIC} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+WHERE {_PUBLIC} AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped
 """
 TABLES = f"""
-SELECT format('%s %s %s', c.relname, c.relpersistence, (SELECT array_agg(o ORDER BY o) FROM unnest(c.reloptions) AS o))
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE {_PUBLIC} AND c.relkind = 'r'
+SELECT format('%s %s %s %s', c.relname, c.relpersistence, (SELECT array_agg(o ORDER BY o) FROM unnest(c.reloptions) AS o),
+  pg_get_partkeydef(c.oid))
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE {_PUBLIC} AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 """
 SEQUENCES = f"""
 SELECT format('%s %s of %s.%s', c.relname, format_type(s.seqtypid, NULL), d.refobjid::regclass, a.attname)
@@ -31,10 +33,11 @@ CONSTRAINTS = f"""
 SELECT format('%s %s: %s', o.conrelid::regclass, o.conname, pg_get_constraintdef(o.oid))
 FROM pg_constraint AS o JOIN pg_namespace AS n ON n.oid = o.connamespace
 WHERE {_PUBLIC} AND o.conrelid <> 0 AND o.contype <> 'n'
+AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = o.conrelid AND c.relispartition)
 """
 INDEXES = f"""
 SELECT format('%s %s', pg_get_indexdef(c.oid), c.reloptions)
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE {_PUBLIC} AND c.relkind = 'i'
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE {_PUBLIC} AND c.relkind IN ('i', 'I') AND NOT c.relispartition
 """
 TRIGGERS = "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
 FUNCTIONS = f"""
@@ -61,7 +64,7 @@ KINDS = {
 
 
 def read_catalog(connection: Connection) -> set[tuple[str, str]]:
-    """Returns ``(kind, definition)`` of everything in the schema; the order of columns is left out."""
+    """Returns ``(kind, definition)`` of everything in the schema; the order of columns and partitions are left out."""
     return {
         (kind, definition) for kind, query in KINDS.items() for definition in connection.execute(text(query)).scalars()
     }

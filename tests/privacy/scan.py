@@ -40,6 +40,7 @@ async def find_in_tables(root: Root, forms: Sequence[str] = FORMS) -> dict[str, 
             text(
                 "SELECT table_name, column_name, data_type FROM information_schema.columns"
                 " JOIN information_schema.tables USING (table_schema, table_name)"
+                " JOIN pg_class ON pg_class.oid = quote_ident(table_name)::regclass AND NOT relispartition"
                 " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
             )
         )

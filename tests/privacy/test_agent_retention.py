@@ -8,6 +8,7 @@ from httpx2 import AsyncClient
 from offhook.campaigns import CampaignServices
 from offhook.privacy.retention.sweep import RETENTION_JOB, RetentionSweep
 from offhook.root import Root
+from offhook.runs import RunServices
 from offhook.runs import service as runs
 from offhook.runs.records.deletion import ErasedRuns, RunEraser
 from offhook.scenarios.services import ScenarioServices
@@ -120,7 +121,8 @@ async def test_a_killed_sweep_is_gone_on_with(
     campaigns = root.get(CampaignServices).eraser
     plays = root.get(ScenarioServices).recordings
     eraser = DyingEraser(root.db, root.storage, root.clock)
-    dying = RetentionSweep(root.db, root.clock, eraser, campaigns, plays, batch=2)
+    partitions = root.get(RunServices).partitions
+    dying = RetentionSweep(root.db, root.clock, eraser, campaigns, plays, partitions, batch=2)
     for _ in range(2):
         with pytest.raises(Killed):
             await dying.sweep({})

@@ -34,7 +34,8 @@ async def set_days(client: AsyncClient, org: OrgFixture, **days: int) -> None:
 async def sweep(root: Root, batch: int = 2) -> None:
     eraser = root.get(CampaignServices).eraser
     plays = root.get(ScenarioServices).recordings
-    await RetentionSweep(root.db, root.clock, root.get(RunServices).eraser, eraser, plays, batch=batch).sweep({})
+    runs = root.get(RunServices)
+    await RetentionSweep(root.db, root.clock, runs.eraser, eraser, plays, runs.partitions, batch=batch).sweep({})
 
 
 async def talk(root: Root, run: Run, *, age_days: float, is_over: bool = True) -> Run:

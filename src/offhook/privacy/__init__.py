@@ -27,7 +27,8 @@ def register(root: Root) -> None:
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
     plays = root.get(ScenarioServices).recordings
-    sweep = RetentionSweep(root.db, root.clock, runs.eraser, root.get(CampaignServices).eraser, plays)
+    campaigns = root.get(CampaignServices).eraser
+    sweep = RetentionSweep(root.db, root.clock, runs.eraser, campaigns, plays, runs.partitions)
     root.jobs.add(RETENTION_JOB, sweep.sweep, every_s=RETENTION_INTERVAL_S, lane="retention")
     numbers = root.get(TelephonyServices).managed_numbers
     organizations = OrganizationEraser(root.db, root.storage, root.clock, runs.eraser, numbers)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnClause, Table, case, delete, exists, func, literal_column, or_, select, text, update
+from sqlalchemy import Select, Table, case, delete, exists, func, literal_column, or_, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Base
@@ -87,9 +87,13 @@ async def count_rows(session: AsyncSession, organization_id: int) -> dict[str, i
 async def delete_some_rows(session: AsyncSession, organization_id: int, name: str, *, limit: int) -> int:
     """Deletes rows of a table, and returns how many."""
     table = _table(name)
-    address: ColumnClause[Any] = literal_column("ctid")
-    some = select(address).select_from(table).where(table.c.organization_id == organization_id).limit(limit)
-    deleted = await session.scalars(delete(table).where(address.in_(some)).returning(table.c.organization_id))
+    is_owned = table.c.organization_id == organization_id
+    # Each partition of a table has rows with the same ctid.
+    address = tuple_(literal_column("tableoid"), literal_column("ctid"))
+    some: Select[*tuple[Any, ...]] = (
+        select(literal_column("tableoid"), literal_column("ctid")).select_from(table).where(is_owned).limit(limit)
+    )
+    deleted = await session.scalars(delete(table).where(is_owned, address.in_(some)).returning(table.c.organization_id))
     return len(deleted.all())
 
 

@@ -205,9 +205,12 @@ class RunValue(Base):
 
 class RunEvent(Base):
     """Append-only; ``seq`` counts from 1 in each run, ``at_ms`` is on the run's audio clock. ``sealed``: all of the data,
-    encrypted with the organization's key of this number; ``data`` has only its facts then."""
+    encrypted with the organization's key of this number; ``data`` has only its facts then.
+
+    Partitioned by run: statements that name no runs read every partition."""
 
     __tablename__ = "run_events"
+    __table_args__ = ({"postgresql_partition_by": "RANGE (run_id)"},)
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     seq: Mapped[int] = mapped_column(primary_key=True)

@@ -29,6 +29,8 @@ MAX_LOCK_ATTEMPTS = 60
 _LOCK_NOT_AVAILABLE = "55P03"
 _PACKAGED = Path(__file__).parents[2] / "_migrations"
 _CHECKOUT = Path(__file__).parents[4] / "migrations"
+# PgQueuer's tables, which are installed as SQL, and partitions.
+_WITHOUT_MODELS = ("pgqueuer", "run_events_")
 _FILE = re.compile(r"(\d{4})_(\w+)\.py")
 _NOTE = re.compile(r"(?P<revision>\d{4}) serves code of (?P<oldest_code>\d{4}) and later")
 
@@ -196,4 +198,4 @@ def _alembic_config(connection: Connection, metadata: MetaData | None, folder: P
 
 
 def _is_ours(name: str | None, kind: str, _parents: object) -> bool:
-    return not (kind == "table" and name is not None and name.startswith("pgqueuer"))
+    return not (kind == "table" and name is not None and name.startswith(_WITHOUT_MODELS))

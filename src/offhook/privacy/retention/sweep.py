@@ -19,6 +19,8 @@ from offhook.orgs.privacy_settings import retention
 from offhook.orgs.privacy_settings.retention import RetainedKind, RetentionState
 from offhook.privacy.retention import agent_periods
 from offhook.privacy.retention.agent_periods import AgentRetentionState
+from offhook.privacy.retention.past_partitions import PastPartitions
+from offhook.runs.partitions.event_partitions import EventPartitions
 from offhook.runs.records import retention_queries
 from offhook.runs.records.deletion import RunEraser
 from offhook.scenarios.plays.recordings import PlayRecordings
@@ -56,10 +58,12 @@ class RetentionSweep:
         runs: RunEraser,
         campaigns: CampaignEraser,
         plays: PlayRecordings,
+        partitions: EventPartitions,
         *,
         batch: int = BATCH,
     ) -> None:
         self._db = db
+        self._past_partitions = PastPartitions(db, clock, partitions)
         self._plays = plays
         self._clock = clock
         self._runs = runs
@@ -71,6 +75,8 @@ class RetentionSweep:
         async with self._db.transaction() as session:
             states = await retention.list_retention(session)
             agents = await agent_periods.list_agent_periods(session)
+        # First: the runs whose events went with their partition are quickly deleted.
+        await self._past_partitions.drop()
         for period in [*_periods_of_organizations(states), *_periods_of_agents(agents, states)]:
             if swept := await self._sweep_runs(period):
                 self._log(period.organization_id, period.kind, swept, workflow_id=period.workflow_id)
