@@ -131,7 +131,7 @@ def test_with_sound_failed_calls_keep_their_recordings(shared: Offhook, definiti
             (["survey", "--draft"], "--draft and --version are for agents of the installation"),
             (["survey", "--against", "published"], "--against published is for agents of the installation"),
             (["survey", "--against", "0"], "--against takes 'published', the number of a version"),
-            (["survey", "--sound", "--against", "2"], "--against compares versions by text"),
+            (["survey", "--sound", "--recordings", "x", "--against", "2"], "either --recordings or --against"),
             (["survey", "--recordings", "here"], "--recordings and --recognizer need --sound"),
             (["survey", "--scenario", "other"], "There is no scenario 'other'"),
             (["survey", "--file", "missing.yaml"], "Cannot read missing.yaml: No such file"),

@@ -241,8 +241,9 @@ def test_the_hash_names_everything_that_a_verdict_rests_on() -> None:
         hash_content(agent(), parse_scenarios([PRESSES]), None, policy),
         hash_content(agent(), scenarios, agent(), policy),
         hash_content(agent(), scenarios, None, GatePolicy(coverage_stays=False)),
+        hash_content(agent(), scenarios, None, GatePolicy(with_sound=True)),
     }
-    assert len(others) == 6
+    assert len(others) == 7
     # what is demanded by default is the same demand when it is written down
     assert hash_content(agent(), scenarios, None, read_policy({"is_required": True, "min_edge_coverage": 0})) == same
     assert same not in others

@@ -23,9 +23,9 @@ from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, rea
 from offhook.scenarios.agents import find_workflow_id, load_agent, load_scenarios, load_version
 from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
 from offhook.scenarios.engine.player import play_scenario
-from offhook.scenarios.engine.suite import MakeLlm, Play
+from offhook.scenarios.engine.suite import Play
 from offhook.scenarios.gate.report import verdict_lines
-from offhook.scenarios.gate.verdict import GatePolicy, examine_version, judge_draft
+from offhook.scenarios.gate.verdict import GatePolicy, GateSide, examine_version, judge_draft
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.proposals.proposer import propose_scenarios
 from offhook.scenarios.report import junit_xml, report_lines
@@ -113,8 +113,8 @@ def register(app: typer.Typer) -> None:
         """
         if draft and version is not None:
             raise typer.BadParameter("provide either --draft or --version")
-        if sound and against is not None:
-            raise typer.BadParameter("--against compares versions by text: leave out --sound")
+        if recordings is not None and against is not None:
+            raise typer.BadParameter("provide either --recordings or --against")
         wanted = _WantedAgent(agent, org, draft, version)
         if is_check:
             _check(wanted, is_json=is_json)
@@ -128,9 +128,11 @@ def register(app: typer.Typer) -> None:
             except DomainError as error:
                 _refuse(error.message)
             make_llm = build_offline_model(settings.data_dir / "models")
-            if against is not None:
-                _judge(found, _find_other(settings, wanted, against), chosen, make_llm, is_json=is_json)
+            other = _find_other(settings, wanted, against) if against is not None else None
             with _open_play(recordings, recognizer, has_sound=sound) as play:
+                if other is not None:
+                    sides = (examine_version(one, chosen, make_llm, seed, play=play) for one in (found, other))
+                    _judge(*sides, is_json=is_json)
                 result = run_suite(found, chosen, make_llm, seed, play=play)
         if junit is not None:
             try:
@@ -216,13 +218,9 @@ def _find_other(settings: Settings, wanted: _WantedAgent, against: str) -> Scena
         _refuse(error.message)
 
 
-def _judge(
-    draft: ScenarioAgent, other: ScenarioAgent, scenarios: Sequence[Scenario], make_llm: MakeLlm, *, is_json: bool
-) -> NoReturn:
+def _judge(draft: GateSide, other: GateSide, *, is_json: bool) -> NoReturn:
     """Prints whether a version may replace the other one, and exits."""
-    verdict = judge_draft(
-        examine_version(draft, scenarios, make_llm), examine_version(other, scenarios, make_llm), GatePolicy()
-    )
+    verdict = judge_draft(draft, other, GatePolicy())
     if is_json:
         typer.echo(json.dumps(verdict.as_json(), ensure_ascii=False))
     else:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from offhook.scenarios.gate.verdict import GateReason, GateVerdict
+from offhook.scenarios.gate.reasons import GateReason
+from offhook.scenarios.gate.sound import HeardSuite
+from offhook.scenarios.gate.verdict import GateVerdict
 
 
 def verdict_lines(verdict: GateVerdict) -> Iterator[str]:
@@ -14,12 +16,22 @@ def verdict_lines(verdict: GateVerdict) -> Iterator[str]:
     taken = ", ".join(f"{share.percent:g} % of the {name.replace('_', ' ')}" for name, share in shares.items())
     suite = verdict.draft.suite
     yield f"{suite.passed} of {len(suite.results)} scenarios passed; they take {taken}"
+    for name, side in (("with this version", verdict.draft), ("with the published version", verdict.published)):
+        if side is not None and side.heard is not None:
+            yield f"{name}: {_sound_line(side.heard)}"
     for reason in verdict.reasons:
         yield _line_of(reason)
     if verdict.has_passed:
         yield f"{suite.agent}: nothing is against publishing, hash {suite.hash[:16]}"
     else:
         yield f"{suite.agent}: {len(verdict.reasons)} reasons not to publish, hash {suite.hash[:16]}"
+
+
+def _sound_line(heard: HeardSuite) -> str:
+    found = heard.as_json()
+    times = f"after {found['mean_answer_ms']} ms on average, {found['max_answer_ms']} ms at most"
+    answers = f"{found['answers']} answers {times}" if found["answers"] else "no answers"
+    return f"{answers}; talked over the caller {found['talk_overs']} times"
 
 
 def _line_of(reason: GateReason) -> str:

@@ -8,9 +8,12 @@ from offhook.kit.json_values import JsonObject
 from offhook.scenarios.checks import check_agent
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
-from offhook.scenarios.engine.suite import MakeLlm, SuiteResult, run_suite
+from offhook.scenarios.engine.player import play_scenario
+from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_suite
 from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_copied_prompts, find_swapped_texts
 from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
+from offhook.scenarios.gate.reasons import GateReason
+from offhook.scenarios.gate.sound import HeardSuite, find_more_talk_overs, find_slower_answers, summarize_sound
 from offhook.voice import events
 from offhook.workflows.analysis import GraphFinding
 from offhook.workflows.graph import WorkflowGraph
@@ -28,46 +31,28 @@ _SHARES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """The publishing rules of an agent."""
+    """The publishing rules of an agent. ``with_sound``: scenarios are played as calls; ``talk_overs_stay`` is about them."""
 
     scenarios_pass: bool = True
     no_new_findings: bool = True
     coverage_stays: bool = True
     min_edge_coverage: float = 0.0
     answer_time_stays: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class GateReason:
-    """One reason not to publish. ``scenario`` and ``turn`` say where to look in a failed call."""
-
-    code: str
-    message: str
-    kind: str | None = None
-    id: str | None = None
-    scenario: str | None = None
-    turn: int | None = None
-
-    def as_json(self) -> JsonObject:
-        return {
-            "code": self.code,
-            "message": self.message,
-            "kind": self.kind,
-            "id": self.id,
-            "scenario": self.scenario,
-            "turn": self.turn,
-        }
+    with_sound: bool = False
+    talk_overs_stay: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class GateSide:
-    """What is known about one version: its findings, what its scenarios showed, and what they took."""
+    """What is known about one version: its findings, what its scenarios showed, and what they took. ``heard`` is None
+    for scenarios that were played as text."""
 
     agent: ScenarioAgent
     findings: tuple[GraphFinding, ...]
     suite: SuiteResult
     coverage: ScenarioCoverage
     slowest_answer_s: float
+    heard: HeardSuite | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +76,8 @@ class GateVerdict:
             "changes": [change.as_json() for change in self.changes],
             "coverage": self.draft.coverage.as_json(),
             "slowest_answer_s": self.draft.slowest_answer_s,
+            "sound": _heard_as_json(self.draft),
+            "published_sound": _heard_as_json(self.published),
             "result": self.draft.suite.as_json(),
             "published": self.published.suite.as_json() if self.published is not None else None,
         }
@@ -103,17 +90,27 @@ def examine_version(
     seed: int = 0,
     *,
     stops_at_failure: bool = False,
+    play: Play = play_scenario,
 ) -> GateSide:
     """Checks a version and plays the scenarios with it, in the calling thread."""
-    suite = run_suite(
-        agent, scenarios, make_llm, seed, on_result=lambda result: result.has_passed or not stops_at_failure
-    )
+
+    def goes_on(result: ScenarioResult) -> bool:
+        return result.has_passed or not stops_at_failure
+
+    suite = run_suite(agent, scenarios, make_llm, seed, on_result=goes_on, play=play)
     return summarize_suite(agent, suite)
 
 
 def summarize_suite(agent: ScenarioAgent, suite: SuiteResult) -> GateSide:
     """Returns what is known of a version whose scenarios were played."""
-    return GateSide(agent, check_agent(agent), suite, measure_coverage(agent, suite.results), _slowest_answer(suite))
+    return GateSide(
+        agent,
+        check_agent(agent),
+        suite,
+        measure_coverage(agent, suite.results),
+        _slowest_answer(suite),
+        summarize_sound(suite),
+    )
 
 
 def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy) -> GateVerdict:
@@ -128,6 +125,7 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
         *(_copied_prompts(draft, published) if policy.no_new_findings else ()),
         *(_lost_coverage(draft, published, policy)),
         *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
+        *(_talk_overs(draft, published) if policy.talk_overs_stay else ()),
     )
     return GateVerdict(reasons, changes, draft, published)
 
@@ -195,14 +193,27 @@ def _lost_coverage(draft: GateSide, published: GateSide | None, policy: GatePoli
 
 
 def _slower_answers(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
-    if published is not None and draft.slowest_answer_s > published.slowest_answer_s + ANSWER_TIME_SLACK_S:
+    if published is None:
+        return
+    if draft.slowest_answer_s > published.slowest_answer_s + ANSWER_TIME_SLACK_S:
         now, before = draft.slowest_answer_s, published.slowest_answer_s
-        message = f"The slowest answer takes {now:g} s; in the published version it takes {before:g} s"
+        message = f"The slowest answer of a tool takes {now:g} s; in the published version it takes {before:g} s"
         yield GateReason("answer_time_lost", message)
+    elif draft.heard is not None and published.heard is not None:
+        yield from find_slower_answers(draft.heard, published.heard)
+
+
+def _talk_overs(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is not None and draft.heard is not None and published.heard is not None:
+        yield from find_more_talk_overs(draft.heard, published.heard)
+
+
+def _heard_as_json(side: GateSide | None) -> JsonObject | None:
+    return side.heard.as_json() if side is not None and side.heard is not None else None
 
 
 def _slowest_answer(suite: SuiteResult) -> float:
-    """Returns the longest wait for a tool, in virtual seconds: text calls have no other waits."""
+    """Returns the longest wait for a tool, in virtual seconds."""
     waits = [
         float(str(event.data.get("ms") or 0)) / 1000
         for result in suite.results

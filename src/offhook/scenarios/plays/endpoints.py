@@ -37,7 +37,8 @@ async def play_scenarios(
     workflow_id: Id, org: RequireMember, session: Session, body: OrderPlayRequest | None = None
 ) -> ScenarioPlayResponse:
     """Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
-    `scenarios.played`. A play of all scenarios gets a verdict from the publish gate. Returns 409 without scenarios
+    `scenarios.played`. A play of all scenarios, in the `mode` that the publish gate
+    demands, gets its verdict. Returns 409 without scenarios
     (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
     """
     play = await service.order_play(session, org, workflow_id, (body or OrderPlayRequest()).to_wanted())

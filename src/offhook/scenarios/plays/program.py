@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -23,8 +24,8 @@ from offhook.kit.json_values import JsonObject
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios.engine.player import PlayedTurn, play_scenario
-from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_scenario
-from offhook.scenarios.gate.verdict import examine_version, judge_draft, summarize_suite
+from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_scenario, run_suite
+from offhook.scenarios.gate.verdict import judge_draft, summarize_suite
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.plays.orders import PlayOrder
 from offhook.scenarios.sound.player import SoundPlayer
@@ -35,6 +36,8 @@ from offhook.voice.input.silero_vad_engine import VadModelMissing
 NICENESS: Final = 10
 # Of failed calls, the first ones: a recording takes two megabytes a minute.
 MAX_RECORDINGS: Final = 20
+# What is kept of a verdict beside the results.
+_VERDICT: Final = ("passed", "reasons", "changes", "coverage", "slowest_answer_s", "sound", "published_sound")
 
 
 def main() -> int:
@@ -57,7 +60,10 @@ def main() -> int:
             except (ModelError, VadModelMissing) as error:
                 _write_line({"error": str(error)})
                 return 1
-            _write_lines(play_order(order, make_llm, play=player.play_call))
+            beside = Path(recordings_folder) / "published"
+            beside.mkdir()
+            play_published = partial(player.play_call, folder=beside)
+            _write_lines(play_order(order, make_llm, play=player.play_call, play_published=play_published))
     else:
         _write_lines(play_order(order, make_llm))
     return 0
@@ -73,8 +79,11 @@ def _write_line(line: JsonObject) -> None:
     sys.stdout.flush()
 
 
-def play_order(order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenario) -> Iterator[JsonObject]:
-    """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``."""
+def play_order(
+    order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenario, play_published: Play = play_scenario
+) -> Iterator[JsonObject]:
+    """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``. The published version is
+    played for the verdict only: its recordings are written elsewhere, and deleted."""
     suites: list[SuiteResult] = []
     kept = 0
     for seed in order.seeds:
@@ -90,7 +99,7 @@ def play_order(order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenari
     yield {
         # of one seed, what `offhook test` prints
         "hash": suites[0].hash if len(suites) == 1 else whole,
-        "verdict": _judge(order, suites, make_llm) if order.policy is not None else None,
+        "verdict": _judge(order, suites, make_llm, play_published) if order.policy is not None else None,
     }
 
 
@@ -127,21 +136,28 @@ def _describe_turn(turn: PlayedTurn) -> JsonObject:
     return {"caller": did, "agent": turn.reply, "turn": move.turn}
 
 
-def _judge(order: PlayOrder, suites: list[SuiteResult], make_llm: MakeLlm) -> JsonObject:
+def _judge(order: PlayOrder, suites: list[SuiteResult], make_llm: MakeLlm, play: Play) -> JsonObject:
     """Returns the verdict over all seeds: the first one that is against the draft, else that of the first seed."""
     assert order.policy is not None
     verdicts = []
     for suite in suites:
-        before = (
-            examine_version(order.published, order.scenarios, make_llm, suite.seed)
-            if order.published is not None
-            else None
-        )
+        before = None
+        if order.published is not None:
+            played = run_suite(
+                order.published, order.scenarios, make_llm, suite.seed, on_result=_forget_recording, play=play
+            )
+            before = summarize_suite(order.published, played)
         verdicts.append(judge_draft(summarize_suite(order.agent, suite), before, order.policy))
     shown = next((verdict for verdict in verdicts if not verdict.has_passed), verdicts[0])
     plain = shown.as_json()
     # the results are rows of their own
-    return {key: plain[key] for key in ("passed", "reasons", "changes", "coverage", "slowest_answer_s")}
+    return {key: plain[key] for key in _VERDICT}
+
+
+def _forget_recording(result: ScenarioResult) -> bool:
+    if result.played is not None and result.played.sound is not None:
+        result.played.sound.recording.unlink(missing_ok=True)
+    return True
 
 
 if __name__ == "__main__":

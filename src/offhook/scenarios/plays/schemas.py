@@ -25,7 +25,7 @@ class OrderPlayRequest(BaseModel):
     )
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=MAX_SEEDS)] = Field(default_factory=lambda: [0])
     cpu_budget_s: Annotated[WholeNumber, Field(ge=1, le=MAX_CPU_S)] = DEFAULT_CPU_S
-    mode: Mode = Field(default="text", description="`sound`: whole calls with voices, which get no verdict")
+    mode: Mode = Field(default="text", description="`sound`: whole calls with voices")
 
     def to_wanted(self) -> WantedPlay:
         return WantedPlay(self.version, self.scenarios, self.seeds, self.cpu_budget_s, self.mode)
@@ -33,7 +33,7 @@ class OrderPlayRequest(BaseModel):
 
 class ScenarioPlayResponse(BaseModel):
     """``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-    ``verdict`` is the publish gate's, for plays of all scenarios of an agent by text."""
+    ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands."""
 
     id: int
     version_number: int
@@ -182,7 +182,8 @@ class LatestScenarioResultResponse(BaseModel):
 
 
 class PublishGateSettings(BaseModel):
-    """What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges."""
+    """What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges. ``with_sound``:
+    only plays with sound get a verdict, and only those of text otherwise; ``talk_overs_stay`` is about them."""
 
     is_required: bool = False
     scenarios_pass: bool = True
@@ -190,6 +191,8 @@ class PublishGateSettings(BaseModel):
     coverage_stays: bool = True
     min_edge_coverage: Annotated[Number, Field(ge=0, le=100)] = 0
     answer_time_stays: bool = True
+    with_sound: bool = False
+    talk_overs_stay: bool = True
 
 
 class PublishGateResponse(PublishGateSettings):

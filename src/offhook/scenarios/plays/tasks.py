@@ -152,8 +152,8 @@ class ScenarioPlayJob:
             await repository.forget_results(session, organization_id, play_id)
             play.state, play.started_at = "running", datetime.now(UTC)
             play.total, play.done, play.passed = len(chosen) * len(play.seeds), 0, 0
-            # a part of the scenarios proves nothing about a version, and versions are compared by text
-            has_verdict = not names and play.mode == TEXT
+            # a part of the scenarios proves nothing about a version, nor do those played in the other mode
+            has_verdict = not names and play.mode == (SOUND if content.policy.with_sound else TEXT)
             play.content_hash = content.hash if has_verdict else None
             policy = content.policy if has_verdict else None
             order = PlayOrder(content.agent, chosen, play.seeds, content.published, policy)

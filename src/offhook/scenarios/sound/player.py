@@ -43,13 +43,15 @@ class SoundPlayer:
         """Ends the voice's program."""
         self._voice.close()
 
-    async def play_call(self, agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0) -> PlayedScenario:
-        """Plays a scenario in the running loop, which has virtual time."""
+    async def play_call(
+        self, agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0, *, folder: Path | None = None
+    ) -> PlayedScenario:
+        """Plays a scenario in the running loop, which has virtual time. ``folder``: another one for its recording."""
         call_agent, missing = build_call_agent(agent, scenario)
         journal = PlayJournal()
         random = np.random.default_rng(list(sha256(f"{scenario.name}/{scenario.seed}/{seed}".encode()).digest()))
         recognizer = StreamingRecognizer(random)
-        path = self._folder / f"{scenario.name}-{seed}.wav"
+        path = (folder or self._folder) / f"{scenario.name}-{seed}.wav"
         line = await open_simulated_line(scenario.name)
         session = CallSession(
             agent=call_agent,

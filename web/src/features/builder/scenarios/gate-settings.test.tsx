@@ -14,12 +14,14 @@ const GATE = {
   nothing_regresses: true,
   min_edge_coverage: 40,
   answer_time_stays: true,
+  with_sound: false,
+  talk_overs_stay: true,
   draft_hash: null,
   may_publish: true,
   play: null,
 };
 
-it("saves a share of transitions, and refuses what is none", async () => {
+async function renderSettings() {
   const server = new FakeServer().on(`GET ${PATH}`, { body: GATE });
   server.on(`PUT ${PATH}`, (body) => ({ body: { ...GATE, ...(body as object) } }));
   signIn(server, "owner");
@@ -29,7 +31,11 @@ it("saves a share of transitions, and refuses what is none", async () => {
       <GateSettings />
     </EditorProvider>
   );
-  const { user } = await renderPart(part, { server });
+  return renderPart(part, { server });
+}
+
+it("saves a share of transitions, and refuses what is none", async () => {
+  const { user, server } = await renderSettings();
   const field = await screen.findByLabelText<HTMLInputElement>("Required transition coverage");
   await waitFor(() => expect(field.disabled).toBe(false));
   await user.clear(field);
@@ -44,4 +50,13 @@ it("saves a share of transitions, and refuses what is none", async () => {
   await user.tab();
   await waitFor(() => expect(server.sent).toHaveLength(1));
   expect(server.sent[0]?.body).toMatchObject({ min_edge_coverage: 60, is_required: true });
+});
+
+it("demands calls with sound", async () => {
+  const { user, server } = await renderSettings();
+  const field = await screen.findByRole<HTMLInputElement>("switch", { name: /^Run them as calls with sound/ });
+  await waitFor(() => expect(field.disabled).toBe(false));
+  await user.click(field);
+  await waitFor(() => expect(server.sent).toHaveLength(1));
+  expect(server.sent[0]?.body).toMatchObject({ with_sound: true, is_required: true, min_edge_coverage: 40 });
 });

@@ -52,6 +52,15 @@ function Demands({ gate }: { gate: Gate }) {
           }}
         />
       )}
+      {gate.is_required && (
+        <Switch
+          label="Run them as calls with sound"
+          description="Answers must not become slower than in the published version, and the agent must not talk over the caller more often. Takes longer."
+          disabled={!admin || store.isPending}
+          checked={gate.with_sound}
+          onChange={(event) => set({ with_sound: event.currentTarget.checked })}
+        />
+      )}
       <Text fz="sm" c="dimmed">
         {admin ? "Applies to all versions immediately, without publishing." : "Only admins can change this."}
       </Text>

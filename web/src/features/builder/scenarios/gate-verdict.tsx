@@ -1,11 +1,11 @@
 /** What the publish gate says about the draft: which scenarios passed, what fell, how much of the graph they cover. */
 
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Stack, Table, Text } from "@mantine/core";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { type Data, object, text } from "../../../graph/definition";
 import { messageOf } from "../../../lib/api/errors";
-import { pluralize } from "../../../lib/format/format";
+import { formatMilliseconds, pluralize } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 import { type Gate, isOpen, usePublishGate, useScenarios } from "./api";
 import { PlayProgress } from "./play-progress";
@@ -28,7 +28,13 @@ export function GateVerdict() {
             {play !== undefined && isOpen(play) ? (
               <PlayProgress play={play} />
             ) : (
-              <Button size="xs" variant="default" w="max-content" disabled={count === 0} onClick={() => run([])}>
+              <Button
+                size="xs"
+                variant="default"
+                w="max-content"
+                disabled={count === 0}
+                onClick={() => run([], undefined, known.with_sound)}
+              >
                 {known.play === null ? "Run scenarios now" : "Run scenarios again"}
               </Button>
             )}
@@ -42,7 +48,8 @@ export function GateVerdict() {
 
 function Verdict({ gate, count }: { gate: Gate; count: number }) {
   const { document } = useEditorContext();
-  const demand = gate.is_required ? "This agent can be published only when its scenarios pass. " : "";
+  const how = gate.with_sound ? " with sound" : "";
+  const demand = gate.is_required ? `This agent can be published only when its scenarios pass${how}. ` : "";
   if (gate.play === null)
     return (
       <Text fz="sm">
@@ -50,8 +57,8 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
         {count === 0
           ? "It has no scenarios yet."
           : gate.is_required
-            ? "They have not been run with this draft."
-            : "The scenarios have not been run with this draft."}
+            ? `They have not been run${how} with this draft.`
+            : `The scenarios have not been run${how} with this draft.`}
       </Text>
     );
   const reasons = listOf(object(gate.play.verdict)["reasons"]);
@@ -65,6 +72,7 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
           {typeof covered === "number" ? `, and took ${covered}% of the transitions` : ""}.
         </Text>
       </Group>
+      <Heard verdict={object(gate.play.verdict)} />
       {reasons.length > 0 && (
         <Alert color="red" variant="light" title="Reasons not to publish">
           <ul className={classes.faults}>
@@ -75,6 +83,41 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
         </Alert>
       )}
     </>
+  );
+}
+
+const FIGURES: [string, string, (value: number | null) => string][] = [
+  ["Average answer time", "mean_answer_ms", formatMilliseconds],
+  ["Longest answer time", "max_answer_ms", formatMilliseconds],
+  ["Talk-overs", "talk_overs", String],
+];
+
+/** The answer times and talk-overs of scenarios that were run with sound, beside those of the published version. */
+function Heard({ verdict }: { verdict: Data }) {
+  const draft = object(verdict["sound"]);
+  if (!("answers" in draft)) return null;
+  const published = verdict["published_sound"] === null ? null : object(verdict["published_sound"]);
+  const sides = published === null ? [draft] : [draft, published];
+  return (
+    <Table fz="sm" aria-label="What was heard" withRowBorders={false} verticalSpacing={2} horizontalSpacing={0}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th fw={600}>With sound</Table.Th>
+          <Table.Th fw={600}>Draft</Table.Th>
+          {published !== null && <Table.Th fw={600}>Published</Table.Th>}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {FIGURES.map(([label, field, show]) => (
+          <Table.Tr key={field}>
+            <Table.Td>{label}</Table.Td>
+            {sides.map((side, index) => (
+              <Table.Td key={index}>{show(side[field] as number | null)}</Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   );
 }
 

@@ -9,8 +9,8 @@ import { isOpen, type Play, useNewestPlay, useOrderPlay } from "./api";
 export interface Plays {
   play: Play | undefined;
   error: Error | null;
-  /** Runs these scenarios, or all, with the draft or with a version by its number. */
-  run: (names: string[], version?: number) => void;
+  /** Runs these scenarios, or all, with the draft or with a version by its number; with sound as the switch says, or as is given. */
+  run: (names: string[], version?: number, withSound?: boolean) => void;
   /** As whole calls, not as text. */
   hasSound: boolean;
   setHasSound: (hasSound: boolean) => void;
@@ -30,10 +30,10 @@ export function usePlays(): Plays {
     return () => void refresh();
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [followed]);
-  const run = (names: string[], version?: number) => {
+  const run = (names: string[], version?: number, withSound = hasSound) => {
     setProblem(null);
     flush()
-      .then(() => order.mutateAsync({ names, hasSound, version }))
+      .then(() => order.mutateAsync({ names, hasSound: withSound, version }))
       .catch((error: unknown) => setProblem(error instanceof Error ? error : new Error(messageOf(error))));
   };
   return { play, error: problem, run, hasSound, setHasSound };
