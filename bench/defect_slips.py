@@ -15,6 +15,18 @@ Slip = Callable[[Definition, random.Random], str | None]
 _SPOKEN: Final = ("say", "offline_say", "greeting")
 _STEPS: Final = ("startCall", "agentNode", "endCall")
 _SLOT: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+# The first that is found: what is negated loses it.
+_REVERSALS: Final = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (r"\bdoes not (\w+)\b", r"\1s"),
+        (r"\b(is|has|can|was) not\b", r"\1"),
+        (r"\bsays yes\b", "says no"),
+        (r"\bsays no\b", "says yes"),
+        (r"\b(is|can|was)\b", r"\1 not"),
+        (r"\b(wants|asks|agrees|says|names|confirms|accepts|needs)\b", lambda found: f"does not {found[0][:-1]}"),
+    )
+)
 _OTHER_TYPES: Final = {"string": "boolean", "number": "boolean", "boolean": "number"}
 
 
@@ -171,6 +183,28 @@ def _copied_prompt(raw: Definition, chance: random.Random) -> str | None:
 def _copied_sentence(raw: Definition, chance: random.Random) -> str | None:
     field = chance.choice(("say", "offline_say"))
     return _copy_text([node for node in raw["nodes"] if node["type"] in ("agentNode", "endCall")], field, chance)
+
+
+def _reversed_condition(raw: Definition, chance: random.Random) -> str | None:
+    """Adds or takes away a negation. Its examples stay, and the offline agent follows them."""
+    reversed_texts = {
+        edge["id"]: text
+        for edge in raw["edges"]
+        if edge["data"].get("examples") and (text := _reverse(edge["data"]["condition"])) is not None
+    }
+    edge = _pick([edge for edge in raw["edges"] if edge["id"] in reversed_texts], chance)
+    if edge is None:
+        return None
+    edge["data"]["condition"] = reversed_texts[edge["id"]]
+    return f"{edge['id']}: {edge['data']['condition']}"
+
+
+def _reverse(condition: str) -> str | None:
+    for pattern, instead in _REVERSALS:
+        changed, count = pattern.subn(instead, condition, count=1)
+        if count:
+            return changed
+    return None
 
 
 def _copied_condition(raw: Definition, chance: random.Random) -> str | None:
@@ -332,4 +366,5 @@ SLIPS: Final[dict[str, Slip]] = {
     "wrong_tool": _wrong_tool,
     "doubled_edge": _doubled_edge,
     "lost_end": _lost_end,
+    "reversed_condition": _reversed_condition,
 }

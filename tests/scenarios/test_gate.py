@@ -3,9 +3,12 @@
 import copy
 from typing import Any
 
+import pytest
+
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios import Scenario, ScenarioAgent
 from offhook.scenarios.gate.comparison import compare_graphs
+from offhook.scenarios.gate.conditions import find_reversed_conditions
 from offhook.scenarios.gate.report import verdict_lines
 from offhook.scenarios.gate.verdict import GatePolicy, GateSide, GateVerdict, examine_version, judge_draft
 from offhook.scenarios.proposals.proposer import propose_scenarios
@@ -35,6 +38,36 @@ def judge(definition: dict[str, Any], policy: GatePolicy = DEMANDS) -> GateVerdi
 
 def codes(verdict: GateVerdict) -> list[str]:
     return [reason.code for reason in verdict.reasons]
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("The caller wants sales.", "The caller does not want sales."),
+        ("The caller doesn't want any help.", "The caller wants help."),
+        ("The caller says yes.", "The caller says no."),
+        ("The address is correct", "The address is incorrect"),
+        ("The caller has an appointment", "The caller has no appointment"),
+    ],
+)
+def test_a_condition_that_says_the_opposite_is_found_though_examples_hide_it(was: str, now: str) -> None:
+    before, after = (changed(start__sales={"condition": text}) for text in (was, now))
+    verdict = judge_draft(examine(after), examine(before), DEMANDS)
+    assert [(reason.code, reason.id) for reason in verdict.reasons] == [("condition_reversed", "start-sales")]
+    assert list(find_reversed_conditions(after, before)) == [("start-sales", was)]
+    # somebody who means it changes the examples too
+    meant = changed(start__sales={"condition": now, "examples": ["something else"]})
+    assert list(find_reversed_conditions(before, meant)) == []
+
+
+def test_other_words_for_the_same_condition_are_no_reversal() -> None:
+    for was, now in (
+        ("The caller wants sales.", "The caller asks for sales, not support."),
+        ("The caller does not want sales.", "The caller doesn’t want sales"),
+        ("The caller says yes.", "The caller agrees."),
+    ):
+        before, after = (changed(start__sales={"condition": text}) for text in (was, now))
+        assert list(find_reversed_conditions(before, after)) == []
 
 
 def test_the_same_version_passes_and_what_no_caller_notices() -> None:

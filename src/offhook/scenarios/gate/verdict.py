@@ -11,6 +11,7 @@ from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.player import play_scenario
 from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_suite
 from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_copied_prompts, find_swapped_texts
+from offhook.scenarios.gate.conditions import find_reversed_conditions
 from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
 from offhook.scenarios.gate.reasons import GateReason
 from offhook.scenarios.gate.sound import HeardSuite, find_more_talk_overs, find_slower_answers, summarize_sound
@@ -123,6 +124,7 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
         *(_new_findings(draft, published) if policy.no_new_findings else ()),
         *(_swapped_texts(draft, published) if policy.no_new_findings else ()),
         *(_copied_prompts(draft, published) if policy.no_new_findings else ()),
+        *(_reversed_conditions(draft, published) if policy.no_new_findings else ()),
         *(_lost_coverage(draft, published, policy)),
         *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
         *(_talk_overs(draft, published) if policy.talk_overs_stay else ()),
@@ -167,6 +169,15 @@ def _copied_prompts(draft: GateSide, published: GateSide | None) -> Iterator[Gat
     for id_, source in find_copied_prompts(published.agent.definition, draft.agent.definition):
         one, other = (_name_part(draft.agent.graph, "node", part) for part in (id_, source))
         yield GateReason("prompt_copied", f"{one} has the prompt of {other} now, instead of its own", "node", id_)
+
+
+def _reversed_conditions(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is None:
+        return
+    for id_, condition in find_reversed_conditions(published.agent.definition, draft.agent.definition):
+        name = _name_part(draft.agent.graph, "edge", id_)
+        message = f"{name} says the opposite of the published version ({condition}), and has the same examples"
+        yield GateReason("condition_reversed", message, "edge", id_)
 
 
 def _name_part(graph: WorkflowGraph, kind: str, id_: str) -> str:
