@@ -4487,7 +4487,8 @@ export interface paths {
         /**
          * Play Scenarios
          * @description Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
-         *     `scenarios.played`. A play of all scenarios gets a verdict from the publish gate. Returns 409 without scenarios
+         *     `scenarios.played`. A play of all scenarios, in the `mode` that the publish gate
+         *     demands, gets its verdict. Returns 409 without scenarios
          *     (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
          */
         post: operations["play_scenarios"];
@@ -5063,6 +5064,20 @@ export interface components {
             runs_days: number | null;
             /** Transcripts Days */
             transcripts_days: number | null;
+        };
+        /**
+         * AgentVolumeSettings
+         * @description The level of the agent's speech, which every voice and recording is brought to.
+         */
+        AgentVolumeSettings: {
+            /** Enabled */
+            enabled?: boolean | null;
+            /** Level Db */
+            level_db?: number | null;
+            /** Recordings */
+            recordings?: boolean | null;
+        } & {
+            [key: string]: unknown;
         };
         /** AmbientNoise */
         AmbientNoise: {
@@ -9030,7 +9045,7 @@ export interface components {
             cpu_budget_s: number;
             /**
              * Mode
-             * @description `sound`: whole calls with voices, which get no verdict
+             * @description `sound`: whole calls with voices
              * @default text
              * @enum {string}
              */
@@ -9931,10 +9946,21 @@ export interface components {
              * @default true
              */
             scenarios_pass: boolean;
+            /**
+             * Talk Overs Stay
+             * @default true
+             */
+            talk_overs_stay: boolean;
+            /**
+             * With Sound
+             * @default false
+             */
+            with_sound: boolean;
         };
         /**
          * PublishGateSettings
-         * @description What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges.
+         * @description What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges. ``with_sound``:
+         *     only plays with sound get a verdict, and only those of text otherwise; ``talk_overs_stay`` is about them.
          */
         PublishGateSettings: {
             /**
@@ -9967,6 +9993,16 @@ export interface components {
              * @default true
              */
             scenarios_pass: boolean;
+            /**
+             * Talk Overs Stay
+             * @default true
+             */
+            talk_overs_stay: boolean;
+            /**
+             * With Sound
+             * @default false
+             */
+            with_sound: boolean;
         };
         /** PublishWorkflowRequest */
         PublishWorkflowRequest: {
@@ -11129,7 +11165,7 @@ export interface components {
         /**
          * ScenarioPlayResponse
          * @description ``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-         *     ``verdict`` is the publish gate's, for plays of all scenarios of an agent by text.
+         *     ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands.
          */
         ScenarioPlayResponse: {
             /** Content Hash */
@@ -13215,6 +13251,7 @@ export interface components {
          * @description Times are in seconds. Only fields that were sent are stored; defaults are applied on reading.
          */
         WorkflowConfigurations: {
+            agent_volume?: components["schemas"]["AgentVolumeSettings"] | null;
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
             call_analysis?: components["schemas"]["CallAnalysis"] | null;
             call_recording?: components["schemas"]["CallRecordingSettings"] | null;
