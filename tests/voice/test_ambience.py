@@ -1,11 +1,13 @@
 """A room behind the agent: always there, quiet, under the voice, and in nobody's ears but the caller's."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec, Samples
 from offhook.voice import events
-from offhook.voice.output.ambience import SOUNDS, get_background_samples
+from offhook.voice.output.ambience import COMFORT_NOISE, SOUNDS, get_background_samples
 from offhook.voice.recording_switch import RecordingSwitch
 from tests.fakes.scripted import says
 from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds
@@ -17,7 +19,7 @@ ROOM = {"ambient_noise_configuration": {"enabled": True, "volume": 0.3}}
 @pytest.fixture(autouse=True, scope="module")
 def _sounds() -> None:
     """Made before the calls: a thread takes its time while a call's time jumps."""
-    for sound in SOUNDS:
+    for sound in (*SOUNDS, COMFORT_NOISE):
         for rate in (8000, 16_000):
             get_background_samples(sound, rate)
 
@@ -132,3 +134,40 @@ def test_every_sound_repeats_without_a_seam_and_never_shouts(sound: str, rate: i
 def test_off_means_silence_between_the_words() -> None:
     call = Call(simple_agent()).hangs_up(at=6).run()
     assert sent(call, 3, 1.5).size == 0
+
+
+class TestComfortNoise:
+    NOISE: ClassVar[dict[str, object]] = {"comfort_noise": {"enabled": True, "level_db": -60}}
+
+    @staticmethod
+    def call(settings: dict[str, object], codec: Codec, recorder: KeptRecorder | None = None) -> Call:
+        recording = RecordingSwitch(recorder) if recorder is not None else None
+        call = Call(simple_agent(), [says("Sure.")], settings, leg=KeptLeg(codec=codec), recording=recording)
+        return call.says("A table", at=5).hangs_up(at=8).run()
+
+    def test_fills_the_silence_of_the_agent(self, codec: Codec) -> None:
+        call = self.call(self.NOISE, codec)
+        silence = sent(call, 3, 1.5)
+        assert silence.size == pytest.approx(1.5 * codec.sample_rate, rel=0.02)
+        assert level_db(silence) == pytest.approx(-60, abs=3)
+
+    def test_leaves_the_voice_and_its_times_as_they_are(self) -> None:
+        noisy, bare = KeptRecorder(), KeptRecorder()
+        with_noise, without = self.call(self.NOISE, MULAW_8K, noisy), self.call({}, MULAW_8K, bare)
+
+        assert noisy.agents == bare.agents
+        assert with_noise.sink.of(events.TURN_TIMED) == without.sink.of(events.TURN_TIMED)
+        voice = b"".join(frame for _, frame in with_noise.leg.frames)
+        assert b"".join(bare.agents[:20]) in voice
+
+    def test_does_not_delay_the_silence_after_an_interruption(self) -> None:
+        def interrupted(settings: dict[str, object]) -> list[float]:
+            call = Call(simple_agent(greeting="Hello there, how can I help you today? " * 4), configurations=settings)
+            call.says("Stop, I want a table please", at=2).hangs_up(at=6).run()
+            return call.sink.at(events.BARGED_IN)
+
+        assert interrupted(self.NOISE) == interrupted({}) != []
+
+    def test_gives_way_to_a_background(self, codec: Codec) -> None:
+        call = self.call({**self.NOISE, **ROOM}, codec)
+        assert level_db(sent(call, 3, 1.5)) > -45

@@ -98,7 +98,8 @@ class CallConfig:
             interrupt_min_level_db=vad("minimum_level_db", 0, -90, 0) if has_level else None,
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
             disclosure=_parse_disclosure(_config_section(configurations, "disclosure")),
-            ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration")),
+            ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration"))
+            or _parse_comfort_noise(_config_section(configurations, "comfort_noise")),
             volume=_parse_volume(_config_section(configurations, "agent_volume")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
@@ -136,6 +137,12 @@ def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:
     return AmbienceConfig(
         volume, _stripped_text(values, "sound") or "office", _stripped_text(values, "recording_id") or None
     )
+
+
+def _parse_comfort_noise(values: Mapping[str, Any]) -> AmbienceConfig | None:
+    if values.get("enabled") is not True:
+        return None
+    return AmbienceConfig.comfort_noise(_clamped_number(values, "level_db", -60, -75, -45))
 
 
 def _parse_volume(values: Mapping[str, Any]) -> AgentVolume:

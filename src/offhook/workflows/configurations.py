@@ -61,6 +61,13 @@ class AmbientNoise(_OpenModel):
     storage_key: OwnFile = None
 
 
+class ComfortNoise(_OpenModel):
+    """Soft noise of an open line while the agent says nothing."""
+
+    enabled: Flag | None = None
+    level_db: Annotated[Number, Field(ge=-75, le=-45)] | None = None
+
+
 class AgentVolumeSettings(_OpenModel):
     """The level of the agent's speech, which every voice and recording is brought to."""
 
@@ -149,6 +156,7 @@ class WorkflowConfigurations(_OpenModel):
     """Times are in seconds. Only fields that were sent are stored; defaults are applied on reading."""
 
     ambient_noise_configuration: AmbientNoise | None = None
+    comfort_noise: ComfortNoise | None = None
     agent_volume: AgentVolumeSettings | None = None
     max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None

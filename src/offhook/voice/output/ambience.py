@@ -4,6 +4,7 @@ The recording and the transcript keep the bare voice, and recognition hears only
 """
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -24,6 +25,8 @@ FULL_DB: Final = -26.0
 LEAD_FRAMES: Final = 1
 _LOOP_S: Final = 12
 _RATE: Final = 16_000
+# The soft noise of an open line, which only fills pauses.
+COMFORT_NOISE: Final = "comfort_noise"
 FloatArray = NDArray[np.float64]
 
 
@@ -34,6 +37,21 @@ class AmbienceConfig:
     volume: float
     sound: str = "office"
     recording_id: str | None = None
+
+    @property
+    def level_db(self) -> float:
+        """Returns its loudness in dBFS."""
+        return FULL_DB + 20 * math.log10(self.volume)
+
+    @property
+    def is_under_voice(self) -> bool:
+        """Returns whether it goes on while the agent speaks."""
+        return self.sound != COMFORT_NOISE
+
+    @classmethod
+    def comfort_noise(cls, level_db: float) -> "AmbienceConfig":
+        """Returns the noise of an open line between what the agent says, which is not dead then."""
+        return cls(10 ** ((level_db - FULL_DB) / 20), COMFORT_NOISE)
 
 
 class AmbientLeg:
@@ -78,7 +96,7 @@ class AmbientLeg:
         if not whole.size:
             return
         loud = whole.astype(np.float64)
-        level, target = np.sqrt(np.mean(loud**2)), 32768 * 10 ** (FULL_DB / 20) * self._ambience.volume
+        level, target = np.sqrt(np.mean(loud**2)), 32768 * 10 ** (self._ambience.level_db / 20)
         quiet: Samples = np.clip(loud * (target / level if level else 0.0), -32768, 32767).astype(np.int16)
         self._samples = list(quiet.reshape(-1, size))
         self._frames = [self.codec.encode(samples) for samples in self._samples]
@@ -110,8 +128,10 @@ class AmbientLeg:
 
     def send_frame(self, payload: bytes) -> None:
         if self._samples and len(payload) == self.codec.frame_bytes:
-            voice = self.codec.decode(payload).astype(np.int32) + self._samples[self._next_frame_index()]
-            payload = self.codec.encode(np.clip(voice, -32768, 32767).astype(np.int16))
+            room = self._samples[self._next_frame_index()]
+            if self._ambience.is_under_voice:
+                voice = self.codec.decode(payload).astype(np.int32) + room
+                payload = self.codec.encode(np.clip(voice, -32768, 32767).astype(np.int16))
         self._leg.send_frame(payload)
 
     def send_mark(self, name: str) -> None:
@@ -140,7 +160,7 @@ def get_background_samples(sound: str, rate: int) -> Samples:
     Generated once per process, which takes a tenth of a second.
     """
     if (sound, rate) not in _background_cache:
-        noise = SOUNDS[sound](np.random.default_rng(7))
+        noise = _GENERATORS[sound](np.random.default_rng(7))
         step = _RATE // rate
         if step > 1:
             noise = _apply_spectrum_gain(noise, lambda hz: (hz < rate * 0.45).astype(float))[::step]
@@ -190,4 +210,8 @@ SOUNDS: Final[Mapping[str, Callable[[np.random.Generator], FloatArray]]] = {
     "street": lambda random: (
         _soft_noise(random, 220) * _slow_swell(random, 0.25, 0.7) + 0.15 * _soft_noise(random, 2500)
     ),
+}
+_GENERATORS: Final[Mapping[str, Callable[[np.random.Generator], FloatArray]]] = {
+    **SOUNDS,
+    COMFORT_NOISE: lambda random: _soft_noise(random, 1200),
 }

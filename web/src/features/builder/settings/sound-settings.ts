@@ -44,6 +44,20 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
         extra: { fractional: true },
         ...when("ambient_noise_configuration.enabled", true),
       }),
+      setting(
+        "comfort_noise.enabled",
+        "boolean",
+        "Play comfort noise",
+        "Soft line noise while the agent is silent, without a background sound.",
+        { default: false },
+      ),
+      setting("comfort_noise.level_db", "number", "Noise level", "In dBFS, -75 to -45.", {
+        default: -60,
+        min_value: -75,
+        max_value: -45,
+        extra: { fractional: true },
+        ...when("comfort_noise.enabled", true),
+      }),
     ],
   },
 ];
