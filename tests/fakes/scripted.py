@@ -158,6 +158,8 @@ class ScriptedStt:
     error: ModelError = field(default_factory=lambda: ModelError("stt_dead", "The recognizer died.", retryable=False))
     provider: str = "scripted"
     opened: int = 0
+    languages: list[str] = field(default_factory=list)
+    reports: str | None = None
     expectations: list[Expectation] = field(default_factory=list)
 
     @property
@@ -166,6 +168,7 @@ class ScriptedStt:
 
     async def open_stream(self, *, sample_rate: int, language: str) -> "ScriptedSttStream":
         self.opened += 1
+        self.languages.append(language)
         return ScriptedSttStream(self)
 
 
@@ -205,7 +208,9 @@ class ScriptedSttStream:
     def _final(self) -> None:
         text = self._stt.hearing.take()
         if text and not self._stt.deaf:
-            self._queue.put_nowait(SttEvent("final", text, 0.9, is_endpoint=self._stt.has_endpointing))
+            self._queue.put_nowait(
+                SttEvent("final", text, 0.9, is_endpoint=self._stt.has_endpointing, language=self._stt.reports)
+            )
 
     def set_expectation(self, expectation: Expectation) -> None:
         self._stt.expectations.append(expectation)

@@ -55,6 +55,35 @@ class TestChoice:
         assert voice.voice == "en-gb+f3"
         assert models.language == "en-GB"
 
+    async def test_an_agent_of_two_languages_has_models_in_each(self) -> None:
+        key = SecretStr("dg-test")
+        registry = ModelRegistry(Settings(stt_provider="deepgram", stt_model="nova-3", stt_api_key=key))
+        languages = [
+            {"language": "en-GB"},
+            {"language": "es-MX", "models": {"tts": {"voice_id": "es-419"}}},
+        ]
+        models = registry.for_call({"models": {"tts": {"voice_id": "en-gb+f3"}}, "languages": languages})
+        spanish = models.by_language["es-MX"]
+
+        assert (models.language, list(models.by_language)) == ("en-GB", ["en-GB", "es-MX"])
+        assert [each.tts[0].voice for each in models.by_language.values() if isinstance(each.tts[0], BuiltinTts)] == [
+            "en-gb+f3",
+            "es-419",
+        ]
+        # the offline recognizer would hear Spanish as English
+        assert [stt.model_ref.provider for stt in (*models.stt, *spanish.stt)] == ["deepgram", "deepgram"]
+        await registry.close()
+
+    async def test_one_language_is_what_calls_are_in(self, registry: ModelRegistry) -> None:
+        models = registry.for_call({"languages": [{"language": "en-GB"}]})
+        assert (models.language, models.by_language) == ("en-GB", {})
+        assert models.stt == registry.for_call({"models": {"stt": {"language": "en-GB"}}}).stt
+
+    async def test_a_language_that_the_recognizer_does_not_understand_is_refused(self, registry: ModelRegistry) -> None:
+        stt = {"provider": "assemblyai"}
+        with pytest.raises(UnknownModel, match="'ar' is not understood by assemblyai"):
+            registry.for_call({"models": {"stt": stt}, "languages": [{"language": "en-US"}, {"language": "ar"}]})
+
     async def test_calls_share_their_models(self, registry: ModelRegistry) -> None:
         one, two = registry.for_call({}), registry.for_call({"models": {}})
         assert (one.llm[0], one.tts[0], one.stt[0]) == (two.llm[0], two.tts[0], two.stt[0])

@@ -1,7 +1,7 @@
 """A caller on virtual time: ``caller.says("I want to cancel", at=1.2)``, and what the agent answered."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
@@ -12,6 +12,7 @@ from offhook.kit.audio import Codec
 from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
+from offhook.voice.call_state import ResumedCall
 from offhook.voice.config import CallConfig
 from offhook.voice.ports import (
     AgentToolbox,
@@ -74,6 +75,8 @@ class Call:
     # longer than the settings allow
     max_duration_s: float | None = None
     language: str = "en-US"
+    resumed: ResumedCall | None = None
+    by_language: Mapping[str, CallModels] = field(default_factory=dict)
     _loud_until: float = -1.0
     _loudness: float = LOUDNESS
     _beeps: tuple[float, float] = (-1.0, 0.0)
@@ -143,6 +146,7 @@ class Call:
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
             realtime=self.realtime,
             language=self.language,
+            by_language=self.by_language,
         )
         config = CallConfig.from_configurations(self.configurations)
         if self.max_duration_s is not None:
@@ -156,7 +160,13 @@ class Call:
             self.knowledge,
         )
         self._session = CallSession(
-            agent=agent, leg=self.leg, models=models, sink=self.sink, vad=LoudnessVad(), recording=self.recording
+            agent=agent,
+            leg=self.leg,
+            models=models,
+            sink=self.sink,
+            vad=LoudnessVad(),
+            recording=self.recording,
+            resumed=self.resumed,
         )
         self.leg.on_mark = self._session.feed_mark
         caller = asyncio.create_task(self._caller(loop))

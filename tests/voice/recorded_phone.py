@@ -39,6 +39,8 @@ class RecordedPhoneCall(Call):
             llm=tuple(self.llms) or (ScriptedLlm(self.replies),),
             tts=tuple(self.ttss) or (ScriptedTts(),),
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
+            language=self.language,
+            by_language=self.by_language,
         )
         assert self.recording is not None
         self._session: CallSession = self.journaled.build_session(

@@ -175,6 +175,24 @@ def test_phrases_stay_english_only_in_agents_that_speak_it() -> None:
     assert findings(english, phrase_names=PHRASES) == []
 
 
+def test_fixed_sentences_that_another_language_lacks_are_named() -> None:
+    raw = simple(greeting="Hello.")
+    spoken = {"languages": [{"language": "en"}, {"language": "es"}], "disclosure": {"text": "We record."}}
+    found = findings(raw, configurations=spoken, phrase_names=PHRASES)
+    assert [(code, field) for _, code, _, field in found] == [
+        ("sentence_not_translated", "disclosure"),
+        ("sentence_not_translated", "data.greeting"),
+    ]
+    spoken["languages"][1] = {"language": "es", "translations": {"Hello.": "Hola.", "We record.": "Grabamos."}}  # type: ignore[index]
+    assert findings(raw, configurations=spoken, phrase_names=PHRASES) == []
+
+
+def test_phrases_of_a_language_that_has_none_are_named() -> None:
+    spoken = {"languages": [{"language": "en"}, {"language": "sv", "phrases": {"idle": "Är du kvar?"}}]}
+    found = analyze_graph(parse_graph(simple(greeting="")), configurations=spoken, phrase_names=PHRASES)
+    assert [finding.message for finding in found] == ["Callers who speak sv hear the phrase “filler” in English"]
+
+
 @pytest.mark.parametrize("text", ["{{" * 100_000, f"Transfer them{' ' * 100_000}.", f"Press{' ' * 100_000}one"])
 def test_long_texts_take_linear_time(text: str) -> None:
     # quadratic patterns would take minutes, and the test's timeout

@@ -191,13 +191,15 @@ class LineTts(Tts, Protocol):
 class SttEvent:
     """A recognition event. ``final`` is one utterance's text; ``is_endpoint``: the vendor considers the turn over.
 
-    ``working`` has no text: the recognizer needs longer than usual for what was said, and a final follows.
+    ``working`` has no text: the recognizer needs longer than usual for what was said, and a final follows. ``language``:
+    what a final was spoken in, where the recognizer tells languages apart.
     """
 
     kind: Literal["working", "partial", "final"]
     text: str
     confidence: float | None = None
     is_endpoint: bool = False
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +362,7 @@ class CallModels:
     """The models of one call, best first: the next takes over when one fails. Never empty.
 
     ``realtime`` hears the caller and speaks itself; the others write, say fixed sentences, and take over from it.
+    ``by_language``: the models in each language of an agent that speaks several, by tag, the first one's included.
     """
 
     llm: tuple[Llm, ...]
@@ -367,6 +370,7 @@ class CallModels:
     stt: tuple[Stt, ...]
     language: str = "en-US"
     realtime: SpeechToSpeech | None = None
+    by_language: Mapping[str, "CallModels"] = field(default_factory=dict)
 
 
 class ModelSource(Protocol):

@@ -3,10 +3,12 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
+from offhook.models.configuration.agent_languages import agent_languages, models_in
 from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
 from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
@@ -41,7 +43,18 @@ class ModelRegistry:
         without a key is left out: its call is a cascade.
         """
         workflow = configurations.get("models")
-        chosen = self.chooser.resolve(organization or {}, workflow if isinstance(workflow, Mapping) else {})
+        workflow, organization = workflow if isinstance(workflow, Mapping) else {}, organization or {}
+        languages = agent_languages(configurations)
+        if not languages:
+            return self._build_models(self.chooser.resolve(organization, workflow))
+        spoken = tuple(languages) if len(languages) > 1 else ()
+        by_language = {
+            tag: self._build_models(self.chooser.resolve(organization, models_in(tag, workflow, entry), spoken=spoken))
+            for tag, entry in languages.items()
+        }
+        return replace(next(iter(by_language.values())), by_language=by_language if spoken else {})
+
+    def _build_models(self, chosen: ResolvedModels) -> CallModels:
         llm, tts, stt = (
             tuple(self.port_for(choice) for choice in self.with_offline(chosen.by_kind[kind], kind))
             for kind in ("llm", "tts", "stt")
@@ -94,7 +107,8 @@ class ModelRegistry:
 
     def _offline_choice(self, vendor: AnyVendor, first: ModelChoice) -> ModelChoice | None:
         voice = ""
-        if vendor.kind == "stt" and not first.language.lower().startswith("en"):
+        # it hears everything as English, and would hide that a caller speaks something else
+        if vendor.kind == "stt" and (first.languages or not first.language.lower().startswith("en")):
             return None
         if vendor.kind == "tts":
             wanted = first.language.lower()

@@ -13,6 +13,7 @@ from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
 from offhook.kit.json_values import JsonObject
 from offhook.models import repository
 from offhook.models.configuration import configuration_formats, embeddings
+from offhook.models.configuration.agent_languages import agent_languages, models_in
 from offhook.models.configuration.resolution import ResolvedModels, require_offered
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
@@ -134,14 +135,19 @@ class ModelConfigurationStore:
     ) -> None:
         """Raises UnknownModel (422) unless the organization's calls can use a workflow's own choice (``models``)."""
         override = (configurations or {}).get("models")
-        if isinstance(override, Mapping) and override:
-            stored = await self.load_configuration(session, organization_id)
-            chosen = self._registry.chooser.resolve(stored.services, override)
+        override = override if isinstance(override, Mapping) else {}
+        languages = agent_languages(configurations or {})
+        by_language: list[Mapping[str, Any]] = [models_in(tag, override, entry) for tag, entry in languages.items()]
+        if not (override or by_language):
+            return
+        stored = await self.load_configuration(session, organization_id)
+        for own in by_language or [override]:
+            chosen = self._registry.chooser.resolve(stored.services, own)
             for kind, choices in chosen.by_kind.items():
                 # The organization's own choices are not this workflow's fault.
-                for choice in choices if kind in override else ():
+                for choice in choices if kind in own else ():
                     require_offered(self._registry.catalog.find_vendor(kind, choice.provider), choice)
-            if chosen.realtime is not None and ("realtime" in override or "is_realtime" in override):
+            if chosen.realtime is not None and ("realtime" in own or "is_realtime" in own):
                 self._check_choice(chosen.realtime)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:

@@ -45,7 +45,8 @@ class ModelChoice:
     """One configured service, complete and checked, from which a vendor builds its port.
 
     Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` means that the
-    operator set the address, so it may be private. ``language`` is a locale tag such as ``en-US``.
+    operator set the address, so it may be private. ``language`` is a locale tag such as ``en-US``;
+    ``languages`` are those that the call's agent speaks, when there are several: a recognizer that can, hears them all.
     """
 
     kind: Kind
@@ -59,6 +60,7 @@ class ModelChoice:
     voice_id: str = ""
     speed: float = 1.0
     language: str = "en-US"
+    languages: tuple[str, ...] = ()
 
     @property
     def is_guarded(self) -> bool:

@@ -5,7 +5,7 @@ it again.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from offhook.kit.audio import Codec, Samples
 from offhook.models.ports import Tts
 from offhook.voice.input.beep_detector import BeepDetector
 from offhook.voice.input.caller_sound import CallerSound
+from offhook.voice.input.language_judge import LanguageJudge
 from offhook.voice.output.canned_speech import CannedSpeech
 from offhook.voice.output.metronome import FramePlayer, Metronome
 from offhook.voice.output.voice_level import VoiceLevel
@@ -78,6 +79,14 @@ class CallInputs:
         """Returns the level of the caller's line in dBFS."""
         level = float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if samples.size else 0.0
         return 20 * float(np.log10(max(level, 1.0) / 32768))
+
+    def prepare_language_judge(self) -> None:
+        """Begins to load what :meth:`judge_language` needs."""
+        LanguageJudge.prepare()
+
+    def judge_language(self, text: str, languages: Sequence[str]) -> tuple[str, float] | None:
+        """Returns which of these languages a text is in, and how likely that is; None while it cannot be told."""
+        return LanguageJudge.judge(text, languages)
 
     def frame_level(self, codec: Codec, frame: bytes) -> int:
         """Returns how loud a frame of the agent is: the sum of its samples' sizes."""

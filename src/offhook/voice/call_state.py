@@ -1,7 +1,7 @@
 """A live call as another process needs it to go on: taken while the call goes, and read where it is taken up again."""
 
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from offhook.kit.json_values import JsonObject
 from offhook.voice.dialog.conversation import ConversationState
@@ -13,7 +13,8 @@ _MIN_MESSAGES: Final = 2
 class CallState(TypedDict):
     """``at_s``: when it was taken, on the run's audio clock. ``unheard``: what the agent had begun to say and the caller
     may not have heard to its end; ``heard``: what of it the caller had heard, from ``heard_from_s``, and nobody had
-    noted. ``recording`` is the state of the recording switch; ``words`` belongs to the owner of the session."""
+    noted. ``recording`` is the state of the recording switch; ``words`` belongs to the owner of the session. ``language``: that of the call, empty where
+    the agent speaks one; earlier versions leave it out."""
 
     at_s: float
     conversation: ConversationState
@@ -27,6 +28,7 @@ class CallState(TypedDict):
     recording: str
     tags: list[str]
     words: JsonObject
+    language: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.turn_rules import CallerTurnState
+from offhook.voice.output.language_switch import LanguageSwitch
 from offhook.voice.output.playback import Playback
 from offhook.voice.overlap import OverlapController
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD
@@ -32,6 +33,7 @@ class CallerTurns:
     _conversation: Conversation
     _ended: asyncio.Event
     _filter: TurnFilter
+    _language: LanguageSwitch
     _line: CallContext
     _listener: CallerListener
     _llm: LlmChain
@@ -83,6 +85,7 @@ class CallerTurns:
         if ignored or self._ended.is_set() or self._turns.is_mute:
             return
         self._filter.turn_accepted()
+        self._language.hear(text)
         self._listener.sound.learn_voice()
         may_cut_off = self._listener.rules.interrupt_rule.should_cut_off(text)
         if self._turns.is_uninterruptible or (self._playback.is_audible and not may_cut_off):

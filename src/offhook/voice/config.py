@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal, cast, get_args
 
 from offhook.kit.word_lists import split_words
+from offhook.models.configuration.agent_languages import agent_languages
 from offhook.voice.dialog.phrases import PHRASE_NAMES, CannedPhrases, phrases_for
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
 from offhook.voice.input.interruption_rules import TurnTaking
@@ -23,6 +24,14 @@ class DisclosureConfig:
 
     text: str = ""
     recording_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLanguage:
+    """A language of an agent: its author's own phrases, and the fixed sentences of the agent in it."""
+
+    phrases: Mapping[str, str] = field(default_factory=dict)
+    translations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +74,20 @@ class CallConfig:
     voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
     # What the author wrote instead of the phrases that there are in the call's language.
     own_phrases: Mapping[str, str] = field(default_factory=dict)
+    # of an agent that speaks several, the one that calls begin in first
+    languages: Mapping[str, SpokenLanguage] = field(default_factory=dict)
 
     def phrases_in(self, language: str) -> CannedPhrases:
         """Returns what a call in a language says without asking a model."""
-        return phrases_for(language).with_own(self.own_phrases)
+        spoken = self.languages.get(language)
+        is_first = spoken is None or language == next(iter(self.languages))
+        own = self.own_phrases if is_first else {}
+        return phrases_for(language).with_own({**own, **(spoken.phrases if spoken is not None else {})})
+
+    def translations_in(self, language: str) -> Mapping[str, str]:
+        """Returns what is said in a language instead of the agent's fixed sentences."""
+        spoken = self.languages.get(language)
+        return spoken.translations if spoken is not None else {}
 
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "CallConfig":
@@ -104,7 +123,14 @@ class CallConfig:
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
             voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
-            own_phrases={name: text for name in PHRASE_NAMES if (text := _stripped_text(phrases, name))},
+            own_phrases=_parse_phrases(phrases),
+            languages={
+                tag: SpokenLanguage(
+                    _parse_phrases(_config_section(entry, "phrases")),
+                    _parse_translations(_config_section(entry, "translations")),
+                )
+                for tag, entry in agent_languages(configurations).items()
+            },
         )
 
 
@@ -128,6 +154,14 @@ def _clamped_number(values: Mapping[str, Any], key: str, default: float, low: fl
 def _stripped_text(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     return value.strip() if isinstance(value, str) else ""
+
+
+def _parse_phrases(values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: text for name in PHRASE_NAMES if (text := _stripped_text(values, name))}
+
+
+def _parse_translations(values: Mapping[str, Any]) -> dict[str, str]:
+    return {text.strip(): said for text in values if (said := _stripped_text(values, text))}
 
 
 def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:

@@ -56,6 +56,7 @@ TURN_TIMED: Final = "turn_timed"  # see TurnTiming.as_dict: the latency record o
 TOOL_CALLED: Final = "tool_called"  # {id, name, arguments}
 TOOL_ANSWERED: Final = "tool_answered"  # {id, name, ok, result?, error?, ms}
 MODEL_FAILED: Final = "model_failed"  # {kind, provider, model, code, message, retryable}
+LANGUAGE_CHANGED: Final = "language_changed"  # {from, to, because: "reported"|"words", turns} the caller speaks another of the agent's languages
 FAILED_OVER: Final = "failed_over"  # {kind, from, to}
 SESSION_REPLACED: Final = "session_replaced"  # {provider, model} a speech-to-speech model goes on in a new session
 WATCHDOG_ACTED: Final = "watchdog_acted"  # {step: "filler"|"retry"|"apology"|"end", reason, silent_ms}

@@ -43,7 +43,7 @@ class CallContinuation:
         self._recording = recording
         self._on_end = on_end
 
-    def take_state(self, usage: dict[str, Any]) -> CallState:
+    def take_state(self, usage: dict[str, Any], language: str) -> CallState:
         """Returns the state of the call as it is now."""
         conversation, utterance = self._conversation.snapshot(), self._turns.utterance
         span = utterance.audible_span() if utterance is not None else None
@@ -60,6 +60,7 @@ class CallContinuation:
             "recording": self._recording.state if self._recording is not None else "off",
             "tags": list(self._turns.tags),
             "words": {},
+            "language": language,
         }
 
     def go_on(self, resumed: ResumedCall, sentence: str) -> None:

@@ -24,6 +24,7 @@ from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
 from offhook.voice.journal.kinds import APOLOGY, AUDIO, DIGIT, END, MARK, TIME_LIMIT, VOICEMAIL
 from offhook.voice.output.ambience import AmbientLeg
+from offhook.voice.output.language_switch import LanguageSwitch
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
 from offhook.voice.overlap import OverlapController
@@ -78,6 +79,7 @@ class CallSession(CallerTurns):
             usage=self._usage,
             dictionary=self._config.dictionary,
             volume=self._config.volume,
+            by_language={language: others.tts for language, others in models.by_language.items()},
         )
         self._llm = LlmChain(models.llm, emit=line.emit, usage=self._usage, stall_s=self._config.retry_after_s)
         self._speech = SpeechToSpeechAnswers.for_call(
@@ -115,16 +117,21 @@ class CallSession(CallerTurns):
             on_end=self._end_call,
         )
         self._overlap = OverlapController(
-            InterruptionRules(
-                TIMES[self._config.turn_taking].with_reaction(self._config.interrupt_after_s),
-                lexicon_for(models.language),
-                self._config.interruption_words,
-            ),
+            _interruption_rules(self._config, models.language),
             line=line,
             turns=self._turns,
             playback=self._playback,
             listener=self._listener,
             min_level_db=self._config.interrupt_min_level_db,
+        )
+        self._language = LanguageSwitch(
+            models,
+            self._config,
+            line=line,
+            conversation=self._conversation,
+            speaker=self._speaker,
+            listener=self._listener,
+            overlap=self._overlap,
         )
         self._voicemail = VoicemailHandler(
             self._config.voicemail,
@@ -228,14 +235,9 @@ class CallSession(CallerTurns):
 
     async def run(self) -> CallResult:
         """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
-        phrases = self._line.phrases
-        canned = [
-            phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
-            phrases.time_warning, phrases.time_over, phrases.not_understood,
-        ]  # fmt: skip
         beside = [
             asyncio.create_task(self._watchdog.run()),
-            asyncio.create_task(self._speaker.canned.prepare(canned)),
+            asyncio.create_task(self._language.prepare_phrases()),
         ]
         if self._ambient_leg is not None:
             beside.append(asyncio.create_task(self._ambient_leg.start_background(self._line.emit)))
@@ -273,6 +275,7 @@ class CallSession(CallerTurns):
         if self._speech is not None:
             self._speech.begin_call(self._conversation)
         if self._resumed is not None:
+            self._language.go_on(self._resumed.state.get("language", ""))
             self._listener.start()
             self.handover.go_on(self._resumed, self._line.phrases.resumed)
             self._listener.set_expectation(self._conversation.caller_expectation())
@@ -315,7 +318,7 @@ class CallSession(CallerTurns):
 
     def snapshot(self) -> CallState:
         """Returns what another process needs to go on with this call."""
-        return self.handover.take_state(self.usage_so_far())
+        return self.handover.take_state(self.usage_so_far(), self._language.current)
 
     def leave_call(self) -> None:
         """Ends this session silently, because the call goes on elsewhere."""
@@ -332,6 +335,11 @@ class CallSession(CallerTurns):
             self._turns.answer_caller(f"{KEYPAD_NOTE} {digits}", timing)
         elif edge in self._conversation.outgoing_edges():
             self._turns.answer_caller(None, timing, edge)
+
+
+def _interruption_rules(config: CallConfig, language: str) -> InterruptionRules:
+    times = TIMES[config.turn_taking].with_reaction(config.interrupt_after_s)
+    return InterruptionRules(times, lexicon_for(language), config.interruption_words)
 
 
 def _start_delay_s(node: Node) -> float:

@@ -36,6 +36,7 @@ class TextSession:
         self._loop = asyncio.get_running_loop()
         self._t0 = self._loop.time() - elapsed_s
         self._sink = sink
+        agent.context["call_language"] = models.language
         self.phrases = agent.config.phrases_in(models.language)
         self._usage = UsageCounter(state.get("usage") if state is not None else None)
         self._conversation = Conversation(

@@ -8,7 +8,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, mo
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.json_values import JsonObject
 from offhook.kit.word_lists import split_words
-from offhook.models.configuration.overrides import WorkflowModels, parse_compatible_overrides
+from offhook.models.configuration.agent_languages import MAX_LANGUAGES
+from offhook.models.configuration.overrides import (
+    RecognizerOverride,
+    TtsOverride,
+    WorkflowModels,
+    parse_compatible_overrides,
+)
 from offhook.workflows.results.definitions import CallAnalysis
 
 Flag = Annotated[bool, Field(strict=True)]
@@ -152,6 +158,39 @@ class Phrases(_OpenModel):
     time_over: Phrase | None = None
 
 
+class LanguageModels(BaseModel):
+    """What a language changes of the agent's voice and recognizer; never a key or an address."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tts: TtsOverride | None = None
+    stt: RecognizerOverride | None = None
+
+
+FixedSentence = Annotated[str, Field(min_length=1, max_length=4000)]
+MAX_TRANSLATIONS = 300
+
+
+class AgentLanguage(_OpenModel):
+    """A language that the agent speaks. ``translations`` are its fixed sentences as they stand, and what is said instead."""
+
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
+    models: LanguageModels | None = None
+    phrases: Phrases | None = None
+    translations: Annotated[dict[FixedSentence, FixedSentence], Field(max_length=MAX_TRANSLATIONS)] | None = None
+
+
+def _check_languages(sent: list[AgentLanguage]) -> list[AgentLanguage]:
+    codes = [each.language.partition("-")[0].lower() for each in sent]
+    twice = next((code for code in codes if codes.count(code) > 1), None)
+    if twice is not None:
+        raise ValueError(f"The language {twice} is listed twice: callers' words do not tell its regions apart.")
+    return sent
+
+
+Languages = Annotated[list[AgentLanguage], Field(max_length=MAX_LANGUAGES), AfterValidator(_check_languages)]
+
+
 class WorkflowConfigurations(_OpenModel):
     """Times are in seconds. Only fields that were sent are stored; defaults are applied on reading."""
 
@@ -177,6 +216,7 @@ class WorkflowConfigurations(_OpenModel):
     voicemail_detection: VoicemailDetection | None = None
     vad_configuration: VadConfiguration | None = None
     phrases: Phrases | None = None
+    languages: Languages | None = None
     call_analysis: CallAnalysis | None = None
     external_pbx_field_mappings: Pbx = None
     external_pbx_lead_headers: Pbx = None

@@ -68,7 +68,7 @@ async def check_current(
     return WorkflowCheck(
         ValidationReport((*report.errors, *conflicts), report.warnings),
         await analyze_version(session, tools, version),
-        await asyncio.to_thread(find_offline_steps, parse_graph(version.definition)),
+        await asyncio.to_thread(find_offline_steps, parse_graph(version.definition), version.configurations),
     )
 
 

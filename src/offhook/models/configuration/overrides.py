@@ -28,6 +28,10 @@ class TtsOverride(_ServiceOverride):
     speed: Annotated[Number, Field(ge=0.25, le=4)] | None = None
 
 
+class RecognizerOverride(_ServiceOverride):
+    """A recognizer in a language that is chosen elsewhere."""
+
+
 class SttOverride(_ServiceOverride):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 

@@ -71,13 +71,17 @@ class ModelResolver:
         self._settings = settings
         self._installed = services_from_settings(settings)
 
-    def resolve(self, organization: Services, workflow: Services) -> ResolvedModels:
-        """Returns the choices; raises UnknownModel (422), which says what is wrong and what is allowed."""
+    def resolve(self, organization: Services, workflow: Services, *, spoken: Sequence[str] = ()) -> ResolvedModels:
+        """Returns the choices; raises UnknownModel (422), which says what is wrong and what is allowed.
+
+        ``spoken``: the languages of an agent that speaks several.
+        """
         stt = self._merge_primary_service("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
         if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
             raise UnknownModel("models.stt.language", "must be a locale tag such as en-US.")
         by_kind = {kind: tuple(self._choices_of_kind(kind, organization, workflow, language)) for kind in KINDS}
+        by_kind["stt"] = tuple(replace(choice, languages=tuple(spoken)) for choice in by_kind["stt"])
         return ResolvedModels(by_kind, language, self._resolve_realtime(organization, workflow, language))
 
     def _resolve_realtime(self, organization: Services, workflow: Services, language: str) -> ModelChoice | None:

@@ -20,6 +20,7 @@ from offhook.models.ports import (
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
 from offhook.voice.dialog.answer_source import AnswerSource
+from offhook.voice.dialog.call_language import LanguageWords
 from offhook.voice.dialog.compaction import HistoryCompactor
 from offhook.voice.dialog.extraction import VariableExtractor
 from offhook.voice.dialog.history import ConversationHistory
@@ -111,14 +112,13 @@ class Conversation:
         self.context = agent.context
         self._llm = llm
         self.answers: AnswerSource = llm
-        self._toolbox = agent.toolbox
-        self._sounds = agent.sounds
+        self._toolbox, self._sounds = agent.toolbox, agent.sounds
         self._sample_rate = sample_rate
-        self._emit = emit
-        self._is_spoken = is_spoken
+        self._emit, self._is_spoken = emit, is_spoken
         self._tools = ToolCallExecutor(emit)
         self.retriever = PassageRetriever(agent.knowledge, emit)
         self._caller_text: str | None = None
+        self.language = LanguageWords()
         self.told_first = ""  # the disclosure, which is no turn
         self._extractor = VariableExtractor(llm, emit, graph)
         self._compactor = HistoryCompactor(llm, emit, is_on=agent.config.is_compaction_on)
@@ -236,10 +236,11 @@ class Conversation:
     async def scripted_speech(
         self, text: str | None, recording: str | None, otherwise: str = "model"
     ) -> AgentSpeech | None:
-        """Returns the recording, or the text if there is none; None when there is neither.
+        """Returns the text in the language of the call, else the recording, else the text; None when there is neither.
 
         ``otherwise`` is the fallback that the event reports.
         """
+        text, recording = self.language.translate(text, recording)
         if recording is not None:
             sound = await self._sounds.find_sound(recording, self._sample_rate)
             if sound is not None:
@@ -275,7 +276,7 @@ class Conversation:
     def _build_request(self, passages: Sequence[KnowledgePassage]) -> LlmRequest:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
-        system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
+        system = system_message(self.graph, node, self.context, self.language.rule, is_spoken=self._is_spoken)
         system += render_background(self.told_first, self._compactor.summary, passages)
         persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
         hint = hint_for(

@@ -33,6 +33,13 @@ class CannedPhrases:
     time_over: str
     joining: JoiningWords
 
+    def canned_texts(self) -> list[str]:
+        """Returns those that are said word for word, without a model."""
+        return [
+            self.filler, self.apology, self.reprompt, self.idle, self.idle_goodbye,
+            self.time_warning, self.time_over, self.not_understood,
+        ]  # fmt: skip
+
     def with_own(self, own: Mapping[str, Any]) -> "CannedPhrases":
         """Returns the phrases with those that an agent's author wrote."""
         return replace(self, **own) if own else self

@@ -21,14 +21,17 @@ TEXT_RULES = (
 END_RULE = "This is the end of the conversation: say goodbye in one or two sentences and ask nothing more."
 
 
-def system_message(graph: WorkflowGraph, node: Node, context: Mapping[str, Any], *, is_spoken: bool) -> str:
-    """Combines the channel's rules, the global prompt, the node's prompt and the known values, in this order."""
+def system_message(
+    graph: WorkflowGraph, node: Node, context: Mapping[str, Any], language_rule: str = "", *, is_spoken: bool
+) -> str:
+    """Combines the channel's rules, the global prompt, the node's prompt, its end and the language, in this order."""
     parts = [VOICE_RULES if is_spoken else TEXT_RULES]
     if node.add_global_prompt and graph.global_prompt:
         parts.append(render_template(graph.global_prompt, context))
     parts.append(f"# Your task now: {node.name}\n{render_template(node.prompt, context)}")
     if node.kind == "endCall":
         parts.append(END_RULE)
+    parts.append(language_rule)
     return "\n\n".join(part for part in parts if part.strip())
 
 

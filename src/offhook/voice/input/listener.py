@@ -1,14 +1,14 @@
 """The caller's side: VAD and recognition of one call, and the decision that a turn is over."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
 
 from offhook.kit.audio import Codec, Samples
-from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, SttEvent, SttStream
+from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, Stt, SttEvent, SttStream
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
@@ -16,7 +16,7 @@ from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
-from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules
+from offhook.voice.input.turn_rules import CallerTurnState, TurnRules, choose_turn_rules
 from offhook.voice.ports import VadEngine
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
@@ -65,11 +65,15 @@ class CallerListener:
         self._inputs = current_inputs()
         self._time = self._inputs.time
         self._circuit = ModelFailover([stt.model_ref for stt in models.stt], emit)
+        self._by_language = _recognizers_by_language(models, emit)
+        # what the recognizer reported of the last turn, and of the one that goes on
+        self.turn_language: str | None = None
+        self._heard_language: str | None = None
         self._replay = ReplayBuffer(codec.sample_rate)
         self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
-        self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing, language=models.language)
+        self.rules = self._choose_rules()
         self.sound = self._inputs.caller_sound()
         self.detector = SpeechDetector(
             now=self._time,
@@ -93,12 +97,10 @@ class CallerListener:
         self._turn_started_at: float | None = None
         self._unheard_from: float | None = None
         self._reported_start: float | None = None  # of the last turn without words, until the caller speaks again
-        self._waits_until = 0.0
-        self._words_at = 0.0
+        self._waits_until = self._words_at = 0.0
         # of a partial transcript that was answered because its final did not come
         self._answered_words = ""
-        self.unheard_turns = 0
-        self.seconds = 0.0
+        self.unheard_turns, self.seconds = 0, 0.0
         self.last_audio_at = self._time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
@@ -140,10 +142,7 @@ class CallerListener:
 
     def set_expectation(self, expectation: Expectation) -> None:
         """Sets the node's expectation, followed by the words of the workflow's dictionary."""
-        terms = self._config.dictionary.terms
-        if terms:
-            expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
-        self._expectation = expectation
+        self._expectation = expectation = _with_terms(expectation, self._config.dictionary.terms)
         if self._stream is not None:
             self._stream.set_expectation(expectation)
 
@@ -212,12 +211,21 @@ class CallerListener:
             self._circuit.fail_over(error)
         except AllModelsFailed:
             return False
-        self.rules = choose_turn_rules(
-            self._config,
-            has_endpointing=self._stts[self._circuit.current].has_endpointing,
-            language=self._language,
-        )
+        self.rules = self._choose_rules()
         return True
+
+    def _choose_rules(self) -> TurnRules:
+        has_endpointing = self._stts[self._circuit.current].has_endpointing
+        return choose_turn_rules(self._config, has_endpointing=has_endpointing, language=self._language)
+
+    def use_language(self, language: str) -> None:
+        """Goes on with the recognizers and the rules of another language."""
+        self._count_seconds()
+        self._language = language
+        self._stts, self._circuit = self._by_language[language]
+        self.rules = self._choose_rules()
+        if self._reader is not None:
+            self._restart_recognition()
 
     def _count_seconds(self) -> None:
         """Counts the audio sent to the current recognizer so far."""
@@ -246,6 +254,7 @@ class CallerListener:
             text, self._answered_words = _without_beginning(text, self._answered_words), ""
             if text:
                 self._replay.clear()
+                self._heard_language = event.language or self._heard_language
             self._state.text = f"{self._state.text} {text}".strip()
             self._state.has_endpoint = event.is_endpoint or self._state.has_endpoint
         if text:
@@ -308,6 +317,7 @@ class CallerListener:
         self._answered_words = self._state.partial
         stopped_at = self.detector.stopped_at or now
         self._state = CallerTurnState()
+        self.turn_language, self._heard_language = self._heard_language, None
         self._unheard_from = None
         self._replay.clear()
         self.unheard_turns = 0
@@ -333,6 +343,19 @@ class CallerListener:
             self._reader.cancel()
         stream, self._stream = self._stream, None
         self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
+
+
+def _recognizers_by_language(models: CallModels, emit: Emit) -> dict[str, tuple[tuple[Stt, ...], ModelFailover]]:
+    return {
+        language: (others.stt, ModelFailover([stt.model_ref for stt in others.stt], emit))
+        for language, others in models.by_language.items()
+    }
+
+
+def _with_terms(expectation: Expectation, terms: Sequence[str]) -> Expectation:
+    if not terms:
+        return expectation
+    return replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
 
 
 def _without_beginning(text: str, beginning: str) -> str:

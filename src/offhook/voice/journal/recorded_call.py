@@ -47,8 +47,8 @@ class RecordedCall:
             "is_recorded": recording.recorder is not None,
             "language": models.language,
             "llm": [[llm.model_ref.provider, llm.model_ref.model] for llm in recorded.llm],
-            "tts": [[tts.model_ref.provider, tts.model_ref.model, tts.sample_rate] for tts in recorded.tts],
-            "stt": [[stt.model_ref.provider, stt.model_ref.model, stt.has_endpointing] for stt in recorded.stt],
+            **_speech_facts(recorded),
+            "languages": {language: _speech_facts(models) for language, models in recorded.by_language.items()},
             # as it is now: it grows
             "context": json.loads(json.dumps(agent.context, default=str)),
         }
@@ -64,6 +64,13 @@ class RecordedCall:
 
     def pack(self) -> bytes:
         return self.tape.pack(self.facts)
+
+
+def _speech_facts(models: CallModels) -> JsonObject:
+    return {
+        "tts": [[tts.model_ref.provider, tts.model_ref.model, tts.sample_rate] for tts in models.tts],
+        "stt": [[stt.model_ref.provider, stt.model_ref.model, stt.has_endpointing] for stt in models.stt],
+    }
 
 
 class _OmittingSink:

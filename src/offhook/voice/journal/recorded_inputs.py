@@ -1,7 +1,7 @@
 """What a live call is given, and noted in its journal."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Final, TypeVar
 
@@ -105,6 +105,9 @@ class RecordedInputs(CallInputs):
 
     def frame_level(self, codec: Codec, frame: bytes) -> int:
         return self._measured("frame", super().frame_level(codec, frame))
+
+    def judge_language(self, text: str, languages: Sequence[str]) -> tuple[str, float] | None:
+        return self._measured("language", super().judge_language(text, languages))
 
     def _measured(self, what: str, value: T) -> T:
         self._tape.note(MEASURED, [what, value])

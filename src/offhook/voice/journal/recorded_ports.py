@@ -325,6 +325,9 @@ def record_models(models: CallModels, journal: AnswerJournal, codec: Codec) -> C
         llm=tuple(RecordedLlm(llm, journal) for llm in models.llm),
         tts=tuple(RecordedTts(voice, journal) for voice in voices),
         stt=tuple(RecordedStt(stt, journal) for stt in models.stt),
+        by_language={
+            language: record_models(others, journal, codec) for language, others in models.by_language.items()
+        },
     )
 
 

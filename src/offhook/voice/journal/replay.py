@@ -158,6 +158,16 @@ def _silence(codec: Codec, size: int) -> bytes:
 
 
 def _models(facts: Any, answers: ReplayAnswers) -> CallModels:
+    return replace(
+        _models_of(facts, answers),
+        by_language={
+            language: _models_of({**facts, **of_language, "language": language}, answers)
+            for language, of_language in facts.get("languages", {}).items()
+        },
+    )
+
+
+def _models_of(facts: Any, answers: ReplayAnswers) -> CallModels:
     return CallModels(
         llm=tuple(ReplayLlm(ModelRef("llm", *ref), answers) for ref in facts["llm"]),
         tts=tuple(ReplayTts(ModelRef("tts", *ref), rate, answers) for *ref, rate in facts["tts"]),
@@ -218,6 +228,12 @@ class _ReplayInputs(CallInputs):
 
     def level_db(self, samples: Samples) -> float:
         return float(self._player.take_measured("level", -90.0))
+
+    def prepare_language_judge(self) -> None: ...
+
+    def judge_language(self, text: str, languages: Sequence[str]) -> tuple[str, float] | None:
+        judged = self._player.take_measured("language", None)
+        return None if judged is None else (str(judged[0]), float(judged[1]))
 
     def frame_level(self, codec: Codec, frame: bytes) -> int:
         return int(self._player.take_measured("frame", 0))

@@ -1,7 +1,7 @@
 """Converts text to frames: synthesis with time-outs and failover, resampled and encoded once per chunk."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -11,6 +11,7 @@ from offhook.models.ports import LineTts, ModelError, Tts
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary
+from offhook.voice.output.canned_speech import CannedSpeech
 from offhook.voice.output.playback import Playback, QueuedSentence
 from offhook.voice.output.voice_level import DEFAULT_VOLUME, AgentVolume, SpeechLeveler, level_whole
 from offhook.voice.ports import RecordedSound
@@ -37,6 +38,18 @@ def attention_tone(codec: Codec) -> bytes:
     return codec.encode(np.concatenate(notes).astype(np.int16))
 
 
+class _Voices:
+    """The voices of one language, best first."""
+
+    def __init__(self, ttss: Sequence[Tts], codec: Codec, emit: Emit, level_db: float | None) -> None:
+        inputs = current_inputs()
+        # A voice at the line's own rate is not resampled.
+        self.ttss = [tts.for_line(codec.sample_rate) if isinstance(tts, LineTts) else tts for tts in ttss]
+        self.circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
+        self.levels = [inputs.voice_level(tts) for tts in self.ttss]
+        self.canned = inputs.canned_speech(self.ttss[0], codec, level_db)
+
+
 class CallSpeaker:
     """Combines the voices of one call. Raises :class:`AllModelsFailed` when none is left."""
 
@@ -50,19 +63,31 @@ class CallSpeaker:
         usage: UsageCounter,
         dictionary: SpeechDictionary = EMPTY_DICTIONARY,
         volume: AgentVolume = DEFAULT_VOLUME,
+        by_language: Mapping[str, Sequence[Tts]] | None = None,
     ) -> None:
+        """``by_language``: the voices of an agent that speaks several languages; ``ttss`` are those of the first."""
         self._playback = playback
         self._codec = codec
-        # A voice at the line's own rate is not resampled.
-        self._ttss = [tts.for_line(codec.sample_rate) if isinstance(tts, LineTts) else tts for tts in ttss]
         self._usage = usage
-        self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
-        self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
         self._volume = volume
-        inputs = current_inputs()
-        self._levels = [inputs.voice_level(tts) for tts in self._ttss]
-        self.canned = inputs.canned_speech(self._ttss[0], codec, volume.level_db)
+        self._by_language = {
+            language: _Voices(listed, codec, emit, volume.level_db) for language, listed in (by_language or {}).items()
+        }
+        self._use_voices(next(iter(self._by_language.values()), None) or _Voices(ttss, codec, emit, volume.level_db))
+
+    def _use_voices(self, voices: "_Voices") -> None:
+        self._ttss, self._circuit, self._levels, self.canned = voices.ttss, voices.circuit, voices.levels, voices.canned
+        self._bytes_per_char: dict[int, float] = {}
+
+    def use_language(self, language: str) -> None:
+        """Goes on with the voices of another language; a sentence that is being said stays in its own."""
+        self._use_voices(self._by_language[language])
+
+    def canned_in(self, language: str) -> CannedSpeech:
+        """Returns the phrases as audio in the voice of a language."""
+        voices = self._by_language.get(language)
+        return self.canned if voices is None else voices.canned
 
     async def say(
         self, text: str, into: list[QueuedSentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]

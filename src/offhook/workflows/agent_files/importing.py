@@ -97,6 +97,8 @@ async def import_agent(
         await services.configurations.check_override(session, organization_id, configurations)
     except UnknownModel as error:
         configurations.pop("models", None)
+        for language in configurations.get("languages", ()):
+            language.pop("models", None)
         missing.append(ImportedPart(kind="models", name="Models", message=f"{error.message} The defaults are used."))
     missing += [ImportedPart(kind="value", name=place, message="Enter this secret again.") for place in file.omitted]
     workflow = await service.create_workflow(

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from offhook.models.configuration.agent_languages import agent_languages
 from offhook.workflows.analysis.findings import GraphFinding
 from offhook.workflows.graph import WorkflowGraph
+from offhook.workflows.validation.issues import IssueKind
 
 MIN_WORDS: Final = 25
 # English sentences have a third and more of these; other languages share a few of the short ones.
@@ -26,6 +28,7 @@ def language_findings(
 ) -> Iterator[GraphFinding]:
     """``phrase_names``: the settings of what a call says without asking a model; their defaults are in the
     language of the calls where there are any, else in English."""
+    yield from _untranslated(graph, configurations, phrase_names)
     if spoken_language(configurations) in PHRASE_LANGUAGES[1:]:
         return
     given = configurations.get("phrases")
@@ -40,10 +43,51 @@ def language_findings(
 
 def spoken_language(configurations: Mapping[str, Any]) -> str:
     """Returns the language that an agent's calls begin in, without its region; "" where the agent does not choose it."""
+    for tag in other_languages(configurations, from_index=0):
+        return tag.partition("-")[0].lower()
     part: Any = configurations
     for key in ("models", "stt", "language"):
         part = part.get(key) if isinstance(part, Mapping) else None
     return part.partition("-")[0].lower() if isinstance(part, str) else ""
+
+
+def other_languages(configurations: Mapping[str, Any], *, from_index: int = 1) -> list[str]:
+    """Returns the languages that an agent's calls may change to."""
+    return list(agent_languages(configurations))[from_index:]
+
+
+def _untranslated(
+    graph: WorkflowGraph, configurations: Mapping[str, Any], phrase_names: Sequence[str]
+) -> Iterator[GraphFinding]:
+    """Yields the fixed sentences and phrases that an agent does not have in each of its further languages."""
+    disclosure = configurations.get("disclosure")
+    texts: list[tuple[IssueKind, str | None, str, Any]] = [
+        ("workflow", None, "disclosure", disclosure.get("text") if isinstance(disclosure, Mapping) else None)
+    ]
+    texts += [
+        ("node", node.id, f"data.{field}", node.data.get(field))
+        for node in graph.nodes.values()
+        for field in ("greeting", "say")
+    ]
+    texts += [
+        ("edge", edge.id, "data.transition_speech", edge.transition_speech)
+        for node_id in graph.nodes
+        for edge in graph.edges_from(node_id)
+    ]
+    for tag, entry in list(agent_languages(configurations).items())[1:]:
+        given = entry.get("translations")
+        known = {str(text).strip() for text in given} if isinstance(given, Mapping) else set()
+        for kind, item_id, field, text in texts:
+            if isinstance(text, str) and text.strip() and text.strip() not in known:
+                message = f"Callers who speak {tag} hear this sentence untranslated: “{text.strip():.60}”"
+                yield GraphFinding(kind, item_id, field, "sentence_not_translated", "warning", message)
+        own = entry.get("phrases")
+        own = own if isinstance(own, Mapping) else {}
+        for name in phrase_names if tag.partition("-")[0].lower() not in PHRASE_LANGUAGES else ():
+            if not own.get(name):
+                message = f"Callers who speak {tag} hear the phrase “{name}” in English"
+                field = "workflow_configurations.languages"
+                yield GraphFinding("workflow", None, field, "sentence_not_translated", "warning", message)
 
 
 def speaks_another_language(graph: WorkflowGraph) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from offhook.models.providers.builtin.abilities import can_open_node, can_recognize_value
-from offhook.workflows.analysis.languages import speaks_another_language
+from offhook.workflows.analysis.languages import other_languages, speaks_another_language, spoken_language
 from offhook.workflows.graph import Node, WorkflowGraph
 from offhook.workflows.nodes import KINDS
 
@@ -39,17 +39,21 @@ class OfflineStep:
         return max((reason.mode for reason in self.reasons), key=_RANK.__getitem__, default="runs")
 
 
-def find_offline_steps(graph: WorkflowGraph) -> tuple[OfflineStep, ...]:
+def find_offline_steps(
+    graph: WorkflowGraph, configurations: Mapping[str, Any] | None = None
+) -> tuple[OfflineStep, ...]:
     """Returns the steps that talk or review, in their order. Never raises."""
-    is_foreign = speaks_another_language(graph)
+    configurations = configurations or {}
+    is_foreign = speaks_another_language(graph) or spoken_language(configurations) not in ("", "en")
+    others = other_languages(configurations)
     return tuple(
-        OfflineStep(node.id, node.name, tuple(_iter_reasons(graph, node, is_foreign)))
+        OfflineStep(node.id, node.name, tuple(_iter_reasons(graph, node, is_foreign, others)))
         for node in graph.nodes.values()
         if node.kind == _REVIEW or (node.kind in KINDS and KINDS[node.kind].is_conversational)
     )
 
 
-def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool) -> Iterator[OfflineReason]:
+def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool, others: Sequence[str]) -> Iterator[OfflineReason]:
     if node.kind == _REVIEW:
         yield OfflineReason("review", "needs_model", "A model judges the call. Without one, there is no review.")
         return
@@ -58,6 +62,12 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool) -> Iterato
             "language",
             "needs_model",
             "The offline model understands English only, and this agent speaks another language.",
+        )
+    elif others:
+        yield OfflineReason(
+            "languages",
+            "limited",
+            f"The offline model understands English only: not callers who speak {', '.join(others)}.",
         )
     if not _has_own_words(node) and not can_open_node(node.kind, node.prompt):
         yield OfflineReason(

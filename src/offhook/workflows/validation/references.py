@@ -16,6 +16,7 @@ RUN_VARIABLES: Final = frozenset(
         "phone_number",
         "caller_number",
         "called_number",
+        "call_language",
         "direction",
         "mode",
         "provider",

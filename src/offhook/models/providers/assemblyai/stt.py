@@ -20,6 +20,7 @@ MULTILINGUAL: Final = "universal-streaming-multilingual"
 BASE_URL: Final = "wss://streaming.assemblyai.com"
 # The vendor's words end with the sound; the next turn begins after a pause.
 AFTER_WORD_S: Final = 0.08
+MIN_LANGUAGE_CONFIDENCE: Final = 0.7
 CLOSE_CODES: Final = {
     1008: "unauthorized",
     3005: "server_error",
@@ -45,7 +46,8 @@ class AssemblyAiWire(SttWire):
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         model = self.choice.model
-        if model == ENGLISH and short_language(language) != "en":
+        hears_several = len(self.choice.languages) > 1
+        if model == ENGLISH and (hears_several or short_language(language) != "en"):
             model = MULTILINGUAL
         options = {
             "speech_model": model,
@@ -53,6 +55,8 @@ class AssemblyAiWire(SttWire):
             "encoding": "pcm_mulaw" if audio.encoding == "mulaw" else "pcm_s16le",
             "format_turns": "false",
         }
+        if hears_several and model == MULTILINGUAL:
+            options["language_detection"] = "true"
         if terms:
             options["keyterms_prompt"] = json.dumps(list(terms))
         url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/v3/ws?{urlencode(options)}"
@@ -97,5 +101,13 @@ class AssemblyAiSession(SttSession):
         self._ended_turn = order
         end_s = float(words[-1]["end"]) / 1000 + AFTER_WORD_S if words else None
         confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
-        event = SttEvent("final", str(message["transcript"]), confidence, is_endpoint=True)
+        event = SttEvent(
+            "final", str(message["transcript"]), confidence, is_endpoint=True, language=_language_of(message)
+        )
         return (SttTranscript(event, end_s=end_s),)
+
+
+def _language_of(message: Mapping[str, Any]) -> str | None:
+    """Returns the language of a turn that the vendor is sure of."""
+    is_sure = float(message.get("language_confidence") or 0.0) >= MIN_LANGUAGE_CONFIDENCE
+    return str(message["language_code"]) if is_sure and message.get("language_code") else None

@@ -43,7 +43,9 @@ class OpenAiRealtimeWire(SttWire):
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "OpenAiRealtimeSession":
         is_mulaw = audio.encoding == "mulaw"
-        transcription = {"model": self.choice.model, "language": short_language(language)}
+        transcription = {"model": self.choice.model}
+        if len(self.choice.languages) < 2:  # without a language, the model finds it out
+            transcription["language"] = short_language(language)
         return OpenAiRealtimeSession(
             self.errors,
             {

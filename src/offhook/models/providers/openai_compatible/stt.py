@@ -60,7 +60,9 @@ class OpenAiCompatibleStt:
         return await self._request_transcript(wav, language, terms)
 
     async def _request_transcript(self, wav: bytes, language: str, terms: tuple[str, ...]) -> str:
-        fields: dict[str, Any] = {"model": self._choice.model, "language": language, "response_format": "json"}
+        fields: dict[str, Any] = {"model": self._choice.model, "response_format": "json"}
+        if len(self._choice.languages) < 2:  # without a language, the model finds it out
+            fields["language"] = language
         if terms:
             fields["prompt"] = ", ".join(terms)
         url = (self._choice.base_url or BASE_URL).rstrip("/") + "/audio/transcriptions"
