@@ -5040,6 +5040,22 @@ export interface components {
             workflow_name: string;
         };
         /**
+         * AgentLanguage
+         * @description A language that the agent speaks. ``translations`` are its fixed sentences as they stand, and what is said instead.
+         */
+        AgentLanguage: {
+            /** Language */
+            language: string;
+            models?: components["schemas"]["LanguageModels"] | null;
+            phrases?: components["schemas"]["Phrases"] | null;
+            /** Translations */
+            translations?: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * AgentRetentionResponse
          * @description The agent's own periods. `applied`: the shorter of the agent's and the organization's period, after which calls
          *     are deleted.
@@ -6434,6 +6450,18 @@ export interface components {
              * @default 120
              */
             window_seconds: number;
+        };
+        /**
+         * ComfortNoise
+         * @description Soft noise of an open line while the agent says nothing.
+         */
+        ComfortNoise: {
+            /** Enabled */
+            enabled?: boolean | null;
+            /** Level Db */
+            level_db?: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ConsentFacts
@@ -8277,6 +8305,14 @@ export interface components {
         };
         JsonValue: unknown;
         /**
+         * LanguageModels
+         * @description What a language changes of the agent's voice and recognizer; never a key or an address.
+         */
+        LanguageModels: {
+            stt?: components["schemas"]["RecognizerOverride"] | null;
+            tts?: components["schemas"]["TtsOverride"] | null;
+        };
+        /**
          * Latency
          * @description Caller stopped talking → first frame of the answer.
          */
@@ -10116,6 +10152,16 @@ export interface components {
             provider: string;
             /** Voice Id */
             voice_id?: string | null;
+        };
+        /**
+         * RecognizerOverride
+         * @description A recognizer in a language that is chosen elsewhere.
+         */
+        RecognizerOverride: {
+            /** Model */
+            model?: string | null;
+            /** Provider */
+            provider?: string | null;
         };
         /**
          * RecordingConfig
@@ -13255,6 +13301,7 @@ export interface components {
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
             call_analysis?: components["schemas"]["CallAnalysis"] | null;
             call_recording?: components["schemas"]["CallRecordingSettings"] | null;
+            comfort_noise?: components["schemas"]["ComfortNoise"] | null;
             /** Context Compaction Enabled */
             context_compaction_enabled?: boolean | null;
             /** Dictionary */
@@ -13266,6 +13313,8 @@ export interface components {
             external_pbx_lead_headers?: components["schemas"]["JsonValue"];
             /** Interruption Words */
             interruption_words?: string | null;
+            /** Languages */
+            languages?: components["schemas"]["AgentLanguage"][] | null;
             /** Max Call Duration */
             max_call_duration?: number | null;
             /** Max User Idle Timeout */
