@@ -10,7 +10,7 @@ from typing import Final
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.edge_polarity import UNSURE, edge_polarity, edges_for_answer
 from offhook.models.providers.builtin.edge_topics import choose_topic
-from offhook.models.providers.builtin.edge_values import value_score
+from offhook.models.providers.builtin.edge_values import MIN_SCALE, value_score
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
@@ -52,7 +52,6 @@ _LOWEST: Final = re.compile(
     re.IGNORECASE,
 )
 _UNDECIDED: Final = re.compile(r"\bnot (?:quite |really |so |too |entirely )?(?:sure|certain)\b", re.IGNORECASE)
-MIN_SCALE: Final = 3
 _CLOSES: Final = re.compile(
     r"\b(?:nothing(?: else)?(?! in particular| special)|not (?:need|want) anything|no more|goodbye|end the (?:call|conversation)|hang up|is (?:done|finished)|not interested|wants? to stop)\b",
     re.IGNORECASE,

@@ -6,6 +6,7 @@ from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.ratings import rating_in
 from offhook.models.providers.builtin.english.words import (
     content_stems,
     essential_tokens,
@@ -13,6 +14,8 @@ from offhook.models.providers.builtin.english.words import (
 )
 
 _VALUE_SCORE: Final = 0.6
+# So many numbers are a scale.
+MIN_SCALE: Final = 3
 # In so few words, a single number is an hour.
 MAX_LONE_WORDS: Final = 4
 
@@ -117,6 +120,12 @@ def changed_kinds(edge: EdgeHint) -> frozenset[str]:
     described = f"{edge.label}. {edge.condition}"
     kinds = (("day", _DAY), ("time", _TIME))
     return frozenset(kind for kind, pattern in kinds if pattern.search(described))
+
+
+def is_rated(text: str, edges: Sequence[EdgeHint]) -> bool:
+    """Returns True for one number of a scale of edges: "it wasn't a five, it was a four"."""
+    scale = {number for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
+    return len(scale) >= MIN_SCALE and rating_in(text, scale) is not None
 
 
 def is_off_scale(text: str, edges: Sequence[EdgeHint]) -> bool:

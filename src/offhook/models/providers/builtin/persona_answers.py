@@ -25,7 +25,7 @@ _DANGER: Final = re.compile(
     r"fell (?:down|off|from) (?:the|a|my) (?:stairs|steps|ladder|roof|window|balcony)|(?:someone|somebody|he|she|they|people) (?:is|got|are|was|were|been) (?:hurt|injured|shot)|"
     r"been shot|got shot|car (?:crash|accident|wreck)|(?:going|gone) into labor|in labor|water (?:just )?broke|"
     r"guns?|knife|(?:with|has|have|had|holding|swinging) (?:a|an) (?:\w+ )?(?:bat|axe|machete|hammer|crowbar|weapon)|(?:banging|pounding|kicking) (?:on|at|in|down) (?:my|our|the) (?:door|window)|trying to get in(?:to)?|weapon|stabb\w*|threaten(?:s|ed|ing)?|attack(?:ed|ing)|stalk(?:ed|ing|er)|assault\w*|break(?:ing)? in(?:to)?|broke into|intruder|kidnap\w*|robbed|robbing|"
-    r"(?:hurt|hit|beat)(?:s|ing|ting)? (?:me|us|her|him)|(?:to|will|would|gonna|could|might) (?:hurt|kill) (?:me|us|her|him|you)|(?:follow|chas)(?:s|ing) (?:me|us|her|him)|not safe|in danger|"
+    r"(?:hurt|hit|beat)(?:s|ing|ting)? (?:me(?! with (?:it|them|those|your)|$)|us|her|him)|(?<=\w )(?:hurt|hit|beat)(?:s|ing|ting)? me$|(?:to|will|would|gonna|could|might) (?:hurt|kill) (?:me|us|her|him|you)|(?:follow|chas)(?:s|ing) (?:me|us|her|him)|not safe|in danger|"
     r"on fire|(?:caught|catching) fire|(?:house|kitchen|building|car|room|oven|roof) is burning|(?:there is|have|got|see) (?:a )?fire|fire in (?:my|the|our)|smoke (?:\w+ )?(?:coming|in|everywhere|out)|gas leak|smell(?:s|ing|ed)? (?:of |like |the )?gas|carbon monoxide|explo(?:ded|sion)|"
     r"suicid\w*|kill (?:my|him|her) ?self|end my life|not want to (?:live|be alive|be here) ?(?:any|more)?|want to die|hurt (?:my|him|her) ?self|"
     r"(?:need|call|send) (?:\w+ ){0,2}(?:ambulance|911|police|paramedics?)|agony|excruciating|unbearable)\b"

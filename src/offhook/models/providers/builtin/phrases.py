@@ -103,6 +103,22 @@ _TO_REPEAT: Final = re.compile(
 )
 
 
+_ASKS_BACK: Final = re.compile(
+    r"\b(?:what|which) (?:\w+ ){0,2}?(?:number|order|day|time|date|one|digits?|name|address)?(?: \w+)? ?(?:did|do|have|was|were|is) (?:it |that )?(?:you|i) (?:\w+ )?(?:get|got|have|hear|heard|put|write|written|take|took|taken|look|looked|say|said|give|gave|tell|told|type|typed|note|noted)\b|"
+    r"\b(?:what|which) (?:\w+ )?(?:number|order number|digits|day|time) (?:was|were) (?:it|that|the|you)\b|\bwhat was the (?:\w+ )?(?:number|day|time)\b|"
+    r"\b(?:read|say|repeat) (?:it|that|this|them|those|the (?:\w+ )?(?:number|digits|order|day|time|date)|my (?:\w+ )?number)(?: (?:back|to me|again)| you (?:have|got))|"
+    r"\bdid you (?:get|hear|catch|take|write|note|put) (?:that|it|the (?:\w+ )?(?:number|day|time|date)|my number|this|them)(?: \w+)?(?: right| down| correctly)?$|"
+    r"\bdid i (?:say|give|get|read) (?:that|it|the|you)\b.*\b(?:right|number|correctly)\b|\bdid you say(?= \w)|\bwhich (?:order|number|day) was (?:that|it)\b|"
+    r"\b(?:is|was) that (?:the|my) (?:right |correct )?(?:\w+ )?(?:number|order number|order|day|time)$|\b(?:have|got) the (?:right|correct) (?:\w+ )?(?:number|order|day|time)\b|"
+    r"\bhow (?:do|did) you (?:have|write|spell|put|get) (?:it|that|the|my)\b|\bthat is for which\b|\bwhat (?:did|do) you (?:put down|write down|have down|have for)\b"
+)
+
+
+def asks_back(text: str) -> bool:
+    """Returns True for a question about what was understood: "what number did you get?", "read that back to me"."""
+    return _ASKS_BACK.search(" ".join(word_tokens(text))) is not None
+
+
 _ASKS_HOW: Final = re.compile(
     r"^(?:\w+ ){0,8}?"
     r"(?:how are (?:you|things)|how is (?:it going|everything|your (?:day|morning|afternoon|evening|week))|how do you do|"

@@ -22,6 +22,7 @@ from offhook.models.providers.builtin.english.offered_options import hour_of, of
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.ratings import rating_in
+from offhook.models.providers.builtin.english.refusals import puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
@@ -259,6 +260,8 @@ def _question_in(text: str) -> str:
 
 def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
     """Extracts a yes or no to the question about it; "True when … not …" inverts the answer."""
+    if puts_off(next((text for who, text in reversed(lines) if who == "caller"), "")):
+        return None
     about = f"{name.replace('_', ' ')}. {prompt}"
     rated = _rated_answers(lines, about)
     callers = [at for at, (who, _) in enumerate(lines) if who == "caller"]

@@ -15,7 +15,7 @@ _ASSENT: Final = word_set("""yes yeah yep yup ya yea aye ye ys sure ok okay corr
     ideal splendid marvelous terrific superb sweet bet got guess suppose think believe true spot on thing
     with by means love like want need my as well too still am hello hi hey there every bit already its
     relief help helpful helps kind wow yay hooray phew finally best better big huge
-    at in up down back over sorry put lock go hurry hurrying quick quickly fast asap def deffo say so no somebody someone them""")
+    at in up down back over sorry put lock go hurry hurrying quick quickly fast asap def deffo say so no somebody someone them him her us""")
 _YES_WORDS: Final = re.compile(
     r"\b(?:yes|yeah|yep|yup|ya|yea|aye|ys|sure|ok|okay|correct|absolutely|definitely|certainly|exactly|indeed|totally|of course)\b"
 )
@@ -31,7 +31,7 @@ _BEFORE_YES: Final = re.compile(
 )
 # Words of a yes that answer nothing.
 _NO_ANSWERS: Final = re.compile(
-    r"^(?:yeah right|(?:oh )?sure you (?:are|do|will)|oh great|oh sure|i bet|yes (?:and |or )?no|(?:that is a )?(?:good|great|fair|nice) (?:question|one|point|try)|did i .*)$|"
+    r"\b(?:(?:have|need|got|want|going) to|will) (?:see(?! you)|think|wait|ask|check|look|decide)\b|\blet (?:me|us) (?:see|think|look)\b|^(?:yeah right|(?:oh )?sure you (?:are|do|will)|oh great|oh sure|i bet|yes (?:and |or )?no|(?:that is a )?(?:good|great|fair|nice) (?:question|one|point|try)|did i .*)$|"
     r"\bbe like that\b|^(?:ok|okay|hey) (?:google|siri|alexa)\b|\byes or no\b|\byou (?:are|were) (?:welcome|kidding|joking)\b"
 )
 

@@ -22,7 +22,7 @@ _IDIOMS: Final = tuple(
             (
                 r"\b(customer service|operator|(?:real|live|actual) (?:person|agent)|human|representative|(?<!my )(?<!our )(?:manager|supervisor|boss|agent|colleague)|"
                 r"transfer me|put (?:me through|(?:someone|somebody) on)|connect me|(?:talk|speak|chat) (?:to|with) (?:a|an|some|the|your|one|any|him|her|them)|(?:get|give) me (?:some|someone|somebody|a real|your)|"
-                r"^(?:someone|somebody)(?: real| else)?|any(?:one|body) (?:there|i can|to)|(?:someone|somebody) (?:real|human|who can|there|to talk))\b"
+                r"^(?:someone|somebody)(?: real| else)?$|^(?:someone|somebody) (?:who|in|from|to|at)\b|any(?:one|body) (?:there|i can|to)|(?:someone|somebody) (?:real|human|who can|there|to talk))\b"
             ),
             r"\b(person|human|agent|representative|operator|someone|colleague|staff|transfer)\b",
             0.8,
@@ -31,7 +31,7 @@ _IDIOMS: Final = tuple(
             (
                 r"^(no )?(that is (all|it|everything)|that was (all|it|everything)|that will be all|nothing( else| more)?|i do not (need|want) anything( else| more)?|"
                 r"never mind|nevermind|goodbye|bye( bye)?|good bye|i am (done|finished|all set|good)|all (done|good|set)|just asking|wrong number)( .{0,20})?$|"
-                r"\b(wrong number|dialed the wrong|misdialed|meant to (?:call|dial|reach|phone)(?! you)|that is (all|everything|it)|that was (all|it|everything)|never mind|nevermind|did not mean to call|called by mistake|"
+                r"\b(wrong number|dialed the wrong|misdialed|misdial|meant to (?:call|dial|reach|phone)(?! you)|that is (all|everything|it)|that was (all|it|everything)|never mind|nevermind|did not mean to call|called by mistake|"
                 r"found it|sorted (it|now|itself)|changed my mind$|forget it|good ?bye|bye bye|have to go|got to go|need to go|let you go)\b"
             ),
             r"\b(nothing|no more|goodbye|end the|hang up|not need|not interested|finished|is done)\b",
@@ -41,6 +41,7 @@ _IDIOMS: Final = tuple(
             (
                 r"\b(busy|(?:not|is) (?:now|a good time|a bad time)|bad time|later|another time|some other time|(?:in|at) a meeting|at work|driving|"
                 r"(?:call|ring|phone|try) (?:me )?(?:back|again|later|tomorrow|tonight|this evening|in)|no time|have not got time|not got (?:the )?time|"
+                r"(?:am|are) (?:\w+ )?(?:at|in|on my way to|leaving for) (?:an? |the |my )?(?:\w+ )?(?:funeral|wake|hospital|church|wedding|doctor|doctors|dentist|store|movies|theater|library|class|court|airport|gym|bank)(?! (?:for|room))\b|(?:sat|sitting|sit) down (?:to|for)|got company|have company|(?:guests|people|visitors|family) over|baby (?:just )?(?:fell|went|is) (?:asleep|to sleep|sleeping|down)|not (?:a|the) (?:good|best|great) (?:day|time|moment|week)|about to (?:board|leave|start|go|head|eat|walk|get)|(?:out|way out) the door|other line|in line at|on the stove|with (?:a|my) (?:customer|client|patient)|some other day|"
                 r"in the middle of|(?:sitting down to|having|making|eating|cooking) (?:dinner|lunch|breakfast|supper)|hands are full|(?:maybe|perhaps|try|how about) (?:tomorrow|tonight|this|next|later|over the|on \w+day|in (?:a|an|the))|can not talk|can not speak)\b"
             ),
             r"\b(later|busy|bad moment|bad time|another time|no time|call ?back)\b(?!.*\bappointment)",
@@ -85,7 +86,7 @@ _IDIOMS: Final = tuple(
             0.74,
         ),
         (
-            r"\b((?:cancel|scrap|call) (?:it|that|the|my|this|everything)|call it off|just cancel|get rid of|(?:do|will) not need (?:it|the|my)|cancel)\b",
+            r"\b((?:cancel|scrap|strike|drop|delete|remove|erase|scratch) (?:it|that|the appointment|mine)$|(?:cancel|scrap|call) (?:it|that|the|my|this|everything)|call it off|just cancel|get rid of|(?:do|will) not need (?:it|the|my)|cancel)\b",
             r"\bcancel\b(?!.*\b(?:move|change|reschedule)\b)",
             0.72,
         ),
@@ -191,9 +192,37 @@ _IDIOMS: Final = tuple(
             0.74,
         ),
         (
-            r"\bordered\b.*\b(?:nothing|yet|ago|still|never|waiting|here)\b|\b(?:should|supposed to) (?:have )?(?:be|been|come|arrived?|gotten|got)\b.*\b(?:here|by now|already|today|yesterday|last week)\b|\bnever (?:came|arrived|showed|got (?:it|here|my))\b|\b(?:says?|said|shows?|marked)(?: as| it (?:was|is|has been))? (?:delivered|shipped|arrived)\b",
+            r"\bon (?:its|it is|their|the) way\b(?! (?:home|to|out))|\b(?:did|has|have|is|are) (?:it|they|my \w+) (?:been )?(?:ship\w*|sent|left|gone out|go out)\b|\bordered\b.*\b(?:nothing|yet|ago|still|never|waiting|here)\b|\b(?:should|supposed to) (?:have )?(?:be|been|come|arrived?|gotten|got)\b.*\b(?:here|by now|already|today|yesterday|last week)\b|\bnever (?:came|arrived|showed|got (?:it|here|my))\b|\b(?:says?|said|shows?|marked)(?: as| it (?:was|is|has been))? (?:delivered|shipped|arrived)\b",
             r"\b(where an order|order is|status|track\w*|arrives)\b(?!.*\b(?:nothing else|something else)\b)(?!.*has heard)",
             0.72,
+        ),
+        (
+            (
+                r"\b(?:(?:rather|prefer|want|do|am|are) not (?:to )?(?:want to )?(?:keep|keeping) (?:it|them|this|these|those|the|my|that)|no (?:real |more |further )?use for (?:it|them|this|these|the|that)|"
+                r"(?:to|is|are|has to|must|needs to|can|could|should|can it|would like it to|goes|going) (?:it |them |they |this |that )?go(?:es|ing)? (?:right |straight )?back|goes? (?:right |straight )?back$|"
+                r"(?:give|hand|get|ship|mail|take|bring|carry) (?:it|them|this|these|that|those) back|do not care for (?:it|them|this|these)|(?:hates?|dislikes?) (?:it|them)|"
+                r"(?:came|come|arrived|got here|showed up|was|were|is|are) (?:all |badly |completely |a bit |half )?(?:cracked|broken|shattered|chipped|dented|bent|torn|ripped|scratched|stained|busted|smashed|in pieces|damaged)|"
+                r"(?:crack|dent|scratch|chip|hole|tear|stain|rip)(?:s|es)? (?:in|on) (?:it|them|the|one)|busted|fell apart|no good to (?:me|us)|wrong (?:shade|kind|model|style|length|brand|sort|colou?r)|"
+                r"not (?:like |what |as )?(?:in )?(?:the|it|i|we|my) (?:picture\w*|photo\w*|expected|described|thought|was described)|not (?:suit|match|go with) (?:our|my|the|me)|not need(?:ing)? (?:it|them)|by mistake and|cash back|too thin)\b"
+            ),
+            r"\b(return|money back|send \w+ back|refund)\b(?!.*\b(?:does not want|no label)\b)",
+            0.8,
+        ),
+        (
+            (
+                r"^(?!.*\b(?:elsewhere|somewhere else|another|other|away|not to|avoid|instead)\b)(?:.*\b)?(?:would|will|have|am|be)(?: already| gladly| happily| always| definitely| be)? "
+                r"(?:(?:tell|telling|told) (?:\w+ ){1,5}?(?:to (?:go|stay|book|come|visit|try)|about (?:it|you|this|the \w+))|told (?:my|all|every\w+) (?:\w+ )?about|telling (?:all|every\w+|my)|send (?:my|every\w+|any\w+|all|people|them|friends) ?)\b"
+            ),
+            r"^would recommend\b",
+            0.74,
+        ),
+        (
+            (
+                r"\b(?:(?:tell|telling|told) (?:\w+ ){1,4}?(?:not to|to (?:go (?:elsewhere|somewhere else|to another)|stay (?:away|clear|elsewhere|somewhere)|avoid|skip|try another))|warn (?:\w+ ){0,3}(?:off|away|not|about|them|people|every\w+)|"
+                r"doubt (?:i|it|that)|would not (?:wish|send|tell)|send (?:\w+ ){1,3}(?:elsewhere|somewhere else)|would hesitate)\b"
+            ),
+            r"^would not recommend\b",
+            0.8,
         ),
         (
             r"\b(?:will|rather|going to|just|think i will) (?:just )?(?:keep|hang on to|hold on to) (?:it|them|this|these|the)\b",

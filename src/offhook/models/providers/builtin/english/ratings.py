@@ -6,21 +6,36 @@ from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.utterance import parse_utterance
-from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.english.words import word_set, word_tokens
 
 # What would have been, was once, or others say: "I'd give it a five if …", "it's a four-star hotel on the website".
 _NO_RATING: Final = re.compile(
     r"\b(?:if (?!i (?:had|have) to|you ask|you want)|unless|used to|last (?:time|year)|(?:was|were|is) supposed|should have been|could have been|"
-    r"would have (?:been|said|given)|almost|nearly|(?:web ?site|online|brochure|says|advertised|calls? itself)|questions?|"
+    r"would have (?:been|said|given)|almost|nearly|(?:web ?site|online|brochure|says|advertised|on the (?:sign|wall|door)|calls? itself)|questions?|"
     r"(?:is|means|be) (?:the |a )?(?:best|worst|highest|lowest|top|bottom|good|bad))\b",
     re.IGNORECASE,
 )
-# "I didn't say two, I said five", "not exactly a five".
+# "I didn't say two, I said five", "I can't give it a five", "nowhere near a four", "less than three".
 _DENIED: Final = re.compile(
-    r"\bnot (?:(?:say|said|mean|exactly|quite|really|even|an?) ){0,3}(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b"
+    r"(?<!nothing )(?<!no )(?<!not )\b(?:not|never|nobody|hardly|barely|scarcely|nowhere|far from|no way|refuse|(?:less|more|better|worse|lower|higher) than|above|below|under|over|short of|"
+    r"anything but|neither|nor|instead of|(?<=is )no|(?<=was )no|(?<=am )no)(?! (?:less|more|lower|higher) than) "
+    r"(?:(?:say|said|mean|exactly|quite|really|even|an?|the|give|giving|gives|gets?|call|calling|put|rate|rating|deserves?|worth|earn|get|go|went|as|high|low|near|close|from|of|than|to|it|is|be|was|you|them|this|that|me|my|"
+    r"stay|anybody|anyone|anywhere|down|think|believe|would|for|up|feel|like) ){0,8}"
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)s?\b(?: (?:or|nor|and) (?:an? )?(?:\d+|one|two|three|four|five)\b)?"
+)
+# "Five? No."
+_REJECTED: Final = re.compile(
+    r"\b(?:an? )?(?:\d+|one|two|three|four|five)(?: stars?)?\s*\?+\W*(?:no|nope|nah|hardly|never|not)\b", re.IGNORECASE
+)
+# "I was in room three".
+_PLACE: Final = re.compile(
+    r"\b(?:room|floor|suite|building|table|gate|unit|number \w+ on)(?: number)? (?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?! stars?)",
+    re.IGNORECASE,
 )
 _OUT_OF: Final = re.compile(r"\b(?:out of|of) (?:a possible )?(?:\d+|five|ten|a hundred)\b", re.IGNORECASE)
 _GIVES: Final = re.compile(r"\b(?:give (?:it|you|that|this|them)|i would say|rate it|call it|make it)\b", re.IGNORECASE)
+_AROUND_NUMBER: Final = word_set("""like a an the so then well um uh oh er i would say said mean meant give it that is be guess think suppose no not yes yeah make
+    call about maybe probably actually sorry just stars star points point""")
 _CLAUSES: Final = re.compile(
     r"[;.!?]+(?!\d)|,\s*(?:so|but|and|then|now)?\b|\b(?:but|because|since|so)\b", re.IGNORECASE
 )
@@ -33,11 +48,7 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
     """
     said = parse_utterance(text)
     standing = said.standing if said.is_correction or said.refused else said.heard
-    standing = (
-        _DENIED.sub(" ", " ".join(word_tokens(standing)))
-        if _DENIED.search(" ".join(word_tokens(standing)))
-        else standing
-    )
+    standing = drop_denied(_REJECTED.sub(" ", standing))
     given = _GIVES.split(" ".join(word_tokens(standing)))
     if len(given) > 1 and spoken_values.all_numbers(given[-1]):
         # "I was in room two oh four and I'd give it a five"
@@ -47,10 +58,24 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
         number
         for clause in clauses
         if not _NO_RATING.search(clause)
-        for number in spoken_values.all_numbers(_OUT_OF.sub("", clause))
+        for number in spoken_values.all_numbers(_PLACE.sub("", _OUT_OF.sub("", clause)))
         if number in scale
     }
     return found.pop() if len(found) == 1 else None
+
+
+def drop_denied(text: str) -> str:
+    """Returns a text without the numbers that a caller says it is not."""
+    parts = re.split(f"({_CLAUSES.pattern})", text, flags=re.IGNORECASE)
+    parts[::2] = [_DENIED.sub(" ", " ".join(word_tokens(clause))) for clause in parts[::2]]
+    return " ".join(parts)
+
+
+def is_only_number(text: str) -> bool:
+    """Returns True for an answer that is a number and nothing else: "like a three", "I'd say four"."""
+    words = word_tokens(_OUT_OF.sub("", text))
+    left = [word for word in words if word not in _AROUND_NUMBER and not spoken_values.all_numbers(word)]
+    return not left and bool(spoken_values.all_numbers(" ".join(words)))
 
 
 def drop_numbers(text: str) -> str:

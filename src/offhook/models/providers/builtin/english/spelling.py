@@ -20,7 +20,7 @@ _SHORTHAND: Final = """
     nahh=nah; abt=about; b4=before; gr8=great; l8r=later; smth=something; sth=something; sum1=someone; bc=because;
     cuz=because; msg=message; nr=number; num=number; afternon=afternoon; arvo=afternoon; avo=afternoon; noon=noon;
     wrk=work; hav=have; wnt=want; nvm=never mind; ppl=people; rn=right now; asap=as soon as possible;
-    btw=by the way; hrs=hours; mins=minutes; addy=address; opn=open; oder=order; odrer=order; spk=speak;
+    btw=by the way; hrs=hours; mins=minutes; addy=address; opn=open; soo=so; oder=order; odrer=order; ordr=order; odr=order; thre=three; fve=five; fiv=five; foru=four; fuor=four; spk=speak;
     spek=speak; humn=human; bok=book; firday=friday; thrusday=thursday; tusday=tuesday; sec=second; secs=seconds;
     yesss=yes; ys=yes; yse=yes; yeh=yeah; yep=yes; plese=please; wen=when; wat=what; wot=what
 """
@@ -58,6 +58,7 @@ _RIGHT: Final = word_set(
     paid patience breakfasts fast last past least feast
     """
 )
+_DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9']+")
 
 
@@ -68,6 +69,9 @@ def mend_spelling(text: str) -> str:
 
 def _mend_word(word: str, text: str) -> str:
     lower = word.lower()
+    if len(lower) > 3 and lower not in _SHORT and (drawn := _DRAWN_OUT.sub(r"\1\1", lower)) != lower:
+        # "threee", "sooo"
+        word = lower = drawn if is_english_word(drawn) or drawn in _SHORT else _DRAWN_OUT.sub(r"\1", lower)
     if lower in _SHORT and not (lower in ("mon", "sat", "wed", "id", "its") and not _is_chat(lower, text)):
         return _SHORT[lower]
     if len(lower) < 5 or not lower.isalpha() or lower in _KNOWN or lower in _RIGHT:
@@ -79,7 +83,11 @@ def _mend_word(word: str, text: str) -> str:
 def _is_chat(word: str, text: str) -> bool:
     """Returns True where an ambiguous shorthand is one: "sat" is a day only beside a word of time."""
     if word in ("id", "its"):
-        return word == "its" or re.search(r"\bid (like|rather|love|prefer|say|want)\b", text.lower()) is not None
+        return (
+            word == "its"
+            or re.search(r"\bid (like|rather|love|prefer|say|want|recommend|give|tell|go|be)\b", text.lower())
+            is not None
+        )
     return (
         re.search(
             rf"\b(on|next|this|or|for|not|about|say|to)\s+{word}\b|^\W*{word}\b|\b{word}\s+(at|morning|afternoon|works)",

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.paraphrases import plain_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS, TAG, VALUE_PATTERN, asks_question
 from offhook.models.providers.builtin.english.spelling import mend_spelling
@@ -212,7 +213,9 @@ def parse_utterance(heard: str) -> CallerUtterance:
     """Parses a caller's words; never fails."""
     text = _NOTHING_DID.sub(
         "not",
-        _PRONOUN_ONE.sub("", mend_spelling(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard))))),
+        _PRONOUN_ONE.sub(
+            "", plain_words(mend_spelling(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard)))))
+        ),
     )
     text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
     text = _ECHOED.sub(r"not \g<value>, ", text)

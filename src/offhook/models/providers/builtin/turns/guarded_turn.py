@@ -13,9 +13,10 @@ from offhook.models.providers.builtin import (
     phrases,
 )
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import assent, spoken_values
+from offhook.models.providers.builtin.english import assent, refusals, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
+from offhook.models.providers.builtin.english.ratings import is_only_number
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
@@ -30,6 +31,7 @@ _ASKS_WHO: Final = re.compile(
 _SOMEONE_ELSE: Final = re.compile(
     r"\b(?:he|his|him|she|her|they|behalf|husband|wife|son|daughter|mother|father|mom|dad|brother|sister|roommate|partner|boss)\b"
 )
+_RETURNS: Final = re.compile(r"\b(?:return|money back|send \w+ back)\b", re.IGNORECASE)
 _IS_ME: Final = re.compile(
     r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\b(?:got|reached|found) (?:him|her)\b"
 )
@@ -54,6 +56,8 @@ class GuardedTurn(WishTurn):
             return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if not self._hint.entered and not edge.is_final and self._is_doubtful_yes(said, edge):
             return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+        if not self._hint.entered and not edge.is_final and self._answers_otherwise(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._asked_again()}")
         if not edge.is_final and self._mentions_only(said, edge):
             return self._ask_for_value(phrases.TO_BE_SURE)
         if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
@@ -95,6 +99,37 @@ class GuardedTurn(WishTurn):
         if edge_polarity(edge) != "yes" or said.polarity is not None or not self._keeps_truth():
             return False
         return assent.is_not_yet(said.heard)
+
+    def _answers_otherwise(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True for words that share some with an edge and are another answer, or none.
+
+        "Not today, thanks, I have a dentist" books nothing, "take your time" names no time, "I'd rather not say" is no
+        "no", and "like a three" is no topic.
+        """
+        polarity = edge_polarity(edge)
+        is_wish = assent.wants_to_go_on(said.heard) or said.is_question or said.polarity == "yes"
+        is_left = edge_matching.is_closing(edge) or polarity == "no" or is_wish
+        is_asked = edge in edge_matching.question_edges(self._edges)
+        if self._hint.kind == "startCall" and not is_left and not is_asked and refusals.declines(said.heard):
+            return True
+        if polarity is None and _RETURNS.search(edge.condition) and refusals.keeps_it(said.heard):
+            return True
+        if self._lacks_value(said, edge) and not self._picks(said, edge):
+            return True
+        if polarity is not None and self._keeps_truth() and refusals.withholds_answer(said.heard):
+            return True
+        return edge_matching.is_otherwise(edge) and self._asked_for_number() and is_only_number(said.heard)
+
+    def _picks(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True for one of what was offered that is chosen without its name: "the earliest", "any day"."""
+        if edge_matching.is_about_change(edge) or edge_matching.is_person(edge):
+            return True
+        if edge_matching.edge_of_phrase(said.heard, self._edges) is not None:
+            return True
+        return refusals.picks_any(said.heard) and not (said.is_question and not said.statement)
+
+    def _asked_for_number(self) -> bool:
+        return any(variable.get("type") in ("integer", "number") for variable in self._hint.known_variables)
 
     def _keeps_truth(self) -> bool:
         return any(variable.get("type") == "boolean" for variable in self._hint.variables)

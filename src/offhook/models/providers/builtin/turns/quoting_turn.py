@@ -1,15 +1,19 @@
-"""Answers questions out of documents, and takes the ways that an author has drawn for danger."""
+"""Answers questions out of documents, says back what was understood, and takes the ways that an author has drawn for danger."""
 
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import passage_quotes, persona_answers, phrases
+from offhook.models.providers.builtin import edge_values, passage_quotes, persona_answers, phrases
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 
 # What an author tells the agent itself goes before a document that answers as well.
 MIN_LEAD_OF_DOCUMENTS: Final = 0.15
+# Fewer are no number that a caller gave.
+MIN_DIGITS_BACK: Final = 4
 
 
 class QuotingTurn(GuardedTurn):
@@ -39,3 +43,13 @@ class QuotingTurn(GuardedTurn):
             persona_answers.score_answer(heard, sentence, self._meaning) for sentence in (quoted, fact)
         )
         return quoted_score > fact_score + MIN_LEAD_OF_DOCUMENTS
+
+    def _say_back(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "wait, what number did you get?": what was understood is in what the agent has said since."""
+        if not phrases.asks_back(said.heard):
+            return None
+        last = self._last_sentence()
+        if len(spoken_values.all_digits(last)) >= MIN_DIGITS_BACK:
+            return RuleReply(last)
+        is_named = spoken_values.day_phrase(self._opening) or spoken_values.clock_time(self._opening)
+        return RuleReply(self._opening) if is_named and not edge_values.names_weekdays(self._opening) else None

@@ -16,7 +16,7 @@ from offhook.models.providers.builtin import (
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
@@ -30,8 +30,10 @@ MAX_MISSES: Final = 3
 # How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
 MIN_PHONE_DIGITS: Final = 5
-# "Where are you again?" is about the house, not about what was said.
-_ASKS_PLACE: Final = re.compile(r"\bwhere (?:are|is) (?:you|it|that|the)\b", re.IGNORECASE)
+# "Where are you again?" and "what does it cost again?" are about the house, not about what was said.
+_ASKS_PLACE: Final = re.compile(
+    r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how much)\b", re.IGNORECASE
+)
 _NAME_AND_NUMBER: Final = re.compile(
     r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
 )
@@ -118,7 +120,13 @@ class RuleTurn(QuotingTurn):
         said = parse_utterance(heard)
         if not word_tokens(heard) and heard.isascii():
             return self._ask_again()
-        for reply_with in (self._say_urgent, self._say_again, self._reply_to_question, self._take_up_values):
+        for reply_with in (
+            self._say_urgent,
+            self._say_again,
+            self._say_back,
+            self._reply_to_question,
+            self._take_up_values,
+        ):
             if (reply := reply_with(said)) is not None:
                 return reply
         return self._follow(said, heard)
@@ -155,6 +163,8 @@ class RuleTurn(QuotingTurn):
         text = said.statement or said.standing
         choice = edge_matching.edge_of_phrase(said.heard, self._edges) or self._choose(said)
         is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
+        if refusals.puts_off(said.heard) and self._hint.kind != "startCall" and not _lets_leave(choice):
+            return RuleReply(phrases.LETS_GO)
         if is_open and said.wants_to_stop and self._hint.kind != "startCall":
             return RuleReply(phrases.LETS_GO)
         if choice is not None and choice.score >= SURE_SCORE:
@@ -324,3 +334,8 @@ class RuleTurn(QuotingTurn):
     def _move_on(self) -> RuleReply | None:
         onward = self._unconditional_edge()
         return None if onward is None else RuleReply(call=(onward.tool, {}))
+
+
+def _lets_leave(choice: EdgeMatch | None) -> bool:
+    """Returns True for an edge that is meant for who has no time now, or wants nothing."""
+    return choice is not None and choice.edge.is_final and not edge_matching.is_person(choice.edge)

@@ -131,7 +131,8 @@ class ValueTurn(ToolTurn):
 
     def _note_refusal(self, said: CallerUtterance) -> RuleReply | None:
         """Acknowledges a value that the caller does not want, where they name no other and this node asks for one."""
-        if not said.refused or any(self._values_said(said).values()):
+        is_rated = edge_values.is_rated(said.heard, self._edges)
+        if not said.refused or is_rated or any(self._values_said(said).values()):
             return None
         kinds = {
             "day": any(map(spoken_values.day_phrase, said.refused)),

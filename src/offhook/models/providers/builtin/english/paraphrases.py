@@ -1,0 +1,96 @@
+"""Puts roundabout ways to say something into the plain words that the rules know. Pure."""
+
+import re
+from typing import Final
+
+_NOT: Final = r"(?:not\b|n'?t\b)"
+_WE: Final = r"\b(?:i|we)(?:'(?:ve|d|m|re)| have| had| am| are| would)?(?: already| just)?"
+_PROVIDER: Final = (
+    r"(?:dentists?|doctors?|vets?|plumbers?|mechanics?|lawyers?|attorneys?|agents?|brokers?|provider|practice|clinic|"
+    r"company|insurance|contractor|realtor|supplier)"
+)
+_CALLING: Final = r"(?:call|phon|ring|bother|text|contact)ing"
+# "My wife says I have to go" is no goodbye: it says why somebody calls.
+_SAYS: Final = r"(?:says?|said|tells? \w+|told \w+|telling \w+|thinks?|insists?|keeps? (?:saying|telling \w+)|knows?|(?<=\bi )know|i realize)"
+_GO: Final = r"(?:(?:have|has|had|need|needs|got|ought) to|must|should) go"
+_OUTING: Final = (
+    r"(?: to)? (?:see|get|have)\b|(?= (?:to|in|back) (?:(?:the|a|an|my|your|see|get|have) )*(?:\w+ )?"
+    r"(?:dentist|doctor|hygienist|vet|practice|clinic|check ?-?up|appointment|looked|checked|seen)\b)"
+)
+
+_PLAIN: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), plain)
+    for pattern, plain in (
+        # not to be called
+        (rf"\b(?:do|should|must) ?{_NOT} be {_CALLING}\b(?: (?:me|us|here))?", "don't call me"),
+        (r"\byou(?:'re| are) not to (?:call|phone|ring|contact)\b(?: (?:me|us|here|this \w+))?", "don't call me"),
+        (rf"\b(?:if you|wish you(?: people)?|rather you|prefer (?:it if )?you) (?:did|would|could) ?{_NOT} (?:call|phone|ring)\b", "don't call me"),
+        (rf"\b(?:would|do) you mind not {_CALLING}(?: (?:me|us|here))?\b", "don't call me"),
+        (rf"\b(?:please|thank you|thanks|grateful|appreciate it|ask(?:ing)? you) (?:not to|for not) (?:call|phone|ring|{_CALLING})\b(?: (?:me|us|here))?", "don't call me"),
+        (r"\bthank you not to (?:call|phone|ring)\b", "don't call me"),
+        (r"\b(?:leave|let) (?:me|us) (?:be|in peace)\b", "leave me alone"),
+        (r"\b(?:enough of|sick of|tired of|fed up with|sick and tired of) (?:these|your|all these|the|getting) (?:\w+ )?calls?\b", "not interested, stop calling"),
+        (rf"\b(?:never|did ?{_NOT}) (?:gave|give) (?:you|anyone|anybody) (?:my )?(?:permission|consent|number|leave)\b", "don't call me"),
+        (r"\b(?:the|a|your)? ?(?:do|don't)[ -](?:not[ -])?call list\b", "the list: don't call me"),
+        (r"^\W*no (?:more )?calls?(?: please)?\W*$", "don't call me"),
+        # not to take part
+        (r"^\W*(?:(?:no|nah|well|thanks?|thank you|sorry|but|oh)\W+)*(?:i(?:'d| would) )?(?:really |much )?(?:prefer not(?: to)?|sooner not|rather not)\b(?=[,.! ]*(?:\w+)?\W*$)", "no thanks"),
+        (rf"^\W*(?:(?:no|nah|well|oh)\W+)*i(?:'d| would) (?:really |much )?(?:rather|sooner) you (?:did|would) ?{_NOT}\W*$", "no thanks"),
+        (rf"^\W*i (?:do|would) ?{_NOT} (?:really )?care to\W*$", "no thanks"),
+        (r"^\W*(?:(?:no|nah|well|oh)\W+)*(?:let'?s|let us) (?:not|skip (?:it|this|that))\W*$", "no thanks"),
+        (r"\b(?:you can |just |please )?(?:skip|leave) (?:me|us) (?:out|off)\b(?: of (?:it|this|that))?|^\W*you can skip (?:me|us)\W*$", "no thanks, not interested"),
+        (rf"\bi (?:do ?{_NOT}|never) (?:take part|participate)\b(?: in [\w ]+)?", "not interested"),
+        (r"^\W*(?:no )?(?:thanks?|thank you)\W+(?:but )?(?:i'?m|i am|we'?re|we are) (?:fine|good|okay|ok|all right|all set)\W*$", "no thanks"),
+        (r"\b(?:ask|find|try) (?:some(?:one|body) else|another person)(?: to ask)?(?=\W*$)", "not interested"),
+        (r"\bi (?:already )?(?:said|told you) no\b(?: to (?:this|that|you))?(?: already)?", "no, not interested"),
+        (r"\bno time for (?:this|these|that|your|any)\b(?: \w+)?", "not interested"),
+        # go on
+        (r"^\W*(?:no\W+)?(?:it|this|now)(?:'s| is)(?:n't| not) a bad (?:time|moment)\b\W*(?:no|at all)?\W*$", "go ahead"),
+        (r"^\W*(?:(?:well|okay|ok|sure|so|all right|alright)\W+)*what (?:do|would|did) you (?:want|like|need) to (?:know|ask)(?: me)?\W*$", "go ahead"),
+        # what was said before was meant for something else
+        (r"^\W*(?:(?:no|oh|wait|sorry|hold on|hang on|ah)\W+)+i(?:'ve)? (?:just )?(?:misheard|misunderstood|misread)(?: you| it| that| the question)?\W+(?=(?:yes|yeah|no|nope)\b)", ""),
+        (r"(?:'d| would) (?:really )?(?:rather|prefer|sooner) not (?:to )?keep\b", " want to return"),
+        # somebody else does it already
+        (rf"{_WE}(?: got| get| have)? (?:a|an|my own|our own|my|our|another|other) (?:\w+ )?{_PROVIDER} already\b", "not interested"),
+        (rf"\b(?:i|we)(?:'ve)?(?: have| had)?(?: already)?(?: (?:have|got))?(?: already)? (?:my|our) own {_PROVIDER}\b", "not interested"),
+        (rf"\b(?:i|we)(?:'ve)? (?:already (?:have|got)|have already got) an? (?:\w+ )?{_PROVIDER}\b", "not interested"),
+        (rf"\b(?:happy|satisfied|fine|good|pleased|all set) with (?:my|our|the) (?:\w+ )?(?:{_PROVIDER}|one)\b", "not interested"),
+        (rf"\b(?:i|we)(?:'ve| have)? (?:already )?(?:found|chosen|picked|went with|gone with) (?:an?other|a different|some other|some) (?:\w+ )?{_PROVIDER}\b", "not interested"),
+        (r"\b(?:i|we)(?:'re| are|'m| am)? (?:already )?(?:go|going|see|seeing|use|using|with) (?:somewhere else|some(?:one|body) (?:else|across|in|closer|nearer)|another place|a different place)\b", "not interested"),
+        # wrong number
+        (r"\bdial(?:l?ed|ing)? (?:it |you )?wrong\b|\bmis-?dial(?:l?ed)?\b|\b(?:pushed|pressed|hit|punched) the wrong (?:button|key|number|digits?)\b|\bwrong party\b", "dialed the wrong number"),
+        # of calls that went before
+        (r"\breturn(?:ing|ed)? (?:(?:your|a|the|my|his|her|their|any|missed|phone) )*calls?\b", "calling back"),
+        (r"\breturned (?:home )?from\b", "came from"),
+        (r"\b(?:some(?:one|body)) (?:(?:from|at|in|over) (?:\w+ ){1,3}?|just |has |had )*(?P<did>called|left|rang|phoned|told|said|wrote|sent|texted|keeps|kept)\b", r"you \g<did>"),
+        # "in person" is no person to talk to
+        (r"\bin person\b", "myself"),
+        (rf"\b(?P<says>{_SAYS}|put (?:it|this) off(?: \w+){{0,3}},?)(?P<who>(?:,? (?:that|now|so|but|and))? (?:i|we|he|she|they|you))(?:'ve| really| do| finally)* {_GO}\b(?! (?:now|home|to (?:work|bed|sleep))\b)", r"\g<says>\g<who> need to come in"),
+        (rf"\b(?:have|has|had|need|needs|got) to go(?:{_OUTING})", "need to come in"),
+        # off the books
+        (r"\b(?P<act>(?:take|strike|scratch|cross|remove|delete|erase|wipe|pull|get) (?:it|that|this|me|us|him|her|my name|my appointment|mine) (?:off|from|out of)(?: of)?) (?P<of>the|your|my) (?P<where>books?|schedule|calendar|diary)\b", r"\g<act> \g<of> \g<where>, cancel it"),
+    )
+)  # fmt: skip
+# With one of these there is a wish beside it, which must not be lost.
+_WISH: Final = re.compile(
+    r"\b(?:need|want|like|love|looking for|trying|hoping|can|could|how|when|where|what|order|appointment|question|instead|move|"
+    r"change|cancel|book|retired|moved|closed|quit|left)\b",
+    re.IGNORECASE,
+)
+_DECLINES_ONLY_ALONE: Final = frozenset({"not interested"})
+_DENIED: Final = re.compile(r"(?:\bnot|n't|\bnever|\bwithout)(?: \w+){0,3} $", re.IGNORECASE)
+
+
+def plain_words(text: str) -> str:
+    """Returns a text with its roundabout forms in plain words: "please don't be calling me" is "don't call me"."""
+    text = text.replace("\u2019", "'")
+    for pattern, plain in _PLAIN:
+        match = pattern.search(text)
+        if match is None or (
+            plain in _DECLINES_ONLY_ALONE and _WISH.search(text[: match.start()] + text[match.end() :])
+        ):
+            continue
+        if "cancel it" in plain and _DENIED.search(text[: match.start()]):
+            continue
+        text = text[: match.start()] + match.expand(plain) + text[match.end() :]
+    return text

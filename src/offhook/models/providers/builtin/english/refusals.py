@@ -1,0 +1,81 @@
+"""Refusals that are no answer to the question that was asked: "not today", "some other time", "I'd rather not say". Pure."""
+
+import re
+from typing import Final
+
+from offhook.models.providers.builtin.english.words import word_tokens
+
+_ANOTHER_TIME: Final = (
+    r"(?:(?:at |in |on )?(?:some |an)other|(?:at )?a (?:later|different)|next|some) (?:time|day|week|month)"
+)
+_COMES_BACK: Final = re.compile(
+    rf"\b(?:i|we) (?:will|am going to|are going to|would rather|have to)(?: just| probably| have to)? (?:call|ring|phone|get back|check back)\b(?: (?!me\b)\w+){{0,5}}? (?:back|again|later|to you|before|{_ANOTHER_TIME})\b|"
+    rf"\b(?:i|we) (?:will|am going to) (?:just )?(?:try|call|ring|phone) (?:again|back)\b|\b(?:i|we) (?:will|would rather) (?:just )?(?:call|do (?:it|this|that)) {_ANOTHER_TIME}\b|"
+    rf"\blet me (?:call|ring|phone|get back to)(?: (?!me\b)\w+){{0,4}}? (?:back|again|later|you|{_ANOTHER_TIME})\b|"
+    rf"^(?:(?:oh|well|no|thanks|thank you|sorry|you know what|maybe|perhaps|drop it|forget it|never mind|nevermind) )*(?:some other (?:time|day)|next time|not this time)(?: (?:maybe|perhaps|then|thanks|thank you|please|though))*$|"
+    r"\bhold off for (?:now|the time being)\b|\bfor the time being no\b|"
+    r"\b(?:forget|drop|scrap|leave|call off) the whole (?:thing|business)\b"
+)
+# "Never mind, I'll call back": "forget it, Thursday is fine" goes on.
+_FORGETS: Final = re.compile(
+    r"^(?:(?:oh|well|no|ah|you know what) )*(?:forget it|never mind|nevermind|scrap that|drop it)\b"
+)
+_CALLS: Final = re.compile(r"\b(?:i|we) (?:will|can|am going to) (?:\w+ )?(?:call|ring|phone|manage|find|go)\b")
+_OPENS: Final = re.compile(
+    r"^(?:(?:oh|well|um|uh|sorry|hi|hello|yeah) )*(?:no (?:thanks|thank you|need|\w+ (?:needed|necessary|required))|not (?:today|this time|now|right now|for me|at the moment|just now)|thanks but|thank you but|i am (?:good|fine|okay|all set)\b)"
+)
+_DECLINES: Final = re.compile(
+    r"\b(?:not (?:interested|looking to|planning (?:to|on)|here to|trying to|going to)(?! (?:be able|make|come|lie|cancel|change|move)\b)|"
+    r"(?:do|did|would) not (?:need|want|care for) (?:an|a|any) (?!person|human|operator|agent|\w+ (?:later|earlier)\b)|already (?:booked|scheduled|been|paid)(?: (?:it|one|online|myself|that|there))*$|rather not (?:book|make|schedule|order|buy|do)|no need (?:to|for)|no \w+ (?:needed|necessary|required))\b"
+)
+# "I don't need a person, just book me in".
+_ASKS_ELSE: Final = re.compile(
+    r"\b(?:just|please|but|instead) (?:book|make|schedule|give|get|put|tell|let|set|move|change|cancel|leave)\b|\b(?:wanted|calling) to (?:know|ask|see|find|tell)\b"
+)
+_KEEPS: Final = re.compile(
+    r"(?<!not )\b(?:rather|will|going to|want to|like to) (?:just )?keep (?:it|them|this|these|mine)\b"
+)
+_WITHHOLDS: Final = re.compile(
+    r"\b(?:do not (?:want|like|care|have) to (?:say|tell|answer|talk about|go into)|(?:rather|prefer) not (?:to )?(?:say|tell|answer|talk about)|none of your (?:business|concern)|"
+    r"why do you (?:ask|need|want)|(?:is|that is) (?:private|personal))\b"
+)
+# Picks among what was offered without naming it.
+_ANY: Final = re.compile(
+    r"\b(?:any(?:time|thing|day| time| day| of| one)?|what(?:ever|'?s)|which(?:ever)?|every(?:thing)?|all|either|both|earliest|soonest|latest|nearest|first|last|second|third|next|"
+    r"early|late|earlier|later|middle|same|you (?:choose|pick|decide|tell)|not matter|do not (?:care|mind)|flexible|open|surprise|best|better|one|asap|as soon|soon|now|today|tomorrow|lunch\w*|noon|mornings?|afternoons?|evenings?)\b"
+)
+_NO_TIME: Final = re.compile(
+    r"\b(?:take (?:your|all the) time|ran out of time|out of time|more time|(?:bad|good|long|hard|rough|busy|great|nice|wasted) (?:time|day)|last (?:time|day)|(?:of|for) the (?:time|day)|"
+    r"one of these days|any ?more|any other \w+|day by day|no time|time (?:being|to think)|what time|waste of|some time|(?:this|next|all the|every|each|of) time|too long|all day)\b"
+)
+
+
+def puts_off(text: str) -> bool:
+    """Returns True for a caller who gives up for now: "forget it, I'll call some other time"."""
+    said = " ".join(word_tokens(text))
+    return _COMES_BACK.search(said) is not None or (
+        _FORGETS.search(said) is not None and _CALLS.search(said) is not None
+    )
+
+
+def declines(text: str) -> bool:
+    """Returns True for what begins with a refusal, or is one: "not today, thanks", "I'm not looking to book"."""
+    said = " ".join(word_tokens(text))
+    if _ASKS_ELSE.search(said):
+        return False
+    return _OPENS.search(said) is not None or _DECLINES.search(said) is not None
+
+
+def keeps_it(text: str) -> bool:
+    """Returns True for who keeps what could go back: "I'd rather keep it"."""
+    return _KEEPS.search(" ".join(word_tokens(text))) is not None
+
+
+def withholds_answer(text: str) -> bool:
+    """Returns True for "I'd rather not say"."""
+    return _WITHHOLDS.search(" ".join(word_tokens(text))) is not None
+
+
+def picks_any(text: str) -> bool:
+    """Returns True for "any day" and "the first one"; "take your time" and "one of these days" pick nothing."""
+    return _ANY.search(_NO_TIME.sub(" ", " ".join(word_tokens(text)))) is not None

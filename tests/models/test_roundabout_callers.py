@@ -1,0 +1,56 @@
+"""What callers say in a roundabout way leads where the plain words lead, and what only sounds alike leads nowhere."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from tests.models.conversations import hold_conversation, offline_agent
+from tests.quick import first_quick
+
+SENTENCES = Path(__file__).parents[1] / "data" / "roundabout_sentences.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Sentences that are each said after the same turns, and the nodes where the call may stand then."""
+
+    id: str
+    slug: str
+    turns: list[str]
+    ends: list[str]
+    said: list[str]
+
+
+WAYS = [Ways(**ways) for ways in json.loads(SENTENCES.read_text())]
+
+
+@pytest.fixture
+async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
+    async with offline_agent(models_folder) as agent:
+        yield agent
+
+
+@pytest.mark.parametrize("ways", first_quick(WAYS), ids=lambda ways: ways.id)
+async def test_roundabout_sentences_lead_where_plain_ones_do(llm: BuiltinLlm, ways: Ways) -> None:
+    outcomes = {text: await hold_conversation(ways.slug, (*ways.turns, text), llm) for text in ways.said}
+    assert [f"{text} -> {outcome.node}" for text, outcome in outcomes.items() if outcome.node not in ways.ends] == []
+
+
+async def test_a_number_that_is_denied_is_not_kept(llm: BuiltinLlm) -> None:
+    said = "I wouldn't give it a one, but it wasn't a three either."
+    outcome = await hold_conversation("survey", ("Sure.", said), llm)
+    assert outcome.values.get("rating") is None
+
+
+async def test_what_was_understood_is_said_again(llm: BuiltinLlm) -> None:
+    asked = ("Order status", "One two three four five six", "Wait, is that right, what number did you get?")
+    assert "123456" in (await hold_conversation("order_status", asked, llm)).last_reply
+
+
+async def test_who_gives_up_has_confirmed_nothing(llm: BuiltinLlm) -> None:
+    said = ("I want an appointment for Monday at eleven", "I've been in before", "Forget it, I'll call some other time")
+    assert "is_confirmed" not in (await hold_conversation("appointment_booking", said, llm)).values
