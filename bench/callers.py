@@ -71,6 +71,7 @@ class Caller(asyncio.Protocol):
         self._last_frame_at = 0.0
         self._answer_began: float | None = None
         self._play_until = 0.0
+        self._has_hung_up = False
         self.is_closed = asyncio.Event()
 
     # -- the socket -----------------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ class Caller(asyncio.Protocol):
         self._rest = data[at:]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if not self._clock.is_over:
+        if not self._clock.is_over and not self._has_hung_up:
             self._measures.lost += 1
         self._is_open = False
         self.is_closed.set()
@@ -155,7 +156,7 @@ class Caller(asyncio.Protocol):
 
     def beat(self, now: float) -> None:
         """Sends the frame that is due; called every 20 ms."""
-        if not self._is_open or self._transport is None:
+        if not self._is_open or self._has_hung_up or self._transport is None:
             return
         self._frame += 1
         if not self._is_talking:
@@ -205,6 +206,7 @@ class Caller(asyncio.Protocol):
             self._measures.turns += 1
 
     def hang_up(self) -> None:
+        self._has_hung_up = True
         if self._transport is not None and self._is_open:
             self._send(b'{"event":"stop","streamSid":"MZ1","stop":{"accountSid":"AC1","callSid":"CA1"}}')
 
