@@ -1,36 +1,22 @@
 /** The models of this agent, where they differ from those of the organization. */
 
 import { Autocomplete, NumberInput, Select, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import type { components } from "../../../lib/api/api";
-import { api, unwrap } from "../../../lib/api/client";
 import { Problem } from "../../../components/feedback/problem";
+import { VoiceInput } from "../../../components/forms/voice-input";
 import { VoicePreview } from "../../../components/forms/voice-preview";
 import { useEditorContext } from "../state/editor";
+import { type Provider, useModelChoices } from "./models-api";
 import { RealtimeSettings } from "./realtime-settings";
 import { settingError } from "./setting-errors";
 import { settingAt, withValue } from "./setting-values";
 
-// The client's answers have tuples as lists.
-export type Provider = Omit<components["schemas"]["ProviderResponse"], "speed_range"> & {
-  speed_range: number[] | null;
-};
 type Kind = "llm" | "tts" | "stt";
 
 const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 
 export function ModelSettings() {
-  const models = useQuery({
-    queryKey: ["models", "choices"],
-    staleTime: 60_000,
-    queryFn: async () => {
-      const [defaults, mine] = await Promise.all([
-        unwrap(api.GET("/api/v1/organizations/model-configurations/v2/defaults")),
-        unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
-      ]);
-      return { providers: defaults.providers, effective: mine.effective, kept: vendorOf(mine.configuration.realtime) };
-    },
-  });
+  const models = useModelChoices();
   if (models.isError) return <Problem error={models.error} onRetry={() => void models.refetch()} />;
   return (
     <>
@@ -49,12 +35,6 @@ export function ModelSettings() {
       />
     </>
   );
-}
-
-/** The vendor of a stored service. */
-function vendorOf(service: unknown): string | undefined {
-  const provider = typeof service === "object" && service !== null && "provider" in service && service.provider;
-  return typeof provider === "string" ? provider : undefined;
 }
 
 interface KindProps {
@@ -134,11 +114,11 @@ function KindSettings({ kind, providers, standard }: KindProps) {
       )}
       {kind === "tts" && (
         <>
-          <Autocomplete
+          <VoiceInput
             {...common("voice_id")}
             aria-label="Voice"
             placeholder={`Voice: ${(isStandard && standard?.voice_id) || "vendor default"}`}
-            data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []}
+            voices={provider?.voices}
             value={words("voice_id")}
             onChange={(next) => set("voice_id", next)}
             rightSectionPointerEvents="all"

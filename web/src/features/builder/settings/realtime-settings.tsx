@@ -1,8 +1,9 @@
 /** Whether a speech-to-speech model answers the calls of this agent, and which one. */
 
 import { Autocomplete, Select, Stack, Text } from "@mantine/core";
+import { VoiceInput } from "../../../components/forms/voice-input";
 import { useEditorContext } from "../state/editor";
-import type { Provider } from "./model-settings";
+import type { Provider } from "./models-api";
 import { settingError } from "./setting-errors";
 import { settingAt, withValue } from "./setting-values";
 
@@ -78,11 +79,11 @@ export function RealtimeSettings({ providers, standard, isStandardOn }: Realtime
             value={words("model")}
             onChange={(next) => set(withValue(configurations, `${PATH}.model`, next), `${PATH}.model`)}
           />
-          <Autocomplete
+          <VoiceInput
             {...common(`${PATH}.voice_id`)}
             aria-label={`${TITLE}: voice`}
             placeholder="Voice: default"
-            data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []}
+            voices={provider?.voices}
             value={words("voice_id")}
             onChange={(next) => set(withValue(configurations, `${PATH}.voice_id`, next), `${PATH}.voice_id`)}
           />

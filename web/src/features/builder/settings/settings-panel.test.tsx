@@ -12,7 +12,8 @@ import { type Editor, EditorProvider } from "../state/editor";
 import { SettingsPanel } from "./settings-panel";
 
 const MODELS = "GET /api/v1/organizations/model-configurations/v2";
-const ACME = { provider: "acme", title: "Acme", models: [], voices: [], languages: [], speed_range: null };
+const VOICES = [{ id: "v-lucia", title: "Lucia", languages: ["es"] }];
+const ACME = { provider: "acme", title: "Acme", models: [], voices: VOICES, languages: [], speed_range: null };
 const FIRST = { definition: parse({ nodes: [], edges: [] }), configurations: {}, variables: {} };
 
 const seen: { document: Document } = { document: FIRST };
@@ -79,6 +80,15 @@ it("keeps the models of this agent", async () => {
   expect(seen.document.configurations).toMatchObject({
     models: { llm: { provider: "acme", model: "large", temperature: 1 } },
   });
+});
+
+it("keeps the voice that is chosen by its name by its id", async () => {
+  const { user } = await renderPanel();
+  await user.click(await screen.findByRole("combobox", { name: "Voice: vendor" }));
+  await user.click(await screen.findByRole("option", { name: "Acme" }));
+  await user.type(screen.getByRole("combobox", { name: "Voice" }), "luc");
+  await user.click(await screen.findByRole("option", { name: /^Lucia/ }));
+  expect(seen.document.configurations).toEqual({ models: { tts: { provider: "acme", voice_id: "v-lucia" } } });
 });
 
 it("chooses a speech-to-speech model for this agent, and its vendor where the organization has none", async () => {

@@ -2,6 +2,7 @@
 
 import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { Password } from "../../../components/forms/password";
+import { VoiceInput } from "../../../components/forms/voice-input";
 import { VoicePreview } from "../../../components/forms/voice-preview";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { withServiceField, previewService, type AnyKind, type Service, type Vendor, withProvider } from "./api";
@@ -40,14 +41,11 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
       />
       {kind === "tts" && (
         <>
-          <Autocomplete
+          <VoiceInput
             label="Voice"
             placeholder={vendor?.voices[0]?.title ?? ""}
             description={vendor?.takes_other_voices ? "Or enter another voice ID" : undefined}
-            data={vendor?.voices.map((voice) => voice.id) ?? []}
-            renderOption={({ option }) =>
-              vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
-            }
+            voices={vendor?.voices}
             value={service.voice_id ?? ""}
             rightSectionPointerEvents="all"
             rightSection={
@@ -71,13 +69,10 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
         </>
       )}
       {kind === "realtime" && (
-        <Autocomplete
+        <VoiceInput
           label="Voice"
           placeholder={vendor?.voices[0]?.title ?? ""}
-          data={vendor?.voices.map((voice) => voice.id) ?? []}
-          renderOption={({ option }) =>
-            vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
-          }
+          voices={vendor?.voices}
           value={service.voice_id ?? ""}
           onChange={(value) => set("voice_id", value)}
           {...common("voice_id")}
