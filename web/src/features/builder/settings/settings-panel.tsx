@@ -7,6 +7,7 @@ import { AgentActions } from "../header/agent-actions";
 import { useEditorContext } from "../state/editor";
 import { Field } from "../forms/fields";
 import classes from "../forms/form.module.css";
+import { LanguageSettings } from "../languages/language-settings";
 import { ResultSettings } from "../results/result-settings";
 import { GateSettings } from "../scenarios/gate-settings";
 import { AgentRetention } from "./agent-retention";
@@ -33,6 +34,9 @@ export function SettingsPanel() {
       <Accordion multiple defaultValue={["models-and-voice"]} classNames={styles}>
         <Section title="Models and voice">
           <ModelSettings />
+        </Section>
+        <Section title="Languages">
+          <LanguageSettings />
         </Section>
         {SETTINGS.map((group) => (
           <Section key={group.title} title={group.title}>
