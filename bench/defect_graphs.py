@@ -51,7 +51,7 @@ def generate_large_graph(seed: int) -> tuple[str, JsonObject, list[ScenarioTool]
 
 def _build_graph(seed: int, chosen: Sequence[Any], chance: random.Random) -> tuple[str, JsonObject, list[ScenarioTool]]:
     menu = ", ".join(topic for topic, *_ in chosen[:-1]) + f" or {chosen[-1][0]}"
-    greeting = f"Hello, this is the service desk number {seed}. Is it about {menu}?"
+    greeting = f"Hello {{{{ first_name | there }}}}, this is the service desk number {seed}. Is it about {menu}?"
     nodes: list[JsonObject] = [
         _node("start", "startCall", "Greeting", prompt=f"Find out what it is about: {menu}.", greeting=greeting)
     ]
@@ -73,7 +73,8 @@ def _build_graph(seed: int, chosen: Sequence[Any], chance: random.Random) -> tup
             f"confirm_{topic}",
             "agentNode",
             f"Confirm {topic}",
-            prompt=f"{lookup}Repeat the {variable.replace('_', ' ')} and ask whether the {topic} is right.",
+            prompt=f"{lookup}Repeat the {variable.replace('_', ' ')} to {{{{ first_name | the caller }}}} and ask whether the "
+            f"{topic} is right.",
             tool_uuids=[tool_name] if tool_name is not None else [],
             offline_say=f"You said {{{{ {variable} }}}} for the {topic}. Is that right?",
         )

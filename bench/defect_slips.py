@@ -15,6 +15,8 @@ Slip = Callable[[Definition, random.Random], str | None]
 _SPOKEN: Final = ("say", "offline_say", "greeting")
 _STEPS: Final = ("startCall", "agentNode", "endCall")
 _SLOT: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_DEFAULT: Final = re.compile(r"\{\{\s*\w+\s*\|\s*([^{}]*?)\s*\}\}")
+_OTHER_DEFAULTS: Final = ("unknown", "my friend", "as agreed", "next year", "N/A", "the caller")
 # The first that is found: what is negated loses it.
 _REVERSALS: Final = tuple(
     (re.compile(pattern), instead)
@@ -244,6 +246,30 @@ def _mistyped_placeholder(raw: Definition, chance: random.Random) -> str | None:
     return f"{name} is {mistyped} in {field} of {where}"
 
 
+def _changed_default(raw: Definition, chance: random.Random) -> str | None:
+    """Writes other words for a missing value, or loses one of them or all."""
+    places = [
+        (holder["data"], field, holder["id"], found)
+        for holder in (*raw["nodes"], *raw["edges"])
+        for field in (*_SPOKEN, "prompt", "condition", "transition_speech")
+        for found in _DEFAULT.finditer(str(holder["data"].get(field) or ""))
+    ]
+    # a fixed sentence is said instead of an offline one, and a greeting instead of both
+    places = [
+        place
+        for place in places
+        if not (place[1] == "offline_say" and (place[0].get("say") or place[0].get("greeting")))
+    ]
+    if not places:
+        return None
+    data, field, where, found = chance.choice(places)
+    words = found[1].split()
+    shorter = [" ".join([*words[:at], *words[at + 1 :]]) for at in range(len(words))]
+    other = chance.choice([text for text in (*shorter, *_OTHER_DEFAULTS) if text != found[1]])
+    data[field] = data[field][: found.start(1)] + other + data[field][found.end(1) :]
+    return f"{found[1]!r} is {other!r} in {field} of {where}"
+
+
 def _changed_type(raw: Definition, chance: random.Random) -> str | None:
     node = _pick([node for node in raw["nodes"] if node["data"].get("extraction_variables")], chance)
     if node is None:
@@ -367,4 +393,5 @@ SLIPS: Final[dict[str, Slip]] = {
     "doubled_edge": _doubled_edge,
     "lost_end": _lost_end,
     "reversed_condition": _reversed_condition,
+    "changed_default": _changed_default,
 }

@@ -70,6 +70,71 @@ def test_other_words_for_the_same_condition_are_no_reversal() -> None:
         assert list(find_reversed_conditions(before, after)) == []
 
 
+GREETING = "Hello {{ first_name | there }}. Sales or support?"
+GREETS: dict[str, Any] = {"name": "greets", "context": {"first_name": "Ada"}, "caller": {"turns": ["support please"]}}
+
+
+def judge_words(before: dict[str, Any], after: dict[str, Any], *expected: dict[str, Any]) -> GateVerdict:
+    """Compares two versions by a caller whose name is known, and by these, whose name is not."""
+    scenarios = [scenario(**GREETS, expect={"says": ["Hello Ada"]})]
+    scenarios += [
+        scenario(name=f"unknown-{at}", caller=GREETS["caller"], expect=expect) for at, expect in enumerate(expected)
+    ]
+    published, draft = (examine_version(agent(raw), scenarios, BuiltinLlm) for raw in (before, after))
+    return judge_draft(draft, published, DEMANDS)
+
+
+@pytest.mark.parametrize("now", ["their", "", None])
+def test_another_default_that_no_scenario_hears_stops(now: str | None) -> None:
+    before = changed(start={"greeting": GREETING})
+    slot = "{{ first_name }}" if now is None else f"{{{{ first_name | {now} }}}}"
+    after = changed(start={"greeting": GREETING.replace("{{ first_name | there }}", slot)})
+    verdict = judge_words(before, after)
+    assert ("default_changed", "start") in [(reason.code, reason.id) for reason in verdict.reasons]
+    has = f"“{now}”" if now else "nothing"
+    message = f"“start” has {has} instead of “there” where first_name is missing, and no scenario expects that"
+    assert message in [reason.message for reason in verdict.reasons]
+    # a scenario that does not hear those of before, and heard them before
+    assert "default_changed" not in codes(judge_words(before, after, {"never_says": ["hello there"]}))
+
+
+def test_another_default_that_a_scenario_expects_is_meant() -> None:
+    before = changed(start={"greeting": GREETING})
+    after = changed(start={"greeting": GREETING.replace("there", "dear caller")})
+    assert codes(judge_words(before, after)) == ["default_changed"]
+    assert codes(judge_words(before, after, {"says": ["Hello dear caller"]})) == []
+    # words that were said before, too, are no sign of it
+    assert codes(judge_words(before, after, {"says": ["Sales or support?"]})) == ["default_changed"]
+
+
+def test_defaults_of_prompts_count_unless_the_prompt_is_written_anew() -> None:
+    def prompted(text: str) -> dict[str, Any]:
+        return changed(start={"greeting": GREETING}, sales={"prompt": text})
+
+    before = prompted("Ask {{ first_name | the caller }} for the city.")
+    assert codes(judge_words(before, prompted("Ask {{first_name|them}} for the city."))) == ["default_changed"]
+    for text in (
+        "Ask {{ first_name | them }} politely which city it is.",
+        "Ask {{first_name|the caller}} for the city.",
+        "Ask {{ first_name | the caller }} for the {{ place | city }}.",
+    ):
+        assert codes(judge_words(before, prompted(text))) == []
+
+
+def test_fixed_values_that_texts_use_count() -> None:
+    raw = changed(sales={"prompt": "Ask for the city, for {{ company }}."})
+
+    def side(**variables: str) -> GateSide:
+        return examine_version(agent(raw, variables=variables), SCENARIOS, BuiltinLlm)
+
+    verdict = judge_draft(side(company="Northwynd", code="2"), side(company="Northwind", code="1"), DEMANDS)
+    assert [reason.message for reason in verdict.reasons] == [
+        "The variable company is “Northwynd” now instead of “Northwind”, and no scenario expects that"
+    ]
+    assert codes(judge_draft(side(), side(company="Northwind"), DEMANDS))[-1] == "default_changed"
+    assert codes(judge_draft(side(company="Northwind"), side(), DEMANDS)) == []
+
+
 def test_the_same_version_passes_and_what_no_caller_notices() -> None:
     for raw in (DEFINITION, changed(start={"name": "Welcome", "notes": "Checked."})):
         verdict = judge(raw)

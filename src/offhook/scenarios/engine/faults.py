@@ -13,11 +13,13 @@ from offhook.voice import events
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFault:
-    """One expectation that was not met. ``code`` is stable; ``turn`` counts the caller's turns from 0."""
+    """One expectation that was not met. ``code`` is stable; ``turn`` counts the caller's turns from 0. ``words`` are those
+    that are missing or forbidden."""
 
     code: str
     message: str
     turn: int | None = None
+    words: str = ""
 
 
 def find_faults(scenario: Scenario, played: PlayedScenario) -> tuple[ScenarioFault, ...]:
@@ -48,7 +50,9 @@ def _reply_faults(scenario: Scenario, played: PlayedScenario) -> Iterator[Scenar
         if index not in done:
             yield ScenarioFault("over_too_early", f"the conversation was over before turn {index}", index)
         elif turn.agent_says.casefold() not in done[index].casefold():
-            yield ScenarioFault("words_missing", f"{turn.agent_says!r} is missing in {done[index]!r}", index)
+            yield ScenarioFault(
+                "words_missing", f"{turn.agent_says!r} is missing in {done[index]!r}", index, turn.agent_says
+            )
 
 
 def _edge_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
@@ -96,10 +100,10 @@ def _word_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterato
     whole = "\n".join(said).casefold()
     for words in expect.says:
         if words.casefold() not in whole:
-            yield ScenarioFault("words_missing", f"the agent never said {words!r}")
+            yield ScenarioFault("words_missing", f"the agent never said {words!r}", words=words)
     for words in expect.never_says:
         if words.casefold() in whole:
-            yield ScenarioFault("words_forbidden", f"the agent said {words!r}")
+            yield ScenarioFault("words_forbidden", f"the agent said {words!r}", words=words)
 
 
 def _variable_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:

@@ -13,6 +13,7 @@ from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteR
 from offhook.scenarios.gate.comparison import GraphChange, compare_graphs, find_copied_prompts, find_swapped_texts
 from offhook.scenarios.gate.conditions import find_reversed_conditions
 from offhook.scenarios.gate.coverage import ScenarioCoverage, measure_coverage
+from offhook.scenarios.gate.defaults import ChangedDefault, find_changed_defaults, find_changed_values
 from offhook.scenarios.gate.reasons import GateReason
 from offhook.scenarios.gate.sound import HeardSuite, find_more_talk_overs, find_slower_answers, summarize_sound
 from offhook.voice import events
@@ -125,6 +126,7 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
         *(_swapped_texts(draft, published) if policy.no_new_findings else ()),
         *(_copied_prompts(draft, published) if policy.no_new_findings else ()),
         *(_reversed_conditions(draft, published) if policy.no_new_findings else ()),
+        *(_changed_defaults(draft, published) if policy.no_new_findings else ()),
         *(_lost_coverage(draft, published, policy)),
         *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
         *(_talk_overs(draft, published) if policy.talk_overs_stay else ()),
@@ -178,6 +180,44 @@ def _reversed_conditions(draft: GateSide, published: GateSide | None) -> Iterato
         name = _name_part(draft.agent.graph, "edge", id_)
         message = f"{name} says the opposite of the published version ({condition}), and has the same examples"
         yield GateReason("condition_reversed", message, "edge", id_)
+
+
+def _changed_defaults(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
+    if published is None:
+        return
+    before, after = published.agent, draft.agent
+    expected = _newly_expected_words(draft.suite, published.suite)
+    for found in (
+        *find_changed_defaults(before.definition, after.definition),
+        *find_changed_values(before.variables, after.variables, after.definition),
+    ):
+        if any(
+            found.now and found.now.casefold() in words if code == "words_missing" else found.was.casefold() in words
+            for code, words in expected
+        ):
+            continue
+        yield GateReason("default_changed", _describe_default(after.graph, found), found.kind, found.id)
+
+
+def _newly_expected_words(draft: SuiteResult, published: SuiteResult) -> set[tuple[str, str]]:
+    """Returns (code, words) of what the published version fails by and the draft does not: the author expects the change."""
+    passed = {result.name for result in draft.results if result.has_passed}
+    return {
+        (fault.code, fault.words.casefold())
+        for result in published.results
+        if result.name in passed
+        for fault in result.faults
+        if fault.words
+    }
+
+
+def _describe_default(graph: WorkflowGraph, found: ChangedDefault) -> str:
+    if found.kind is None:
+        now = f"is “{found.now}” now" if found.now else "has no value now"
+        return f"The variable {found.variable} {now} instead of “{found.was}”, and no scenario expects that"
+    now = f"“{found.now}”" if found.now else "nothing"
+    name = _name_part(graph, found.kind, str(found.id))
+    return f"{name} has {now} instead of “{found.was}” where {found.variable} is missing, and no scenario expects that"
 
 
 def _name_part(graph: WorkflowGraph, kind: str, id_: str) -> str:
