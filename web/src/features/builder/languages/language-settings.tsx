@@ -3,6 +3,7 @@
 import { Accordion, Autocomplete, Button, Group, Text } from "@mantine/core";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { pluralize } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 import { useModelChoices } from "../settings/models-api";
 import { settingError } from "../settings/setting-errors";
@@ -122,5 +123,5 @@ function describeTranslations(entry: LanguageEntry, sentences: string[]): string
   if (sentences.length === 0) return "No fixed sentences to translate";
   const done = translationsOf(entry);
   const count = sentences.filter((sentence) => done[sentence]?.trim()).length;
-  return `${count} of ${sentences.length} sentences translated`;
+  return `${count} of ${pluralize(sentences.length, "sentence")} translated`;
 }
