@@ -147,6 +147,7 @@ BODIES: dict[str, Body] = {
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
     "check_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
+    "update_managed_carrier": lambda world: {"uses_sub_accounts": False},
     "put_voice_mirrors": lambda world: {"addresses": ["https://mirror.example/"]},
     "start_voice_pack_installation": lambda world: {},
     "preview_voice": lambda world: {"tts": {"provider": "builtin"}, "text": "Hello."},

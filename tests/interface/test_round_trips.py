@@ -49,6 +49,9 @@ ELSEWHERE = {
     "put_voice_mirrors": Reading(
         "/superuser/voice-packs", lambda answer, _: {"addresses": answer["mirrors"]["addresses"]}
     ),
+    "update_managed_carrier": Reading(
+        "/superuser/managed-carrier", lambda answer, _: {"uses_sub_accounts": answer["uses_sub_accounts"]}
+    ),
     "set_own_price": Reading(
         "/organizations/usage/prices", lambda answer, _: next(price for price in answer["prices"] if price["is_own"])
     ),

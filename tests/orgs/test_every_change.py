@@ -53,6 +53,7 @@ WRITES_ITS_OWN = {
     "set_default_caller_phone_number": "phone_number.updated",
     "quick_connect": "phone_number.bought",
     "release_managed_number": "phone_number.released",
+    "update_managed_carrier": "managed_carrier.updated",
     "start_voice_pack_installation": "voices.install_started",
     "replay_run_turn": "run.turn_replayed",
 }

@@ -39,6 +39,7 @@ NUMBER_TABLES: Final = frozenset(
         "phone_numbers",
         "telephony_configurations",
         "number_purchases",
+        "carrier_sub_accounts",
         "sandbox_numbers",
         "billing_accounts",
         "ledger_entries",
@@ -120,7 +121,8 @@ class OrganizationEraser:
             await self._runs.erase_runs(organization_id, run_ids)
 
     async def _release_numbers(self, deletion: OrganizationDeletion) -> bool:
-        """Returns the platform's numbers to their carrier; False while one is left."""
+        """Returns the platform's numbers to their carrier and closes the organization's sub-accounts there; False while
+        one is left."""
         async with self._db.transaction() as session:
             is_settled = not await statements.has_open_purchase(session, deletion.organization_id)
             number_ids = await statements.list_managed_numbers(session, deletion.organization_id)
@@ -131,7 +133,7 @@ class OrganizationEraser:
             except DomainError as error:
                 is_settled = False
                 log.warning("number_not_released", deletion_id=deletion.id, number_id=number_id, code=error.code)
-        return is_settled
+        return await self._numbers.sub_accounts.close_all(deletion.organization_id) and is_settled
 
     async def _delete_rows(
         self, unlimited: Database, deletion: OrganizationDeletion, kept: frozenset[str] = frozenset()

@@ -6,13 +6,14 @@ from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunFinished, RunServices
 from offhook.telephony.accounts import endpoints as account_endpoints
-from offhook.telephony.accounts import number_endpoints
+from offhook.telephony.accounts import managed_carrier_endpoints, number_endpoints
 from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.number_lookup import CarrierLookup
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.accounts.service import AccountHooks, CarrierConfigurations
+from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.calls.call_requests import CallRequests
 from offhook.telephony.calls.carrier_charges import JOB as BILL_JOB
@@ -58,6 +59,7 @@ __all__ = [
 FORGET_EVERY_S: Final = 3600.0
 UNHEARD_EVERY_S: Final = 10.0
 SETTLE_EVERY_S: Final = 30.0
+CLOSE_EVERY_S: Final = 300.0
 
 
 def register(root: Root) -> None:
@@ -99,6 +101,7 @@ def register(root: Root) -> None:
         callback_endpoints.carrier_routes(carriers),
         account_endpoints.router,
         number_endpoints.router,
+        managed_carrier_endpoints.router,
     ):
         root.api.include_router(router)
     root.on_stop += [services.refusals.close, http.aclose, signals.close]
@@ -120,6 +123,7 @@ def _build_services(
     outbound = OutboundCalls(db, carriers, reports, accounts, address, lost_calls, root.clock)
     callbacks = CarrierCallbacks(db, root.events, carriers, accounts, address, proofs)
     refusals = CallRefusals(db, carriers, accounts, proofs)
+    sub_accounts = SubAccounts(db, carriers, accounts, hooks, clock)
     numbers = AccountNumbers(db, carriers, accounts, address, hooks, clock)
     return TelephonyServices(
         outbound=outbound,
@@ -137,7 +141,8 @@ def _build_services(
         account_hooks=hooks,
         configurations=CarrierConfigurations(db, carriers, accounts, address, hooks, clock),
         numbers=numbers,
-        managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock, root.settings),
+        managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, sub_accounts, hooks, clock, root.settings),
+        sub_accounts=sub_accounts,
         lookup=CarrierLookup(db, carriers, accounts, root.settings.lookup_cents),
         max_message_bytes=root.settings.max_socket_message_bytes,
     )
@@ -151,3 +156,4 @@ def _register_jobs(root: Root, services: TelephonyServices, charges: ChargeColle
     root.jobs.add("telephony.forget_webhooks", services.replay_guard.forget_expired, every_s=FORGET_EVERY_S)
     root.jobs.add("telephony.end_unheard_calls", services.no_media.run_job, every_s=UNHEARD_EVERY_S)
     root.jobs.add("telephony.settle_purchases", services.managed_numbers.settle_purchases, every_s=SETTLE_EVERY_S)
+    root.jobs.add("telephony.close_sub_accounts", services.sub_accounts.close_empty, every_s=CLOSE_EVERY_S)

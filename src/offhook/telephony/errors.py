@@ -199,3 +199,28 @@ class CarrierUnavailable(DomainError):
 
     code = "carrier_failed"
     status = 502
+
+
+class SubAccountsUnsupported(Conflict):
+    """The platform's carrier has no sub-accounts."""
+
+    code = "sub_accounts_unsupported"
+
+
+class SubAccountsRefused(Conflict):
+    """The carrier does not allow sub-accounts of the platform's account."""
+
+    code = "sub_accounts_refused"
+
+
+class SubAccountNotCreated(DomainError):
+    """The carrier did not create the organization's sub-account."""
+
+    code = "sub_account_not_created"
+    status = 502
+
+
+class SubAccountPending(Conflict):
+    """The organization's sub-account is being created at the carrier. Try again in a minute."""
+
+    code = "sub_account_pending"

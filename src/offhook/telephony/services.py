@@ -10,6 +10,7 @@ from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.number_lookup import CarrierLookup
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.accounts.service import AccountHooks, CarrierConfigurations
+from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.calls.call_requests import CallRequests
 from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.outbound import OutboundCalls
@@ -43,6 +44,7 @@ class TelephonyServices:
     configurations: CarrierConfigurations
     numbers: AccountNumbers
     managed_numbers: ManagedNumbers
+    sub_accounts: SubAccounts
     lookup: CarrierLookup
     max_message_bytes: int
 

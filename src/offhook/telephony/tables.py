@@ -37,7 +37,14 @@ class TelephonyConfiguration(Base):
             "uq_telephony_configurations_managed",
             "organization_id",
             unique=True,
-            postgresql_where=text("is_managed"),
+            postgresql_where=text("is_managed AND parent_reference IS NULL"),
+        ),
+        Index(
+            "uq_telephony_configurations_sub_account",
+            "provider",
+            "account_reference",
+            unique=True,
+            postgresql_where=text("parent_reference IS NOT NULL"),
         ),
     )
 
@@ -48,6 +55,7 @@ class TelephonyConfiguration(Base):
     config: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
     account_reference: Mapped[str | None] = mapped_column(String(200))
+    parent_reference: Mapped[str | None] = mapped_column(String(200))
     is_default_outbound: Mapped[bool] = mapped_column(server_default=text("false"))
     is_managed: Mapped[bool] = mapped_column(server_default=text("false"))
     verified_at: Mapped[datetime | None]
@@ -168,7 +176,8 @@ class NumberPurchase(Base):
     """A number that the platform buys for an organization. ``state``: buying, bought, done, failed or released.
 
     Written before the carrier is asked, in the transaction that charges the organization: a charged purchase is found by
-    its number and completed, or returned and refunded.
+    its number and completed, or returned and refunded. ``telephony_configuration_id``: the sub-account that it is bought
+    in; None for the platform's own account.
     """
 
     __tablename__ = "number_purchases"
@@ -185,8 +194,60 @@ class NumberPurchase(Base):
     state: Mapped[str] = mapped_column(String(16), server_default="buying")
     carrier_id: Mapped[str | None] = mapped_column(String(128))
     phone_number_id: Mapped[int | None]
+    telephony_configuration_id: Mapped[int | None]
     charged_cents: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     error: Mapped[str | None] = mapped_column(String(500))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class ManagedCarrierSetting(Base):
+    """The operator's settings of the platform's account at a carrier, by its reference (empty where it has none)."""
+
+    __tablename__ = "managed_carrier_settings"
+
+    provider: Mapped[str] = mapped_column(String(32), primary_key=True)
+    account_reference: Mapped[str] = mapped_column(String(200), primary_key=True)
+    uses_sub_accounts: Mapped[bool] = mapped_column(server_default=text("false"))
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+
+
+class CarrierSubAccount(Base):
+    """A sub-account of the platform's account, which one organization buys its numbers in. ``state``: creating, active,
+    closing or closed.
+
+    Written before the carrier is asked, with the ``name`` that the sub-account has there: one that was created and whose
+    creation was not recorded is found by it. ``claimed_at``: when a process last began to create it; only the process
+    with this claim records the result. ``emptied_at``: since when it has had no numbers.
+    """
+
+    __tablename__ = "carrier_sub_accounts"
+    __table_args__ = (
+        Index(
+            "uq_carrier_sub_accounts_current",
+            "organization_id",
+            "provider",
+            "parent_reference",
+            unique=True,
+            postgresql_where=text("state IN ('creating', 'active')"),
+        ),
+        Index("ix_carrier_sub_accounts_open", "id", postgresql_where=text("state <> 'closed'")),
+        Index("ix_carrier_sub_accounts_configuration", "telephony_configuration_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    provider: Mapped[str] = mapped_column(String(32))
+    parent_reference: Mapped[str] = mapped_column(String(200))
+    name: Mapped[str] = mapped_column(String(64), unique=True)
+    state: Mapped[str] = mapped_column(String(16), server_default="creating")
+    account_reference: Mapped[str | None] = mapped_column(String(200))
+    telephony_configuration_id: Mapped[int | None] = mapped_column(
+        ForeignKey("telephony_configurations.id", ondelete="SET NULL")
+    )
+    error: Mapped[str | None] = mapped_column(String(500))
+    claimed_at: Mapped[datetime | None]
+    emptied_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

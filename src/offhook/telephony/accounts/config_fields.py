@@ -21,6 +21,19 @@ def mask_secret(secret: str) -> str:
     return MASKED + (secret[-_VISIBLE:] if len(secret) > 2 * _VISIBLE else "")
 
 
+def split_secrets(spec: ConfigSpec, fields: Mapping[str, str]) -> tuple[JsonObject, dict[str, str]]:
+    """Returns the plain fields of an account and its secrets."""
+    secret_names = {field.name for field in spec.fields if field.kind in _SECRETS}
+    plain: JsonObject = {name: value for name, value in fields.items() if name not in secret_names}
+    return plain, {name: value for name, value in fields.items() if name in secret_names}
+
+
+def shared_fields(spec: ConfigSpec, config: Mapping[str, Any]) -> JsonObject:
+    """Returns the fields of the platform's account that also apply to its sub-accounts: no credentials."""
+    own = {field.name for field in spec.fields if field.kind in _SECRETS} | {spec.account_field}
+    return {name: value for name, value in config.items() if name not in own}
+
+
 def field_problem(name: str, message: str, kind: str = "value_error") -> JsonObject:
     return {"loc": ["body", "config", name], "msg": message, "type": kind}
 

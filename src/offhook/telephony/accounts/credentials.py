@@ -10,6 +10,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.runs import Run
 from offhook.settings import Settings, SettingsError
 from offhook.telephony.accounts import repository
+from offhook.telephony.accounts.config_fields import shared_fields
 from offhook.telephony.errors import AccountUnreadable, ConfigurationNotFound, PhoneNumberNotFound
 from offhook.telephony.ports import CarrierAccount, CarrierRegistry
 from offhook.telephony.tables import TelephonyConfiguration
@@ -107,11 +108,39 @@ class CarrierAccounts:
         """Returns the installation's own account, acting for an organization."""
         return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
 
+    async def managed_account(
+        self, session: AsyncSession, organization_id: int, configuration_id: int | None
+    ) -> CarrierAccount:
+        """Returns the sub-account behind a managed account, or the platform's own account."""
+        if configuration_id is not None:
+            row = await repository.find_configuration(session, organization_id, configuration_id)
+            if row is not None and row.parent_reference is not None:
+                return await self.open_account(session, row)
+        return self.platform_account(organization_id)
+
+    @property
+    def platform_reference(self) -> str | None:
+        """Returns the reference of the platform's own account, None where it has none."""
+        spec = self._carriers.find(self.platform_carrier)
+        if spec is None or spec.account.config is None:
+            return None
+        reference = self._platform_config.get(spec.account.config.account_field)
+        return spec.account.config.canonical_account(str(reference)) if reference else None
+
     def open_config(self, row: TelephonyConfiguration) -> JsonObject:
         """Returns all stored fields of the account with its secrets decrypted. Raises AccountUnreadable (409)."""
-        if row.is_managed:
+        if not row.is_managed:
+            return {**row.config, **self.open_secrets(row)}
+        if row.parent_reference is None:
             return {**row.config, **self._platform_config}
-        return {**row.config, **self.open_secrets(row)}
+        return {**self._shared_config(row), **row.config, **self.open_secrets(row)}
+
+    def _shared_config(self, row: TelephonyConfiguration) -> JsonObject:
+        """Returns what applies to a sub-account of the platform's own account."""
+        spec = self._carriers.find(row.provider)
+        if row.provider != self.platform_carrier or spec is None or spec.account.config is None:
+            return {}
+        return shared_fields(spec.account.config, self._platform_config)
 
     def open_secrets(self, row: TelephonyConfiguration) -> dict[str, str]:
         if row.secrets is None:

@@ -20,8 +20,10 @@ from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.accounts.managed_configurations import add_managed_configuration
 from offhook.telephony.accounts.number_offers import NumberSearch, choose_number, search_numbers
 from offhook.telephony.accounts.service import AccountHooks
+from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.errors import (
     CarrierUnavailable,
     NoNumberForSale,
@@ -35,7 +37,6 @@ from offhook.telephony.tables import NumberPurchase, PhoneNumber, TelephonyConfi
 from offhook.usage import service as usage
 from offhook.workflows import service as workflows
 
-ACCOUNT_NAME: Final = "Platform numbers"
 # Failure codes of carrier clients for a number that is already taken.
 NOT_FOR_SALE_CODES: Final = frozenset({"number_not_for_sale", "number_taken"})
 # No purchase takes this long: an older one lost its process or its carrier's response.
@@ -85,10 +86,12 @@ class ManagedNumbers:
         carriers: CarrierRegistry,
         accounts: CarrierAccounts,
         numbers: AccountNumbers,
+        sub_accounts: SubAccounts,
         hooks: AccountHooks,
         clock: Clock,
         settings: Settings,
     ) -> None:
+        self.sub_accounts = sub_accounts
         self._settings = settings
         self._db = db
         self._carriers = carriers
@@ -108,8 +111,8 @@ class ManagedNumbers:
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buys a number, charges it and assigns it to the organization. Raises WorkflowNotFound (404), OutOfCredit and
-        DailySpendLimitReached (402), NoNumberForSale and TooManyNumbers (409) or NumberNotBought (502), and then leaves
-        nothing behind."""
+        DailySpendLimitReached (402), NoNumberForSale, TooManyNumbers and SubAccountPending (409), NumberNotBought or
+        SubAccountNotCreated (502), and then leaves no number and no charge behind."""
         account = self._accounts.platform_account(caller.organization_id)
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
@@ -121,6 +124,11 @@ class ManagedNumbers:
             0 if self.is_simulated(caller.organization_id) else self._settings.number_cents,
         )
         purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
+        try:
+            account = await self.sub_accounts.account_for_purchase(caller, purchase)
+        except DomainError as error:
+            await self._close_purchase(purchase, "failed", error.message)
+            raise
         await self._buy_number(account, purchase)
         try:
             number = await self._assign_number(caller, request, purchase)
@@ -158,7 +166,9 @@ class ManagedNumbers:
             if not number.is_managed:
                 raise NumberNotManaged
             await self._hooks.check_removal(session, caller.organization_id, number.telephony_configuration_id)
-        account = self._accounts.platform_account(caller.organization_id)
+            account = await self._accounts.managed_account(
+                session, caller.organization_id, number.telephony_configuration_id
+            )
         try:
             await self._get_catalog().release_number(account, number.address_normalized, number.carrier_id)
         except CarrierFailed as failure:
@@ -175,7 +185,10 @@ class ManagedNumbers:
         async with self._db.transaction() as session:
             left = await purchases.list_unfinished(session, self._clock.now() - PURCHASE_TIMEOUT)
         for purchase in left:
-            account = self._accounts.platform_account(purchase.organization_id)
+            async with self._db.transaction() as session:
+                account = await self._accounts.managed_account(
+                    session, purchase.organization_id, purchase.telephony_configuration_id
+                )
             if account.provider == purchase.provider and not await self._finish_purchase(account, purchase):
                 await self._undo_purchase(account, purchase)
 
@@ -274,9 +287,11 @@ class ManagedNumbers:
                 session, purchase, {"buying", "bought"}, "done", carrier_id=purchase.carrier_id
             ):
                 raise NumberNotBought
-            configuration = await self._platform_configuration(session, caller.organization_id, purchase.provider)
+            configuration = await self._configuration_of(session, purchase)
             is_primary = request.mode == "new"
             if is_primary:
+                # Of two purchases at once, the later one is primary.
+                await repository.lock_configurations(session, caller.organization_id)
                 await repository.unset_primary(session, caller.organization_id)
             number = PhoneNumber(
                 organization_id=caller.organization_id,
@@ -299,37 +314,23 @@ class ManagedNumbers:
             await write_audit_entry(session, caller, "phone_number.bought", f"phone_number:{number.id}", data)
         return number
 
-    async def _platform_configuration(
-        self, session: AsyncSession, organization_id: int, provider: str
-    ) -> TelephonyConfiguration:
-        """Returns the organization's row for the platform's own account, which its first number creates."""
-        found = await repository.find_managed(session, organization_id)
+    async def _configuration_of(self, session: AsyncSession, purchase: NumberPurchase) -> TelephonyConfiguration:
+        """Returns the row of the account that the number was bought in. The platform's own is created by the
+        organization's first number."""
+        if purchase.telephony_configuration_id is not None:
+            return await repository.get_configuration(
+                session, purchase.organization_id, purchase.telephony_configuration_id
+            )
+        found = await repository.find_managed(session, purchase.organization_id)
         if found is not None:
             return found
-        spec = self._carriers.find(provider)
-        config = self._accounts.platform_account(organization_id).config
-        fields = None if spec is None else spec.account.config
-        reference = None if fields is None else config.get(fields.account_field)
-        names = {row.name for row in await repository.list_configurations(session, organization_id)}
-        name = next(
-            name
-            for i in range(len(names) + 1)
-            if (name := ACCOUNT_NAME if i == 0 else f"{ACCOUNT_NAME} {i + 1}") not in names
-        )
-        row = TelephonyConfiguration(
-            organization_id=organization_id,
-            name=name,
-            provider=provider,
-            is_managed=True,
+        return await add_managed_configuration(
+            session,
+            purchase.organization_id,
+            provider=purchase.provider,
             verified_at=self._clock.now(),
-            account_reference=spec.account.config.canonical_account(str(reference))
-            if reference and spec is not None and spec.account.config is not None
-            else None,
+            account_reference=self._accounts.platform_reference,
         )
-        session.add(row)
-        await session.flush()
-        await session.refresh(row)
-        return row
 
     async def _route_number(self, number: PhoneNumber) -> None:
         """Routes the number's calls to us. A failure is retried when the number is saved."""

@@ -53,7 +53,7 @@ async def list_configurations(session: AsyncSession, organization_id: int) -> Se
 
 
 async def lock_configurations(session: AsyncSession, organization_id: int) -> None:
-    """Serializes the transactions that add the accounts which appear in every list."""
+    """Serializes the transactions that add the accounts which appear in every list, or choose the primary number."""
     key = func.hashtext("offhook.telephony.built_in")
     await session.execute(select(func.pg_advisory_xact_lock(key, organization_id)))
 
@@ -83,9 +83,12 @@ async def oldest_of(session: AsyncSession, organization_id: int, provider: str) 
 
 
 async def find_managed(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
+    """Returns the organization's row for the platform's own account."""
     found = await session.execute(
         select(TelephonyConfiguration).where(
-            TelephonyConfiguration.organization_id == organization_id, TelephonyConfiguration.is_managed
+            TelephonyConfiguration.organization_id == organization_id,
+            TelephonyConfiguration.is_managed,
+            TelephonyConfiguration.parent_reference.is_(None),
         )
     )
     return found.scalar_one_or_none()

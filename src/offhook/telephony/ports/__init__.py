@@ -55,6 +55,8 @@ from offhook.telephony.ports.numbers import (
     NumberCatalog,
     NumberLookup,
     NumberRouting,
+    SubAccount,
+    SubAccountManager,
 )
 from offhook.telephony.ports.webhooks import (
     CallAnswerer,
@@ -119,6 +121,8 @@ __all__ = [
     "StatusParser",
     "StatusUpdate",
     "StreamEnded",
+    "SubAccount",
+    "SubAccountManager",
     "TransferLeg",
     "TransferLegs",
     "TransferOrder",

@@ -14,7 +14,14 @@ from offhook.telephony.ports.calls import (
     TransferLegs,
 )
 from offhook.telephony.ports.media import MediaWire
-from offhook.telephony.ports.numbers import AccountCheck, ConfigSpec, NumberCatalog, NumberLookup, NumberRouting
+from offhook.telephony.ports.numbers import (
+    AccountCheck,
+    ConfigSpec,
+    NumberCatalog,
+    NumberLookup,
+    NumberRouting,
+    SubAccountManager,
+)
 from offhook.telephony.ports.webhooks import CallAnswerer, FollowUp, InboundParser, StatusParser, WebhookVerifier
 
 
@@ -93,10 +100,12 @@ class NumberCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class AccountCapabilities:
-    """Describes and checks an organization's account. ``is_optional``: calls can be placed without an account."""
+    """Describes and checks an organization's account. ``is_optional``: calls can be placed without an account.
+    ``sub_accounts``: the platform's account at this carrier can have one sub-account per organization."""
 
     config: ConfigSpec | None = None
     check: AccountCheck | None = None
+    sub_accounts: SubAccountManager | None = None
     is_optional: bool = False
 
 

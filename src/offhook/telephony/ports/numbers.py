@@ -1,7 +1,7 @@
 """Interfaces of a carrier's phone numbers, and the fields of an account."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from offhook.kit.json_values import JsonObject
@@ -79,6 +79,36 @@ class AccountCheck(Protocol):
         """Checks the credentials with the carrier. Returns the fields that it completed (such as an application that
         it created, with ``inbound_url`` for its calls). Raises CarrierFailed, not retryable when the credentials are
         wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SubAccount:
+    """A sub-account at a carrier. ``reference`` is its name in webhooks, ``fields`` are the fields of an account
+    (:class:`ConfigSpec`) with its own credentials."""
+
+    reference: str
+    fields: Mapping[str, str] = field(repr=False)
+
+
+class SubAccountManager(Protocol):
+    """Manages the sub-accounts of ``parent``, one per organization. Every method raises CarrierFailed."""
+
+    async def check_parent(self, parent: CarrierAccount) -> None:
+        """Checks that this account can have sub-accounts."""
+        ...
+
+    async def find_sub_account(self, parent: CarrierAccount, name: str) -> SubAccount | None:
+        """Returns the open sub-account with exactly this name; the oldest of several."""
+        ...
+
+    async def create_sub_account(self, parent: CarrierAccount, name: str) -> SubAccount:
+        """Creates a sub-account. ``name`` has at most 64 characters. Raises CarrierFailed, with ``is_fate_unknown``
+        when it may have been created."""
+        ...
+
+    async def close_sub_account(self, parent: CarrierAccount, reference: str) -> None:
+        """Closes the sub-account; one that is already closed or gone is no error."""
         ...
 
 

@@ -118,3 +118,26 @@ export function useRetryJobs() {
     onSettled: () => queries.invalidateQueries({ queryKey: ["superuser", "failed-jobs"] }),
   });
 }
+
+/** The carrier account that organizations buy numbers with. */
+export function useManagedCarrier() {
+  return useQuery({
+    queryKey: ["superuser", "carrier"],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/managed-carrier")),
+  });
+}
+
+export function useUpdateManagedCarrier() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"ManagedCarrierUpdate">) =>
+      unwrap(api.PATCH("/api/v1/superuser/managed-carrier", { body })),
+    onSuccess: (carrier) => queries.setQueryData(["superuser", "carrier"], carrier),
+  });
+}
+
+export function useSubAccounts() {
+  return useLongList(["superuser", "sub-accounts"], (part) =>
+    unwrap(api.GET("/api/v1/superuser/managed-carrier/sub-accounts", { params: { query: part } })),
+  );
+}

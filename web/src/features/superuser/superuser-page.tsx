@@ -12,6 +12,7 @@ import { useForm } from "../../lib/ui/use-form";
 import { notifySuccess } from "../../lib/ui/notifications";
 import type { Schema } from "../../lib/api/types";
 import { useAddCredit, useImpersonate, useOrganizations } from "./api";
+import { CarrierTab } from "./carrier-tab";
 import { NodesTab } from "./nodes-tab";
 import { SignupsTab } from "./signups-tab";
 import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
@@ -79,6 +80,9 @@ function Everything() {
           <Tabs.Tab px="sm" value="signups">
             Requests
           </Tabs.Tab>
+          <Tabs.Tab px="sm" value="carrier">
+            Carrier
+          </Tabs.Tab>
           <Tabs.Tab px="sm" value="nodes">
             Processes
           </Tabs.Tab>
@@ -97,6 +101,9 @@ function Everything() {
         </Tabs.Panel>
         <Tabs.Panel value="signups">
           <SignupsTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="carrier">
+          <CarrierTab />
         </Tabs.Panel>
         <Tabs.Panel value="nodes">
           <NodesTab />

@@ -56,7 +56,7 @@ class TwilioDocuments(TwimlRunner):
 
     def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> MediaStream:
         start = {
-            "accountSid": self.twilio.account_sid,
+            "accountSid": self.twilio.account_of_call(self.call),
             "callSid": self.call.id,
             "tracks": ["inbound"],
             "customParameters": dict(parameters),
@@ -69,12 +69,12 @@ class TwilioDocuments(TwimlRunner):
             tunnels=self.owner.callback_sender.tunnels,
             fault=self.owner.chaos.for_socket(),
         )
-        stream.auth_token = self.twilio.auth_token
+        stream.auth_token = self.twilio.token_of(self.twilio.account_of_call(self.call)) or ""
         return stream
 
     def report_stream(self, stream: MediaStream, attributes: Mapping[str, str], event: str) -> None:
         form = [
-            ("AccountSid", self.twilio.account_sid),
+            ("AccountSid", self.twilio.account_of_call(self.call)),
             ("CallSid", self.call.id),
             ("StreamSid", stream.id),
             ("StreamName", attributes.get("name", stream.id)),
@@ -89,6 +89,7 @@ class TwilioDocuments(TwimlRunner):
         )
 
     def configure_child(self, child: EmulatedCall, attributes: Mapping[str, str]) -> None:
+        child.extra["account_sid"] = self.twilio.account_of_call(self.call)
         child.extra["direction"] = "outbound-dial"
         child.extra["events"] = set(attributes.get("statusCallbackEvent", "completed").split())
         child.extra["status_callback"] = self.absolute_url(attributes.get("statusCallback", ""))
@@ -112,7 +113,7 @@ class TwilioDocuments(TwimlRunner):
         form = [
             ("ConferenceSid", room.sid),
             ("FriendlyName", room.name),
-            ("AccountSid", self.twilio.account_sid),
+            ("AccountSid", self.twilio.account_of_call(self.call)),
             ("StatusCallbackEvent", event),
             ("Timestamp", format_datetime(self.owner.now())),
             ("SequenceNumber", str(self.twilio.next_sequence(room.sid))),

@@ -49,7 +49,7 @@ class _NumberRoutes:
         settings = number.settings
         return {
             "sid": number.id,
-            "account_sid": self._server.account_sid,
+            "account_sid": self._server.account_of_number(number.e164),
             "phone_number": number.e164,
             "friendly_name": settings.get("FriendlyName", number.e164),
             "voice_url": settings.get("VoiceUrl", ""),
@@ -94,14 +94,14 @@ class _NumberRoutes:
         wanted = (request.query.get("PhoneNumber") or [""])[0]
         # "+" in a query decodes as a space: Twilio takes both
         wanted = with_plus(wanted.strip())
-        found = [number for number in self._server.numbers.values() if not wanted or number.e164 == wanted]
+        found = [number for number in self._owned_in(request) if not wanted or number.e164 == wanted]
         return RestReply(200, {"incoming_phone_numbers": [self._render_number(number) for number in found], "page": 0})
 
     async def buy_number(self, request: RestRequest) -> RestReply:
         refusal = _purchase_refusal(request, self._server.numbers)
         if refusal is not None:
             return refusal
-        number = self._server.add_number(request.first_value("PhoneNumber") or "")
+        number = self._server.add_number(request.first_value("PhoneNumber") or "", AccountSid=request.parts["account"])
         self._apply_settings(number, request)
         return RestReply(201, self._render_number(number))
 
@@ -109,7 +109,12 @@ class _NumberRoutes:
         number.settings |= {name: value for name in _SETTINGS if (value := request.first_value(name)) is not None}
 
     def _by_sid(self, request: RestRequest) -> EmulatedNumber | None:
-        return next((one for one in self._server.numbers.values() if one.id == request.parts["sid"]), None)
+        return next((one for one in self._owned_in(request) if one.id == request.parts["sid"]), None)
+
+    def _owned_in(self, request: RestRequest) -> list[EmulatedNumber]:
+        """Returns the numbers of the account that the path names."""
+        account = request.parts["account"]
+        return [one for one in self._server.numbers.values() if self._server.account_of_number(one.e164) == account]
 
     async def fetch_number(self, request: RestRequest) -> RestReply:
         number = self._by_sid(request)

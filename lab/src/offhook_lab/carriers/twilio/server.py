@@ -10,11 +10,12 @@ from offhook.kit.clock import Clock
 from offhook_lab.carriers.core.callbacks import OutgoingCallback, form_callback
 from offhook_lab.carriers.core.calls import EmulatedCall, Status
 from offhook_lab.carriers.core.documents import DocumentSource, parse_number
-from offhook_lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
+from offhook_lab.carriers.core.emulator import EmulatedNumber
 from offhook_lab.carriers.core.number_formats import is_e164
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
-from offhook_lab.carriers.twilio import numbers
+from offhook_lab.carriers.twilio import accounts, numbers
+from offhook_lab.carriers.twilio.accounts import TwilioAccounts
 from offhook_lab.carriers.twilio.documents import TwilioDocuments
 from offhook_lab.carriers.twilio.signature import compute_signature
 from offhook_lab.carriers.twilio.states import SIP_CODES, status_of
@@ -35,7 +36,7 @@ def error_reply(status: int, code: int, message: str) -> RestReply:
     return RestReply(status, {"code": code, "message": message, "more_info": more, "status": status})
 
 
-class TwilioEmulator(CarrierEmulator):
+class TwilioEmulator(TwilioAccounts):
     """Emulates Twilio. Numbers' settings have Twilio's names: ``add_number("+1…", VoiceUrl="https://…",
     VoiceMethod="POST")``."""
 
@@ -43,8 +44,6 @@ class TwilioEmulator(CarrierEmulator):
 
     def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
-        self.account_sid = f"AC{secrets.token_hex(16)}"
-        self.auth_token = secrets.token_hex(16)
         self.limits.calls_per_second = 1.0
         self.forgets_calls = False
         self.conference_callbacks: dict[str, dict[str, str]] = {}
@@ -53,7 +52,7 @@ class TwilioEmulator(CarrierEmulator):
         self._sequences: dict[str, int] = {}
         self.callback_sender.user_agent = "TwilioProxy/1.1"
         base = f"/{API_VERSION}/Accounts/{{account}}"
-        self.add_route("GET", f"{base}.json", self._get_account)
+        accounts.add_routes(self, f"/{API_VERSION}")
         self.add_route("POST", f"{base}/Calls.json", self._create_call)
         self.add_route("GET", f"{base}/Calls.json", self._list_calls)
         self.add_route("GET", f"{base}/Calls/{{sid}}.json", self._fetch_call)
@@ -79,16 +78,14 @@ class TwilioEmulator(CarrierEmulator):
     # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
-        if request.basic_credentials() != (self.account_sid, self.auth_token):
+        sid, token = request.basic_credentials() or ("", "")
+        if not token or token != self.token_of(sid):
             return error_reply(401, 20003, "Authenticate")
         if not self.has_room_for_request():
             return self.rate_limited()
-        account = request.path.partition("/Accounts/")[2].partition("/")[0].removesuffix(".json")
-        return (
-            error_reply(404, 20404, "The requested resource was not found")
-            if account not in ("", self.account_sid)
-            else None
-        )
+        account = accounts.account_in_path(request.path)
+        may_act = account in ("", sid) or (sid == self.account_sid and account in self.sub_accounts)
+        return None if may_act else error_reply(404, 20404, "The requested resource was not found")
 
     def not_found_reply(self, request: RestRequest) -> RestReply:
         return error_reply(404, 20404, f"The requested resource {request.path} was not found")
@@ -103,7 +100,7 @@ class TwilioEmulator(CarrierEmulator):
         headers = {"I-Twilio-Idempotency-Token": secrets.token_hex(16)}
         if callback.forgery == "unsigned":
             return headers
-        token = secrets.token_hex(16) if callback.forgery == "forged" else self.auth_token
+        token = secrets.token_hex(16) if callback.forgery == "forged" else self.signing_token(callback)
         form = () if callback.method == "GET" else callback.form
         return {**headers, "X-Twilio-Signature": compute_signature(token, callback.url, form)}
 
@@ -112,7 +109,7 @@ class TwilioEmulator(CarrierEmulator):
     def call_fields(self, call: EmulatedCall) -> list[tuple[str, str]]:
         """Returns the call's fields in every voice webhook."""
         return [
-            ("AccountSid", self.account_sid),
+            ("AccountSid", self.account_of_call(call)),
             ("ApiVersion", API_VERSION),
             ("CallSid", call.id),
             ("CallStatus", status_of(call)),
@@ -169,12 +166,6 @@ class TwilioEmulator(CarrierEmulator):
 
     # calls
 
-    async def _get_account(self, request: RestRequest) -> RestReply:
-        return RestReply(
-            200,
-            {"sid": self.account_sid, "friendly_name": "Lab", "status": "active", "type": "Full", "auth_token": "***"},
-        )
-
     async def _create_call(self, request: RestRequest) -> RestReply:
         to, sender = request.first_value("To") or "", request.first_value("From") or ""
         if not is_e164(to):
@@ -189,7 +180,7 @@ class TwilioEmulator(CarrierEmulator):
                 if sender
                 else error_reply(400, 21213, "No 'From'")
             )
-        if sender not in self.numbers:
+        if sender not in self.numbers or self.account_of_number(sender) != request.parts["account"]:
             return error_reply(
                 400, 21210, f"The source phone number provided, {sender}, is not yet verified for your account."
             )
@@ -260,7 +251,7 @@ class TwilioEmulator(CarrierEmulator):
     async def _report_machine(self, call: EmulatedCall, request: RestRequest, mode: str) -> None:
         await self._detect_machine(call, mode)
         form = [
-            ("AccountSid", self.account_sid),
+            ("AccountSid", self.account_of_call(call)),
             ("CallSid", call.id),
             ("AnsweredBy", call.extra["answered_by"]),
             ("MachineDetectionDuration", str(round(call.plan.verdict_s * 1000))),
@@ -275,7 +266,7 @@ class TwilioEmulator(CarrierEmulator):
         is_rated = ended is not None and (self.now() - ended).total_seconds() >= 1 and call.duration_s
         return {
             "sid": call.id,
-            "account_sid": self.account_sid,
+            "account_sid": self.account_of_call(call),
             "api_version": API_VERSION,
             "status": status_of(call),
             "to": call.to_number,
@@ -290,14 +281,14 @@ class TwilioEmulator(CarrierEmulator):
             "price": f"-{0.0085 * -(-call.duration_s // 60):.5f}" if is_rated else None,
             "price_unit": "USD",
             "date_created": format_datetime(call.created_at),
-            "uri": f"/{API_VERSION}/Accounts/{self.account_sid}/Calls/{call.id}.json",
+            "uri": f"/{API_VERSION}/Accounts/{self.account_of_call(call)}/Calls/{call.id}.json",
         }
 
     async def _list_calls(self, request: RestRequest) -> RestReply:
         wanted = {name: request.query[name][0] for name in ("To", "From", "Status") if name in request.query}
         found = [
             call
-            for call in reversed(self.calls)
+            for call in reversed(self.calls_in(request))
             if wanted.get("To", call.to_number) == call.to_number
             and wanted.get("From", call.from_number) == call.from_number
             and wanted.get("Status", status_of(call)) == status_of(call)
@@ -305,13 +296,13 @@ class TwilioEmulator(CarrierEmulator):
         return RestReply(200, {"calls": [self.render_call(call) for call in found], "page": 0, "page_size": 50})
 
     async def _fetch_call(self, request: RestRequest) -> RestReply:
-        call = self.find_call(request.parts["sid"])
+        call = self.find_call_in(request)
         return RestReply(200, self.render_call(call)) if call is not None else self.not_found_reply(request)
 
     async def _update_call(self, request: RestRequest) -> RestReply:
         """Hangs up or redirects. An ended call's record stays, so that it answers 21220 to both, as clients in the
         field report; ``forgets_calls`` makes it a 404, which Twilio documents for calls that no longer exist."""
-        call = self.find_call(request.parts["sid"])
+        call = self.find_call_in(request)
         if call is None or (call.is_over and self.forgets_calls):
             return self.not_found_reply(request)
         status, source = request.first_value("Status"), self._read_source(request)

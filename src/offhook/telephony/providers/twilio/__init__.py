@@ -15,6 +15,7 @@ from offhook.telephony.providers.twilio.calls import TwilioCalls
 from offhook.telephony.providers.twilio.config import CONFIG
 from offhook.telephony.providers.twilio.numbers import TwilioNumbers
 from offhook.telephony.providers.twilio.signature import TwilioVerifier
+from offhook.telephony.providers.twilio.sub_accounts import TwilioSubAccounts
 from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
@@ -52,5 +53,6 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         account=AccountCapabilities(
             config=CONFIG,
             check=numbers,
+            sub_accounts=TwilioSubAccounts(http),
         ),
     )

@@ -15,6 +15,7 @@ from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "twilio"
 _REST: Final = "https://api.twilio.com/2010-04-01"
+ACCOUNTS: Final = f"{_REST}/Accounts"
 LOOKUPS: Final = "https://lookups.twilio.com/v2/PhoneNumbers"
 GONE: Final = 404
 # Twilio's error when a finished call is ended again.
@@ -56,7 +57,7 @@ class TwilioApi:
         """Sends a request to ``path`` below the account, or to a whole URL. With ``may_be_gone``, a finished call is a
         valid response. Raises CarrierFailed."""
         sid = require_setting(account, "account_sid")
-        url = path if path.startswith("https:") else f"{_REST}/Accounts/{quote(sid, safe='')}{path}"
+        url = path if path.startswith("https:") else f"{ACCOUNTS}/{quote(sid, safe='')}{path}"
         request = CarrierRequest(
             method,
             self._http.resolve_url(NAME, url),
