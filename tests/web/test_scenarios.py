@@ -214,3 +214,31 @@ def test_a_scenario_that_fails_with_sound_is_heard_from_its_turn(page: Page, age
     looks_right(page, "heard")
     recording.get_by_role("button", name="Play").click()
     page.wait_for_function("began => document.querySelector('audio').currentTime > began + 0.5", arg=began_s)
+
+
+def test_publishing_shows_what_calls_with_sound_are_against(page: Page, agent: int) -> None:
+    ask(page, "POST", f"/workflow/{agent}/publish", {})
+    ask(page, "PUT", f"/workflow/{agent}/publish-gate", {"is_required": True, "with_sound": True})
+    rash = {
+        "turn_stop_strategy": "silence",
+        "turn_stop_silence_secs": 0.2,
+        "turn_start_strategy": "never",
+        "vad_configuration": {"stop_seconds": 0.1},
+    }
+    ask(page, "PUT", f"/workflow/{agent}", {"workflow_configurations": rash})
+    says = "I would like, hmm, to answer, because I have a lot of time for that today."
+    hesitates = {"name": "hesitates", "caller": {"turns": [says], "manner": {"hesitates": 1}}}
+    ask(page, "PUT", f"/workflow/{agent}/scenarios/hesitates", {**hesitates, "expect": {"never_says": ["refund"]}})
+    page.goto(f"/agents/{agent}")
+    page.reload()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("They have not been run with sound with this draft.", exact=False)).to_be_visible()
+    looks_right_everywhere(page, "gate-untested")
+    dialog.get_by_role("button", name="Run scenarios now").click()
+    heard = dialog.get_by_role("table", name="What was heard")
+    expect(heard.get_by_role("row", name=re.compile(r"Average answer time \d.* \d"))).to_be_visible(timeout=SLOW_MS * 2)
+    expect(dialog.get_by_role("listitem").filter(has_text="the agent talks over the caller")).to_be_visible()
+    looks_right_everywhere(page, "gate-heard")
+    dialog.get_by_text("Publish anyway").click()
+    looks_right_everywhere(page, "gate-override")

@@ -24,14 +24,19 @@ def verdict_lines(verdict: GateVerdict) -> Iterator[str]:
     if verdict.has_passed:
         yield f"{suite.agent}: nothing is against publishing, hash {suite.hash[:16]}"
     else:
-        yield f"{suite.agent}: {len(verdict.reasons)} reasons not to publish, hash {suite.hash[:16]}"
+        reasons = _count(len(verdict.reasons), "reason")
+        yield f"{suite.agent}: {reasons} not to publish, hash {suite.hash[:16]}"
 
 
 def _sound_line(heard: HeardSuite) -> str:
     found = heard.as_json()
     times = f"after {found['mean_answer_ms']} ms on average, {found['max_answer_ms']} ms at most"
-    answers = f"{found['answers']} answers {times}" if found["answers"] else "no answers"
-    return f"{answers}; talked over the caller {found['talk_overs']} times"
+    answers = f"{_count(len(heard.answers_ms), 'answer')} {times}" if heard.answers_ms else "no answers"
+    return f"{answers}; talked over the caller {_count(sum(heard.talk_overs.values()), 'time')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _line_of(reason: GateReason) -> str:

@@ -93,5 +93,6 @@ def find_more_talk_overs(draft: HeardSuite, published: HeardSuite) -> Iterator[G
         before = published.talk_overs.get(scenario)
         if before is not None and now > before:
             title = draft.titles[scenario]
-            message = f"{title}: the agent talks over the caller in {now} turns; in the published version in {before}"
+            turns = "1 turn" if now == 1 else f"{now} turns"
+            message = f"{title}: the agent talks over the caller in {turns}; in the published version in {before}"
             yield GateReason("talks_over_callers", message, scenario=scenario)
