@@ -15,6 +15,7 @@ PROVIDER_PACKAGES: Final = (
     "openai_realtime",
     "gemini_live",
     "xai_voice",
+    "nova_sonic",
     "anthropic",
     "google",
     "elevenlabs",

@@ -255,11 +255,13 @@ class SpeechCapabilities:
 
     ``can_edit``: entries can be cut, deleted and inserted; if not, a session that differs from our history is replaced.
     ``max_session_s``: its limit of a session, None without. ``min_commit_s``: the shortest audio of a caller's turn.
+    ``takes_notes``: texts that are no turn of the caller can be added during a session.
     """
 
     can_edit: bool
     max_session_s: float | None
     min_commit_s: float = 0.0
+    takes_notes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,10 @@ class SpeechSession(Protocol):
     @property
     def is_expiring(self) -> bool:
         """Returns whether the vendor has announced that it will close the session."""
+
+    def accepts_step(self, instructions: str, tools: Sequence[ToolSpec]) -> bool:
+        """Returns whether the next responses can work with these; if not, another session begins with them."""
+        ...
 
     def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
         """Sets what the next responses work with; sends nothing when nothing has changed."""

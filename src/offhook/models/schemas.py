@@ -67,9 +67,13 @@ class SttService(_ServiceBase):
 
 
 class RealtimeService(_ServiceBase):
-    """A model that hears the caller and speaks itself; ``llm``, ``tts`` and ``stt`` do the rest, and take over from it."""
+    """A model that hears the caller and speaks itself; ``llm``, ``tts`` and ``stt`` do the rest, and take over from it.
+
+    Amazon's has a key in two parts: ``access_key_id``, and its secret as ``api_key``; ``region`` is where it runs."""
 
     voice_id: Name | None = None
+    access_key_id: Annotated[str, Field(max_length=128, pattern=r"^\w*$")] | None = None
+    region: Annotated[str, Field(max_length=32, pattern=r"^([a-z]{2}(-[a-z]+)+-[0-9]{1,2})?$")] | None = None
 
 
 class EmbeddingsService(_ServiceBase):
@@ -237,7 +241,9 @@ class VoiceResponse(BaseModel):
 
 
 class ProviderResponse(BaseModel):
-    """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted."""
+    """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted.
+
+    ``needs_access_key_id``: the key has two parts, ``access_key_id`` and its secret as ``api_key``."""
 
     provider: str
     title: str
@@ -249,6 +255,8 @@ class ProviderResponse(BaseModel):
     needs_key: bool
     takes_base_url: bool
     takes_any_model: bool
+    needs_access_key_id: bool
+    regions: list[str]
 
 
 class LocalServerResponse(BaseModel):

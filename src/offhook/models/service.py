@@ -129,6 +129,10 @@ class ModelConfigurationStore:
         require_offered(vendor, choice)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:
             raise KeyMissing(f"{vendor.title} requires an API key.", field=f"models.{choice.kind}.api_key")
+        if vendor.needs_access_key_id and choice.api_key and not choice.access_key_id:
+            raise KeyMissing(
+                f"{vendor.title} requires the ID of the access key.", field=f"models.{choice.kind}.access_key_id"
+            )
 
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None

@@ -47,6 +47,8 @@ class ModelChoice:
     Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` means that the
     operator set the address, so it may be private. ``language`` is a locale tag such as ``en-US``;
     ``languages`` are those that the call's agent speaks, when there are several: a recognizer that can, hears them all.
+    ``access_key_id`` names the key (``api_key`` is its secret) at a vendor whose keys have two parts, and ``region`` is
+    where the vendor runs the model; both are empty at others.
     """
 
     kind: Kind
@@ -61,6 +63,8 @@ class ModelChoice:
     speed: float = 1.0
     language: str = "en-US"
     languages: tuple[str, ...] = ()
+    access_key_id: str = ""
+    region: str = ""
 
     @property
     def is_guarded(self) -> bool:
@@ -81,7 +85,8 @@ class ModelVendor(Generic[Port_co]):
     listed ones (e.g. cloned ones). ``speeds`` None: speed cannot be set. ``takes_any_model``: at another ``base_url``
     any model name is accepted. ``list_offers`` is for a vendor whose models come and go: it returns the vendor with
     those of now, possibly none; a choice of one that is gone stays valid, and its port says what is missing.
-    ``key_provider`` is another provider of the same vendor, whose key works here too.
+    ``key_provider`` is another provider of the same vendor, whose key works here too. ``needs_access_key_id``: a key is a
+    secret and its name; ``regions``: those to choose from, its default first.
     """
 
     kind: Kind
@@ -99,6 +104,8 @@ class ModelVendor(Generic[Port_co]):
     takes_base_url: bool = True
     takes_any_model: bool = False
     key_provider: str = ""
+    needs_access_key_id: bool = False
+    regions: tuple[str, ...] = ()
     list_offers: "Callable[[ModelVendor[Port_co]], ModelVendor[Port_co]] | None" = None
     warm: Callable[[], Awaitable[None]] = _do_nothing
     close: Callable[[], Awaitable[None]] = _do_nothing

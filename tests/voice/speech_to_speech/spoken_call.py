@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -11,6 +11,7 @@ import numpy as np
 
 from offhook.models.providers.gemini_live.model import GeminiLiveModel
 from offhook.models.providers.gemini_live.wire import SPEAK_NOTE
+from offhook.models.providers.nova_sonic.model import NovaSonicModel
 from offhook.models.providers.openai_realtime.dialect import OpenAiRealtimeDialect
 from offhook.models.providers.xai_voice.dialect import XaiVoiceDialect
 from offhook.models.speech.realtime_events.model import RealtimeEventsModel
@@ -18,6 +19,7 @@ from offhook.models.vendors import ModelChoice
 from offhook.voice import events
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook_lab.speech.gemini_live import GeminiLiveServer
+from offhook_lab.speech.nova_sonic import ACCESS_KEY_ID, NovaSonicServer
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.realtime_session import RealtimeEventsServer
@@ -141,6 +143,7 @@ class VendorKind:
     server: Callable[..., Any]
     port: Callable[[ModelChoice], Any]
     spoken_unit: str = "audio_output_tokens"
+    access_key_id: str = ""
 
     @asynccontextmanager
     async def open(self, *answers: ModelAnswer, model: str = "", key: str = "lab-key") -> AsyncIterator[Vendor]:
@@ -148,7 +151,7 @@ class VendorKind:
         async with self.server(answers_in_turn(*script), LEXICON).running() as server:
             name, url = model or self.model, server.base_url
             choice = ModelChoice("realtime", self.provider, name, key, url, is_own_network=True, voice_id=self.voice)
-            yield Vendor(server, self.port(choice))
+            yield Vendor(server, self.port(replace(choice, access_key_id=self.access_key_id)))
 
 
 OpenVendor = Callable[..., AbstractAsyncContextManager[Vendor]]
@@ -168,7 +171,15 @@ XAI = VendorKind(
     partial(RealtimeEventsModel, XaiVoiceDialect()),
     spoken_unit="seconds",
 )
-VENDORS = (OPENAI, GEMINI, XAI)
+NOVA = VendorKind(
+    "nova_sonic",
+    "amazon.nova-2-sonic-v1:0",
+    "tiffany",
+    NovaSonicServer,
+    NovaSonicModel,
+    access_key_id=ACCESS_KEY_ID,
+)
+VENDORS = (OPENAI, GEMINI, XAI, NOVA)
 
 
 def on_a_line(scenario: Callable[[], Any]) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from offhook.kit.audio import Samples
 from offhook_lab.speech.gemini_live import GeminiLiveServer
+from offhook_lab.speech.nova_sonic import NovaSonicServer
 from offhook_lab.speech.openai_audio import OpenAiAudioServer
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
@@ -58,6 +59,7 @@ async def every_server(
         ("realtime openai", OpenAiVoiceModelServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("realtime gemini", GeminiLiveServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("realtime xai", XaiVoiceServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
+        ("realtime nova sonic", NovaSonicServer(answers_in_turn(*map(ModelAnswer, DEFAULT_ANSWERS)))),
         ("stt openai (whisper-1, local servers)", OpenAiAudioServer(script=script)),
     ]
     async with AsyncExitStack() as stack:

@@ -14,6 +14,7 @@ from offhook.models.vendors import KINDS, AnyVendor, Kind, ModelChoice
 from offhook.settings import Settings
 
 # gpt-4.1-2025-04-14, claude-haiku-4-5-20251001: dated snapshots of a listed model.
+_REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}")
 _EDITION_SUFFIX: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _MAX_LANGUAGE_CHARS: Final = 200
 Services = Mapping[str, Any]
@@ -202,7 +203,14 @@ def _apply_realtime_options(vendor: AnyVendor, service: Mapping[str, Any], choic
         raise UnknownModel(
             "models.realtime.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
         )
-    return replace(choice, voice_id=voice)
+    choice = replace(choice, voice_id=voice)
+    if not vendor.needs_access_key_id:
+        return choice
+    region = _text_option("realtime", service, "region") or vendor.regions[0]
+    # part of the address that the key is used at
+    if _REGION.fullmatch(region) is None:
+        raise UnknownModel("models.realtime.region", f"{region!r:.80} is no region such as {vendor.regions[0]}.")
+    return replace(choice, access_key_id=_text_option("realtime", service, "access_key_id"), region=region)
 
 
 def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:

@@ -156,6 +156,8 @@ def _describe_vendor(vendor: AnyVendor) -> dict[str, object]:
         "needs_key": vendor.needs_key,
         "takes_base_url": vendor.takes_base_url,
         "takes_any_model": vendor.takes_any_model,
+        "needs_access_key_id": vendor.needs_access_key_id,
+        "regions": list(vendor.regions),
     }
 
 

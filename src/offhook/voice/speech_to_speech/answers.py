@@ -150,7 +150,7 @@ class SpeechToSpeechAnswers:
     ) -> AsyncGenerator[SpokenPiece | ToolCalled, None]:
         try:
             async with asyncio.timeout(STALL_S):
-                session = await self._live.take_session(request.messages[1:])
+                session = await self._live.take_session(request)
         except TimeoutError:
             raise self._stall_error() from None
         mirror = self._live.mirror

@@ -39,17 +39,21 @@ class ConversationMirror:
         self._session = session
         self._entries: list[_Entry] = []
 
-    def can_append(self, history: Sequence[LlmMessage]) -> bool:
-        """Returns whether the session has what this history begins with, word for word, and waits for what follows."""
+    def can_append(self, history: Sequence[LlmMessage], *, takes_notes: bool = True) -> bool:
+        """Returns whether the session has what this history begins with, word for word, and waits for what follows.
+
+        ``takes_notes``: whether more than one turn of the caller may follow.
+        """
         if len(history) < len(self._entries):
             return False
         if not all(entry.message_equals(message) for entry, message in zip(self._entries, history, strict=False)):
             return False
         last = self._entries[-1] if self._entries else None
-        if last is None or not last.is_spoken or not last.message.tool_calls:
-            return True
-        # A session that waits for the results of its calls takes nothing else.
         new = history[len(self._entries) :]
+        if last is None or not last.is_spoken or not last.message.tool_calls:
+            is_turn = len(new) <= 1 and all(message.role == "user" for message in new)
+            return takes_notes or is_turn or not self._entries
+        # A session that waits for the results of its calls takes nothing else.
         return [message.tool_call_id for message in new] == [call.id for call in last.message.tool_calls]
 
     def match_history(self, history: Sequence[LlmMessage], audio: CallerAudio) -> None:

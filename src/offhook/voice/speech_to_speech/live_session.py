@@ -1,10 +1,10 @@
 """The vendor's session of one call: opened, replaced before its limit or when it is lost, with the same conversation."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
-from offhook.models.ports import LlmMessage, ModelError, SessionReports, SpeechSession, SpeechToSpeech
+from offhook.models.ports import LlmRequest, ModelError, SessionReports, SpeechSession, SpeechToSpeech
 from offhook.models.speech.formats import SessionFormats
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.speech_to_speech.caller_audio import CallerAudio
@@ -57,11 +57,11 @@ class LiveSession:
         self._rotate_at = self._time()
         self.replace_if_due()
 
-    async def take_session(self, history: Sequence[LlmMessage]) -> SpeechSession:
-        """Returns the session to speak with, which can go on with this history. Called between responses: a replacement
+    async def take_session(self, request: LlmRequest) -> SpeechSession:
+        """Returns the session to speak with, which can go on with this request. Called between responses: a replacement
         takes over here. Raises ModelError."""
         self.replace_if_due()
-        session = self._session if self._can_go_on(history) else None
+        session = self._session if self._can_go_on(request) else None
         if session is not None and (self._next is None or not self._next.done()):
             return session
         self.open_soon()
@@ -81,10 +81,14 @@ class LiveSession:
         self._adopt_session(opened)
         return opened
 
-    def _can_go_on(self, history: Sequence[LlmMessage]) -> bool:
+    def _can_go_on(self, request: LlmRequest) -> bool:
         if self._session is None or not self._session.is_open or self.mirror is None:
             return False
-        return self._model.capabilities.can_edit or self.mirror.can_append(history)
+        system, *history = request.messages
+        if not self._session.accepts_step(system.content, request.tools):
+            return False
+        can = self._model.capabilities
+        return can.can_edit or self.mirror.can_append(history, takes_notes=can.takes_notes)
 
     def _adopt_session(self, opened: SpeechSession) -> None:
         has_replaced = self._session is not None

@@ -20,6 +20,7 @@ const PROVIDERS: Partial<Record<string, string>> = {
   gemini_live: "Gemini Live",
   google: "Google",
   groq: "Groq",
+  nova_sonic: "Amazon Nova Sonic",
   openai: "OpenAI",
   openai_realtime: "OpenAI Realtime",
   plivo: "Plivo",

@@ -74,6 +74,9 @@ class GeminiSpeechSession:
         if self._socket is not None:
             self._socket.send(message)
 
+    def accepts_step(self, instructions: str, tools: Sequence[ToolSpec]) -> bool:
+        return True
+
     def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
         if self._step != (instructions, list(tools)):
             self._step = (instructions, list(tools))

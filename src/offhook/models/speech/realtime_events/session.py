@@ -102,6 +102,9 @@ class RealtimeSpeechSession:
         self._send_text(encode_event(kind, event_id, fields))
         return event_id
 
+    def accepts_step(self, instructions: str, tools: Sequence[ToolSpec]) -> bool:
+        return True
+
     def set_step(self, instructions: str, tools: Sequence[ToolSpec]) -> None:
         if self._step != (instructions, list(tools)):
             self._step = (instructions, list(tools))

@@ -17,7 +17,7 @@ export const KIND_TITLES: Record<AnyKind, string> = {
 
 /** One service as it is stored: what is left out is its vendor's default. A key comes back as its mask. */
 export type Service = { provider: string } & Partial<
-  Record<"model" | "api_key" | "base_url" | "voice_id" | "language", string>
+  Record<"model" | "api_key" | "base_url" | "voice_id" | "language" | "access_key_id" | "region", string>
 > &
   Partial<Record<"temperature" | "max_tokens" | "speed", number>>;
 
@@ -65,6 +65,7 @@ export function useCheckModels() {
 
 /** What the fields of a service are called where they are filled in. */
 export const SERVICE_LABELS = {
+  access_key_id: "Access key ID",
   api_key: "API key",
   base_url: "Base URL",
   max_tokens: "Max output tokens",

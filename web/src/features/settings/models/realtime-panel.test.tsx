@@ -18,6 +18,15 @@ const SPOKEN = [
     voices: [{ id: "Kore", title: "Kore" }],
     needs_key: true,
   },
+  {
+    ...VENDOR,
+    provider: "nova_sonic",
+    title: "Amazon Nova Sonic",
+    voices: [],
+    needs_key: true,
+    needs_access_key_id: true,
+    regions: ["us-east-1"],
+  },
 ];
 
 /** The section with these stored services, and the panel of the speech-to-speech model in it. */
@@ -87,4 +96,11 @@ it("shows a member what is in use, and nothing to change", async () => {
   const { panel } = await renderPanel({ realtime: { provider: "gemini_live" } }, "member");
   expect(panel.getByRole("combobox", { name: /^Vendor/ })).toHaveProperty("disabled", true);
   expect(panel.queryByRole("button", { name: /speech-to-speech/ })).toBeNull();
+});
+
+it("asks for both parts of a key and for the region where a vendor has them", async () => {
+  const { panel } = await renderPanel({ realtime: { provider: "nova_sonic", access_key_id: "AKIA1" } });
+  expect(panel.getByLabelText(/^Access key ID/)).toHaveProperty("value", "AKIA1");
+  expect(panel.getByLabelText(/^Secret access key/)).toBeTruthy();
+  expect(panel.getByRole("combobox", { name: "Region" })).toHaveProperty("placeholder", "us-east-1");
 });

@@ -112,9 +112,29 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           />
         </>
       )}
+      {vendor?.needs_access_key_id && (
+        <>
+          <Autocomplete
+            label="Region"
+            placeholder={vendor.regions[0] ?? ""}
+            data={vendor.regions}
+            value={service.region ?? ""}
+            onChange={(value) => set("region", value)}
+            {...common("region")}
+          />
+          <TextInput
+            label="Access key ID"
+            placeholder="AKIA…"
+            autoComplete="off"
+            value={service.access_key_id ?? ""}
+            onChange={(event) => set("access_key_id", event.currentTarget.value)}
+            {...common("access_key_id")}
+          />
+        </>
+      )}
       {(vendor?.needs_key || service.api_key !== undefined) && (
         <Password
-          label="API key"
+          label={vendor?.needs_access_key_id ? "Secret access key" : "API key"}
           description={keyHint(kind, service.api_key)}
           autoComplete="off"
           value={service.api_key ?? ""}
