@@ -9966,16 +9966,22 @@ export interface components {
         /**
          * ProviderResponse
          * @description What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted.
+         *
+         *     ``needs_access_key_id``: the key has two parts, ``access_key_id`` and its secret as ``api_key``.
          */
         ProviderResponse: {
             /** Languages */
             languages: string[];
             /** Models */
             models: components["schemas"]["ModelResponse"][];
+            /** Needs Access Key Id */
+            needs_access_key_id: boolean;
             /** Needs Key */
             needs_key: boolean;
             /** Provider */
             provider: string;
+            /** Regions */
+            regions: string[];
             /** Speed Range */
             speed_range: [
                 number,
@@ -10255,8 +10261,12 @@ export interface components {
         /**
          * RealtimeService
          * @description A model that hears the caller and speaks itself; ``llm``, ``tts`` and ``stt`` do the rest, and take over from it.
+         *
+         *     Amazon's has a key in two parts: ``access_key_id``, and its secret as ``api_key``; ``region`` is where it runs.
          */
         RealtimeService: {
+            /** Access Key Id */
+            access_key_id?: string | null;
             /** Api Key */
             api_key?: string | null;
             /** Base Url */
@@ -10265,6 +10275,8 @@ export interface components {
             model?: string | null;
             /** Provider */
             provider: string;
+            /** Region */
+            region?: string | null;
             /** Voice Id */
             voice_id?: string | null;
         };
