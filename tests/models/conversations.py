@@ -27,7 +27,7 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "conversations"
 BLIND_FOLDER: Final = Path(__file__).parents[1] / "data" / "blind_conversations"
 # Written blind as well, by somebody whose callers speak in figures ("kicking the tires").
 FIGURATIVE_FOLDER: Final = Path(__file__).parents[1] / "data" / "figurative_conversations"
-# By four more who knew only the demo agents' graphs and documents, 50 each for each agent.
+# By five more who knew only the demo agents' graphs and documents, 50 each for each agent.
 HELD_OUT_FOLDER: Final = Path(__file__).parents[1] / "data" / "held_out_conversations"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}

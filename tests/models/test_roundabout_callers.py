@@ -54,3 +54,59 @@ async def test_what_was_understood_is_said_again(llm: BuiltinLlm) -> None:
 async def test_who_gives_up_has_confirmed_nothing(llm: BuiltinLlm) -> None:
     said = ("I want an appointment for Monday at eleven", "I've been in before", "Forget it, I'll call some other time")
     assert "is_confirmed" not in (await hold_conversation("appointment_booking", said, llm)).values
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("Six six one, um, hold on, I can't see without my glasses, okay, nine.", "6619"),
+        ("Nine nine, let me turn the light on, zero five.", "9905"),
+        ("Four two seven, no wait, four two eight one.", "4281"),
+        ("I misread it, the first one should be a five. Five two seven two.", "5272"),
+    ],
+)
+async def test_an_aside_is_no_part_of_a_number(llm: BuiltinLlm, said: str, number: str) -> None:
+    outcome = await hold_conversation("order_status", ("Where is my order?", said), llm)
+    assert outcome.values["order_number"] == number
+
+
+@pytest.mark.parametrize(
+    "asked", ["Was that nine or eleven?", "Sorry, did you say two?", "The line broke up. Did you mean nine, or four?"]
+)
+async def test_a_question_back_sets_no_value(llm: BuiltinLlm, asked: str) -> None:
+    outcome = await hold_conversation("appointment_booking", ("Book a checkup.", "Tuesday.", asked), llm)
+    assert "time" not in outcome.values
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I want to sleep on it.",
+        "Don't book it yet, I have to ask my boss.",
+        "Don't put it in quite yet, I need to talk to my wife.",
+    ],
+)
+async def test_who_decides_later_has_confirmed_nothing(llm: BuiltinLlm, said: str) -> None:
+    turns = ("Book a checkup.", "Tuesday at nine.", "Yes, I've been there.", said)
+    assert (await hold_conversation("appointment_booking", turns, llm)).values.get("is_confirmed") is not True
+
+
+@pytest.mark.parametrize(
+    "said", ["Well, my ride's here, gotta go.", "I've got to jump off, my kid's crying.", "Sorry, I need to run."]
+)
+async def test_who_has_to_leave_has_answered_nothing(llm: BuiltinLlm, said: str) -> None:
+    assert "topic" not in (await hold_conversation("survey", ("Sure.", "Five.", said), llm)).values
+
+
+@pytest.mark.parametrize(
+    ("slug", "asked", "wrong"),
+    [
+        ("appointment_booking", "I'm trying to get in for a cleaning.", "emergency"),
+        ("appointment_booking", "Could you put the hygienist on?", "wheelchair"),
+        ("order_status", "What would I have to pay to get something by tomorrow?", "damaged"),
+    ],
+)
+async def test_a_document_that_answers_nothing_is_not_quoted(
+    llm: BuiltinLlm, slug: str, asked: str, wrong: str
+) -> None:
+    assert wrong not in (await hold_conversation(slug, (asked,), llm)).all_replies

@@ -16,7 +16,14 @@ _MAX_SENTENCE_CHARS: Final = 300
 _MIN_SHARE: Final = 0.3
 # A sentence that answers in other words is as near as this.
 _MIN_NEARNESS: Final = 0.6
+# One that shares some words, as near as this; of those that share few, as near as that.
+_MIN_NEARNESS_OF_SHARED: Final = 0.25
+_MIN_NEARNESS_OF_FEW: Final = 0.38
+# With so many words in common, the meaning does not matter.
+_SURE_SHARE: Final = 0.6
 _NEARNESS_WEIGHT: Final = 0.6
+# Stems that any question may have.
+_SAY_NOTHING: Final = frozenset(content_stems("something anything everything nothing more much all put place"))
 # The weight of a word in the heading above a sentence, relative to a word of the sentence.
 _HEADING_WEIGHT: Final = 0.6
 
@@ -26,7 +33,7 @@ def quote_passage(heard: str, passages: Sequence[str], nearness: Callable[[str],
 
     ``nearness`` tells how near a sentence is to the question in meaning, from 0 to 1.
     """
-    words = set(content_stems(heard))
+    words = set(content_stems(heard)) - _SAY_NOTHING
     tokens = word_tokens(heard)
     is_question = bool(_ASKS.search(heard)) or (
         tokens[:1] != [] and tokens[0] in ASKING_WORDS and tokens[1:2] != ["not"]
@@ -48,10 +55,17 @@ def quote_passage(heard: str, passages: Sequence[str], nearness: Callable[[str],
         key=lambda index: (shares[index] + _NEARNESS_WEIGHT * near[index], -len(found[index][0]), -index),
         default=None,
     )
-    if best is None or (shares[best] < _MIN_SHARE and near[best] < _MIN_NEARNESS):
+    if best is None or not _is_evidence(shares[best], near[best], is_compared=any(near)):
         return None
     chosen = found[best][0]
     return chosen if chosen.endswith((".", "!", "?")) else f"{chosen.rstrip(',;:')}."
+
+
+def _is_evidence(share: float, near: float, *, is_compared: bool) -> bool:
+    """Returns True for enough words in common, or near enough in meaning; few words count only where both agree."""
+    if share >= _MIN_SHARE:
+        return share >= _SURE_SHARE or near >= _MIN_NEARNESS_OF_SHARED or not is_compared
+    return near >= (_MIN_NEARNESS if share == 0 else _MIN_NEARNESS_OF_FEW)
 
 
 def split_sentences(passage: str) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,7 @@ _DANGER: Final = re.compile(
     r"poison\w*|bleed\w*|blood(?! (?:test|work|pressure|type|sugar))|swollen|swelling|allergic reaction|anaphyla\w+|throat (?:is )?(?:closing|closed)|hit (?:my|his|her|their) head|"
     r"fell (?:down|off|from) (?:the|a|my) (?:stairs|steps|ladder|roof|window|balcony)|(?:someone|somebody|he|she|they|people) (?:is|got|are|was|were|been) (?:hurt|injured|shot)|"
     r"been shot|got shot|car (?:crash|accident|wreck)|(?:going|gone) into labor|in labor|water (?:just )?broke|"
-    r"guns?|knife|(?:with|has|have|had|holding|swinging) (?:a|an) (?:\w+ )?(?:bat|axe|machete|hammer|crowbar|weapon)|(?:banging|pounding|kicking) (?:on|at|in|down) (?:my|our|the) (?:door|window)|trying to get in(?:to)?|weapon|stabb\w*|threaten(?:s|ed|ing)?|attack(?:ed|ing)|stalk(?:ed|ing|er)|assault\w*|break(?:ing)? in(?:to)?|broke into|intruder|kidnap\w*|robbed|robbing|"
+    r"guns?|knife|(?:with|has|have|had|holding|swinging) (?:a|an) (?:\w+ )?(?:bat|axe|machete|hammer|crowbar|weapon)|(?:banging|pounding|kicking) (?:on|at|in|down) (?:my|our|the) (?:door|window)|(?:someone|somebody|he|she|they|man|men|guys?|people|stranger|burglar|person) (?:is |are |was |were |keeps? )?(?:\w+ )?trying to get in(?:to)?(?! (?:touch|contact|for|on|with|to see)\b)|weapon|stabb\w*|threaten(?:s|ed|ing)?|attack(?:ed|ing)|stalk(?:ed|ing|er)|assault\w*|break(?:ing)? in(?:to)?|broke into|intruder|kidnap\w*|robbed|robbing|"
     r"(?:hurt|hit|beat)(?:s|ing|ting)? (?:me(?! with (?:it|them|those|your)|$)|us|her|him)|(?<=\w )(?:hurt|hit|beat)(?:s|ing|ting)? me$|(?:to|will|would|gonna|could|might) (?:hurt|kill) (?:me|us|her|him|you)|(?:follow|chas)(?:s|ing) (?:me|us|her|him)|not safe|in danger|"
     r"on fire|(?:caught|catching) fire|(?:house|kitchen|building|car|room|oven|roof) is burning|(?:there is|have|got|see) (?:a )?fire|fire in (?:my|the|our)|smoke (?:\w+ )?(?:coming|in|everywhere|out)|gas leak|smell(?:s|ing|ed)? (?:of |like |the )?gas|carbon monoxide|explo(?:ded|sion)|"
     r"suicid\w*|kill (?:my|him|her) ?self|end my life|not want to (?:live|be alive|be here) ?(?:any|more)?|want to die|hurt (?:my|him|her) ?self|"
@@ -71,6 +71,18 @@ _CUES: Final = tuple(
         (
             r"\b(return\w*|send (?:it|them) back|refund\w*|money back|(?:see|get) my money)\b",
             r"\b(returns?|refund\w*|money back)\b",
+        ),
+        (
+            r"\b(?:by tomorrow|overnight|next[ -]day|same[ -]day|faster|quicker|rush(?:ed)?|expedite[ds]?|speed (?:it|that|things) up|(?:get|have|need) (?:it|them|this|something) (?:sooner|today|tomorrow))\b",
+            r"\b(?:express|overnight|next (?:business )?day|same[ -]day|rush|expedited)\b",
+        ),
+        (
+            r"\b(?:in it for (?:me|us)|rewards?|points|incentives?|compensat\w+|(?:get|win|earn) (?:paid|a (?:gift|coupon|discount|prize|voucher|reward)|anything|something|money)|gift cards? for)\b",
+            r"\b(?:rewards?|gifts? for|vouchers?|prizes?|compensat\w+|points)\b",
+        ),
+        (
+            r"\bwho (?:all |else |will |can |gets to |is going to |would )*(?:see|sees|read|reads|hear|hears|look|looks|know)\b|\b(?:confidential|anonymous|stay(?:s)? (?:private|between us)|is this private|sell (?:my|our|it))\b",
+            r"\b(?:read|seen|shared?|confidential|anonymous|private) (?:only )?(?:by|with|them)?\b",
         ),
         (r"\b(deliver\w*|shipping|postage|ship)\b", r"\b(deliver\w*|ship|shipping|postage)\b"),
     )

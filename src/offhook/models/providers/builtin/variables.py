@@ -21,10 +21,11 @@ from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.questions import FILLERS
 from offhook.models.providers.builtin.english.ratings import rating_in
-from offhook.models.providers.builtin.english.refusals import puts_off
+from offhook.models.providers.builtin.english.refusals import postpones, puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
-from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
 
@@ -149,13 +150,15 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         is_answer = count_shared_words(before, about) > 0
         if kind == "time" and is_answer and (picked := _picked_time(before, said)) is not None:
             return picked
-        stated = drop_mentions(said.standing, f"{before} {about}") if kind in ("day", "time") else said.standing
+        # "did you say two? I meant four"
+        stated = said.statement if said.is_correction and said.is_question and said.statement else said.standing
+        stated = drop_mentions(stated, f"{before} {about}") if kind in ("day", "time") else stated
         stated = drop_other_numbers(stated, about) if kind == "digits" else stated
         value = string_of(stated, kind, may_be_whole=False)
         if kind == "time" and is_answer and value is None and offered_hours(before):
             value = spoken_values.time_of_day(stated)
         if kind == "time" and not is_answer:
-            value = _remarked_time(before, said)
+            value = _remarked_time(before, said, stated)
             part = part or (spoken_values.time_of_day(said.standing, may_be_lone=False) if said.is_correction else None)
         if kind == "digits" and value is not None and len(value) < min_digits(about):
             value = None
@@ -165,13 +168,13 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
     return None
 
 
-def _remarked_time(before: str, said: CallerUtterance) -> str | None:
+def _remarked_time(before: str, said: CallerUtterance, stated: str) -> str | None:
     """Returns a clock time that nobody asked for: "nine" to "shall I book two o'clock?", "make it four instead"."""
-    words = word_tokens(said.standing)
+    words = word_tokens(stated)
     is_lone = len(words) <= 2 and spoken_values.clock_time(before) is not None
     changes = (said.is_correction or said.wants_change) and len(words) <= MAX_WORDS_OF_CHANGE
-    may_be_lone = is_lone or (changes and len(spoken_values.all_numbers(said.standing)) == 1)
-    found = spoken_values.time_of_day(said.standing, may_be_lone=may_be_lone)
+    may_be_lone = is_lone or (changes and len(spoken_values.all_numbers(stated)) == 1)
+    found = spoken_values.time_of_day(stated, may_be_lone=may_be_lone)
     return None if found is None or found.startswith("in the") else found
 
 
@@ -210,7 +213,9 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     if kind is None and lines and lines[-1][0] == "caller" and len(content_stems(lines[-1][1])) > 1:
         # what took the caller onwards answered this node's question
         answers = [lines[-1][1], *answers]
-    for index, text in enumerate(filter(None, map(_without_question, answers))):
+    if kind is None and not _without_leave(next((text for who, text in reversed(lines) if who == "caller"), "-")):
+        return None
+    for index, text in enumerate(filter(None, map(_without_leave, map(_without_question, answers)))):
         value = value_of(text, name, described, may_be_whole=index == 0)
         if value is not None:
             return value
@@ -240,6 +245,17 @@ def _without_question(text: str) -> str:
     return said.statement if said.is_question else text
 
 
+def _without_leave(text: str) -> str:
+    """Returns what a caller says before taking leave: "I've got to run, my bus is here" answers nothing."""
+    said = parse_utterance(text)
+    if not said.wants_to_stop:
+        return text
+    clauses = [clause for clause in said.standing.split(", ") if content_stems(clause)]
+    leaves = [parse_utterance(clause).wants_to_stop for clause in clauses]
+    before = clauses[: leaves.index(True)] if True in leaves else clauses
+    return ", ".join(clause for clause in before if set(content_stems(clause)) - FILLERS)
+
+
 def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, int, str]]:
     """Returns ``(words shared with the question, index of the question, answer)``, best first."""
     rated = []
@@ -260,7 +276,8 @@ def _question_in(text: str) -> str:
 
 def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
     """Extracts a yes or no to the question about it; "True when … not …" inverts the answer."""
-    if puts_off(next((text for who, text in reversed(lines) if who == "caller"), "")):
+    latest = next((text for who, text in reversed(lines) if who == "caller"), "")
+    if puts_off(latest) or (postpones(latest) and answer_polarity(latest) != "yes"):
         return None
     about = f"{name.replace('_', ' ')}. {prompt}"
     rated = _rated_answers(lines, about)
@@ -285,8 +302,9 @@ def _topic_of(question: str, about: str) -> set[str]:
 
 def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:
     is_inverted = _is_inverted(prompt, question)
-    corrected = parse_utterance(text)
-    text = corrected.standing if corrected.is_correction and polarity_of(corrected.standing) else text
+    said_in_full = parse_utterance(text)
+    is_corrected = said_in_full.is_correction and polarity_of(said_in_full.standing)
+    text = said_in_full.standing if is_corrected else said_in_full.heard
     said = set(content_stems(text))
     if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted

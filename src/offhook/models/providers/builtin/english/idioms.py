@@ -48,6 +48,11 @@ _IDIOMS: Final = tuple(
             0.7,
         ),
         (
+            r"\b(?:have|need|got) to (?:go|run|leave|hang up)(?: now)?(?: sorry)?$",
+            r"\b(later|busy|another time|no time|call ?back)\b(?!.*\bappointment)",
+            0.8,
+        ),
+        (
             (
                 r"\b((?:take|get|remove) me off|off (?:your|the) list|(?:take|get) (?:this|my) number off|lose (?:this|my) number|(?:stop|quit) (?:calling|ringing|phoning|bothering|blowing)|do not (?:call|ring|phone|contact|bother)|never call|"
                 r"unsubscribe|leave me alone|delete my|not interested|go away|piss off|get lost|no surveys?|hate (?:these|surveys?)|waste of)\b"
@@ -192,7 +197,7 @@ _IDIOMS: Final = tuple(
             0.74,
         ),
         (
-            r"\bon (?:its|it is|their|the) way\b(?! (?:home|to|out))|\b(?:did|has|have|is|are) (?:it|they|my \w+) (?:been )?(?:ship\w*|sent|left|gone out|go out)\b|\bordered\b.*\b(?:nothing|yet|ago|still|never|waiting|here)\b|\b(?:should|supposed to) (?:have )?(?:be|been|come|arrived?|gotten|got)\b.*\b(?:here|by now|already|today|yesterday|last week)\b|\bnever (?:came|arrived|showed|got (?:it|here|my))\b|\b(?:says?|said|shows?|marked)(?: as| it (?:was|is|has been))? (?:delivered|shipped|arrived)\b",
+            r"\bwhere (?:is|are) (?:my|our) (?!appointment|dentist|doctor|office|closest|nearest|lawyer|money|refund)\w+|\bon (?:its|it is|their|the) way\b(?! (?:home|to|out))|\b(?:did|has|have|is|are) (?:it|they|my \w+) (?:been )?(?:ship\w*|sent|left|gone out|go out)\b|\bordered\b.*\b(?:nothing|yet|ago|still|never|waiting|here)\b|\b(?:should|supposed to) (?:have )?(?:be|been|come|arrived?|gotten|got)\b.*\b(?:here|by now|already|today|yesterday|last week)\b|\bnever (?:came|arrived|showed|got (?:it|here|my))\b|\b(?:says?|said|shows?|marked)(?: as| it (?:was|is|has been))? (?:delivered|shipped|arrived)\b",
             r"\b(where an order|order is|status|track\w*|arrives)\b(?!.*\b(?:nothing else|something else)\b)(?!.*has heard)",
             0.72,
         ),

@@ -34,6 +34,11 @@ _PLACE: Final = re.compile(
 )
 _OUT_OF: Final = re.compile(r"\b(?:out of|of) (?:a possible )?(?:\d+|five|ten|a hundred)\b", re.IGNORECASE)
 _GIVES: Final = re.compile(r"\b(?:give (?:it|you|that|this|them)|i would say|rate it|call it|make it)\b", re.IGNORECASE)
+_TOLD: Final = re.compile(
+    r"\b(?:it (?:was|is)|would (?:give|say|rate)(?: (?:it|you|that|them|the \w+))?|give (?:it|you|them|the \w+)|rate it|call it) (?:(?:like|about|easily|definitely|clearly|a|an|solid|perfect|strong|full|at) ){0,3}"
+    r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten)\b(?: stars?)?(?= |$)(?! (?:\w+ )?(?:minutes?|hours?|nights?|days?|people|stars? hotel|oclock|am|pm|in the))|"
+    r"\b(?:\d{1,2}|one|two|three|four|five) (?:stars(?: from me| all around)?|out of (?:five|ten|\d+))\b"
+)
 _AROUND_NUMBER: Final = word_set("""like a an the so then well um uh oh er i would say said mean meant give it that is be guess think suppose no not yes yeah make
     call about maybe probably actually sorry just stars star points point""")
 _CLAUSES: Final = re.compile(
@@ -62,6 +67,11 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
         if number in scale
     }
     return found.pop() if len(found) == 1 else None
+
+
+def tells_rating(text: str) -> bool:
+    """Returns True for a rating that nobody has asked for yet: "it was a five", "four stars from me"."""
+    return _TOLD.search(" ".join(word_tokens(text))) is not None
 
 
 def drop_denied(text: str) -> str:

@@ -35,6 +35,12 @@ _ASKS_ELSE: Final = re.compile(
 _KEEPS: Final = re.compile(
     r"(?<!not )\b(?:rather|will|going to|want to|like to) (?:just )?keep (?:it|them|this|these|mine)\b"
 )
+# "Don't put it in just yet", "I've got to clear it with my boss first".
+_POSTPONES: Final = re.compile(
+    r"\bnot (?:\w+ ){0,5}(?:just |quite )?yet\b|\bhold off\b|"
+    r"\b(?:have|has|need|got|want|like|going|better) (?:got )?(?:to )?(?:clear|check|run|discuss|talk|ask|confirm|go over|sleep|think|mull)\b(?: \w+){0,4}? (?:with|by|past|to|over|about|on|first|before)\b|"
+    r"\blet me (?:check|ask|talk|sleep|think|clear|run|mull|discuss|see what|see if)\b"
+)
 _WITHHOLDS: Final = re.compile(
     r"\b(?:do not (?:want|like|care|have) to (?:say|tell|answer|talk about|go into)|(?:rather|prefer) not (?:to )?(?:say|tell|answer|talk about)|none of your (?:business|concern)|"
     r"why do you (?:ask|need|want)|(?:is|that is) (?:private|personal))\b"
@@ -56,6 +62,11 @@ def puts_off(text: str) -> bool:
     return _COMES_BACK.search(said) is not None or (
         _FORGETS.search(said) is not None and _CALLS.search(said) is not None
     )
+
+
+def postpones(text: str) -> bool:
+    """Returns True for who decides later: "not just yet", "I have to ask my boss first"."""
+    return _POSTPONES.search(" ".join(word_tokens(text))) is not None
 
 
 def declines(text: str) -> bool:

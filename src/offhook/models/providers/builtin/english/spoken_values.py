@@ -30,7 +30,7 @@ _RELATIVE: Final = ("today", "tomorrow", "tonight", "weekend")
 _DAY_PARTS: Final = ("morning", "afternoon", "evening", "noon", "midday", "midnight", "lunchtime")
 # "Two nights", "three weeks ago": an amount of something, not the number that was asked for.
 _COUNTED: Final = re.compile(
-    r"\b(?:\d{1,2}|a|one|two|three|four|five|six|seven|eight|nine|ten) "
+    r"\b(?:\d{1,2}|a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:twenty|thirty|forty|fifty)(?: five)?) "
     r"(?:more |other |whole |full )?(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of (?:us|them)|thumbs?|stars? hotel|more things?|things?|questions?|items?|pairs?)\b"
 )
 # Money, a time or a date: no digits of a number of something.

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.everyday import everyday_words
 from offhook.models.providers.builtin.english.paraphrases import plain_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS, TAG, VALUE_PATTERN, asks_question
@@ -214,7 +215,10 @@ def parse_utterance(heard: str) -> CallerUtterance:
     text = _NOTHING_DID.sub(
         "not",
         _PRONOUN_ONE.sub(
-            "", plain_words(mend_spelling(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard)))))
+            "",
+            plain_words(
+                mend_spelling(everyday_words(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard)))))
+            ),
         ),
     )
     text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
@@ -274,7 +278,7 @@ def _values_in(text: str) -> set[str]:
         kinds.add("day")
     if spoken_values.time_of_day(text, may_be_lone=False):
         kinds.add("time")
-    if spoken_values.first_number(text) is not None:
+    if spoken_values.all_numbers(text):
         kinds.add("number")
     return kinds
 

@@ -46,7 +46,7 @@ class QuotingTurn(GuardedTurn):
 
     def _say_back(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "wait, what number did you get?": what was understood is in what the agent has said since."""
-        if not phrases.asks_back(said.heard):
+        if not phrases.asks_back(said.heard) or said.is_correction:
             return None
         last = self._last_sentence()
         if len(spoken_values.all_digits(last)) >= MIN_DIGITS_BACK:

@@ -83,7 +83,12 @@ class RuleTurn(QuotingTurn):
     def _reply_on_entry(self) -> RuleReply:
         if (heard := self._latest_utterance()) is not None:
             said = parse_utterance(heard)
-            if (ahead := self._answered_ahead(said) or self._wished_ahead(said) or self._walk_again(said)) is not None:
+            if (
+                ahead := self._answered_ahead(said)
+                or self._rated_ahead(said)
+                or self._wished_ahead(said)
+                or self._walk_again(said)
+            ) is not None:
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
                 return offer
@@ -153,6 +158,7 @@ class RuleTurn(QuotingTurn):
         text = said.statement or said.standing
         return (
             self._tool_for_number(text)
+            or self._tool_for_number(said.standing)
             or self._offer_of_hours(said)
             or self._note_correction(said)
             or self._note_refusal(said)
@@ -213,10 +219,9 @@ class RuleTurn(QuotingTurn):
             # "okay, thanks, bye" of a caller who was not understood is no yes
             edges = tuple(edge for edge in edges if edge_polarity(edge) != "yes")
         at_stake = self._kinds_at_stake()
-        has_values = any(value and kind in at_stake for kind, value in self._values_said(said).items())
         changes = said.is_modified or (
             said.polarity != "no"
-            and (said.is_correction or said.wants_change or has_values)
+            and (said.is_correction or said.wants_change or self._names_new_value(said))
             and bool(at_stake)
             and any(edge_polarity(edge) == "yes" for edge in edges)
         )

@@ -57,6 +57,15 @@ class ValueTurn(ToolTurn):
             "time": spoken_values.time_of_day(text, may_be_lone=is_lone or said.wants_change or said.is_correction),
         }
 
+    def _names_new_value(self, said: CallerUtterance) -> bool:
+        """Returns True for a day or a time that is at stake and not the one that the agent has just repeated."""
+        agreed = {spoken_values.day_phrase(self._opening), spoken_values.clock_time(self._opening)}
+        agreed = set() if edge_values.names_weekdays(self._opening) else agreed
+        at_stake = self._kinds_at_stake()
+        return any(
+            value and kind in at_stake and value not in agreed for kind, value in self._values_said(said).items()
+        )
+
     def _altering_edge(self, said: CallerUtterance, edges: Sequence[EdgeHint]) -> EdgeHint | None:
         """Returns the edge to something else than was said; of one to another day and one to another time, the one for
         what the caller names.
@@ -92,7 +101,8 @@ class ValueTurn(ToolTurn):
     def _offer_of_hours(self, said: CallerUtterance) -> RuleReply | None:
         """Offers what there is, when the caller names a time that is not among those offered, or only a part of a day."""
         offered = offered_options.offered_hours(self._opening)
-        text = said.statement or said.standing
+        text = self._chosen_text(said)
+        text = text if spoken_values.time_of_day(text) else said.statement or said.standing
         if not offered or (said.polarity == "no" and not spoken_values.clock_time(text)):
             return None
         time = spoken_values.time_of_day(text, may_be_lone=len(word_tokens(text)) <= 4)

@@ -7,6 +7,7 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import arguments, edge_matching, edge_values
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english import ratings
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
@@ -47,6 +48,13 @@ class WishTurn(ValueTurn):
         if choice is None or choice.score < SURE_SCORE or edge_matching.is_closing(choice.edge):
             return None
         return None if choice.edge.tool == self._last_edge() else RuleReply(call=(choice.edge.tool, {}))
+
+    def _rated_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "sure, and it was a five" to "may I ask how it was?": the rating needs no question."""
+        if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or not ratings.tells_rating(said.heard):
+            return None
+        choice = edge_matching.choose_edge(said.statement or said.standing, self._edges)
+        return None if choice is None or not choice.is_by_value else RuleReply(call=(choice.edge.tool, {}))
 
     def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
         """Takes the edge of the last time here, when the caller has come back to correct something else."""

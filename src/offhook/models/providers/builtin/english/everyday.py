@@ -1,0 +1,172 @@
+"""Puts everyday turns of phrase into the plain words that the rules know: leaving, asking for a colleague, times. Pure."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from offhook.models.providers.builtin.english.spoken_values import WEEKDAYS
+
+_DAY: Final = rf"(?:{'|'.join(WEEKDAYS)})"
+_UNIT: Final = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|\d)"
+_PERSON: Final = (
+    r"(?:lad(?:y|ies)|guys?|gal|girl|man|woman|gentleman|fellow|person|rep|agent|nurse|hygienist|manager|people|folks)"
+)
+_NO_NAME: Final = r"(?!(?:it|me|us|him|her|them|you|that|this|these|those|they|there|everybody|everyone|nobody|my|your|what|he|she|i|we)\b)"
+_TO_ME: Final = r"(?: (?:over|along|across|off|through|out|right|back|my way|(?:on )?over|to (?:me|us|my \w+(?: \w+)?)|by (?:e-?mail|text)))*"
+_TAKEN_CARE: Final = (
+    r"(?:squared away|taken care of|took care of|straightened (?:\w+ )?out|sorted (?:\w+ )?out|sorted|fixed (?:\w+ )?up|settled|handled|resolved|"
+    r"cleared (?:\w+ )?up|worked (?:\w+ )?out|figured (?:\w+ )?out|fixed|helped(?: (?:me|us|him|her))?(?: out)?)"
+)
+_HELPER: Final = rf"(?:one of your \w+|your \w+|some(?:one|body)(?: else)?|an?other \w+|a colleague(?: of yours)?|the (?:other |last |first )?{_PERSON}(?: (?:i|who|from|that)(?: \w+){{1,5}}?)?|he|she|they)"
+_ALL_SET: Final = r"(?:[,.;]? (?:so |and )?i(?: really)? (?:don't|do not|won't) need (?:anything|any(?: more)? help|a thing)(?: else| now| any ?more)?)?"
+_WITH_NOBODY: Final = r"(?: (?:for|with) (?:me|us|it|him|her|everything|the (?:\w+ ){1,6}?\w+|one of \w+(?: \w+)?))?"
+_NOT_GOING: Final = r"(?:(?:'s|'re|'m| is| are| am) not|(?: is|are)n't|isn't|aren't) (?:gonna|going to)"
+_ANY_MORE: Final = r"(?: (?:any ?more|after all|for (?:me|us|him|her)|now|out))*"
+
+# What a caller says of the wish itself.
+_PLAIN: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), plain)
+    for pattern, plain in (
+        # a time in the words of a clock, a day in the words of a calendar
+        (r"\b(?P<part>[ap])\.\s?m\.(?=\s+[A-Z])", r"\g<part>m."),
+        (r"\b(?P<part>[ap])\.\s?m\b\.?", r"\g<part>m"),
+        (r"(?P<time>\b[ap]m|o'?clock) ones?\b", r"\g<time>"),
+        (rf"\bnot (?:this|this coming|the coming) (?P<day>{_DAY})\b[,;.!]?(?: but| no| rather| make it| let's do| how about)* (?:the (?:one |{_DAY} |week )?(?:after|following)|next(?: week| one| {_DAY})?)(?: (?:that|this|it|one|week))*(?: instead)?", r"next \g<day>"),
+        (rf"\bthe (?:following (?P<day>{_DAY})|(?P<other>{_DAY}) (?:after (?:that|this|next)|following))(?: one)?\b", r"next \g<day>\g<other>"),
+        (rf"\b(?P<who>take|pull|get) (?:me|us|him|her|them|my \w+) off(?: of)? (?:the |this |next |for )?{_DAY}(?: appointment| slot)? and (?:put|stick|move|get|squeeze|book) (?:me|us|him|her|them)(?: in| on| down)?(?: on| for| to)?", "move my appointment to"),
+        # a question back asks for what was said, and says nothing
+        (r"\b(?:did you (?:just )?(?:say|mean)|was (?:that|it)|you said) (?:an? |at |for |on )*(?P<what>[\w']+(?: [\w']+)?,? or (?:an? |at |on )*[\w']+(?: [\w']+)?)\s*\?", "what did you say?"),
+        (rf"\bdid you (?:just )?say (?:an? |at |for |on )*(?:{_UNIT}|ten|eleven|twelve|{_DAY})(?: o'?clock| [ap]m)?\s*\?", "what did you say?"),
+        (r"\bi(?:'ve| have)?(?: just| totally)? (?:misspoke|misspoken|said (?:it|that) wrong|said the wrong \w+|got (?:it|that) (?:backwards?|wrong|mixed up)|had (?:it|that) (?:backwards?|wrong|mixed up))\b[,;.!]?(?: but| because)?(?: (?:it|that)(?:'s| has| needs)?(?: got)?(?: to| should)? be)?", "I meant"),
+        # who has to leave
+        (r"\bi(?:'ve| have|'d)?(?: really| just| actually| kind of)? (?:got to|gotta|have to|need to|better|must|should)(?: really)? (?:get (?:going|moving|off (?:the phone|here|this call))|be (?:going|off)|head (?:out|off)|scoot|dash|jet|bolt|take off|hop off|jump off|catch (?:my|a|the) (?:bus|train|flight|ride|plane|cab)|(?:leave|run|go|split)(?= ?[,.!;]|$))(?: now)?", "I have to go"),
+        (r"\b(?:my|our) (?:bus|ride|train|cab|uber|taxi|flight|carpool)(?:'s| is| has)?(?: just| about to| finally)? (?:here|pull(?:ed|ing|s) (?:up|in)|leav(?:es|ing|e)|boarding|outside|coming|arriv(?:ed|ing))(?: now)?(?=[,.!;]|$)|\b(?:here comes|that's) my (?:bus|ride|train|cab|uber|stop)(?: now)?(?=[,.!;]|$)", "I have to go"),
+        # who was helped already
+        (rf"\bi(?:'ve| have|'m| am| was)?(?: already| just)*(?: got(?:ten)?| been| get| had it| had that| got it)?(?: all)? already(?: got(?:ten)?| been| had it| got it)?(?: all)? {_TAKEN_CARE}{_WITH_NOBODY}{_ALL_SET}(?=[,.!;]|$| so\b)", "no thank you, I do not need anything"),
+        (rf"\b{_HELPER}(?:'s|'ve| has| have)?(?: just)? already (?:{_TAKEN_CARE}|got (?:me|us|it|that|everything) {_TAKEN_CARE})(?: (?:it|that|me|us|everything))?{_WITH_NOBODY}{_ALL_SET}(?=[,.!;]|$| so\b)", "no thank you, I do not need anything"),
+        (rf"\b(?:it|that|everything|my \w+)(?:'s| has| is| was)?(?: all)?(?: already(?: been| got(?:ten)?)?(?: all)? {_TAKEN_CARE}|(?: been| got(?:ten)?)?(?: all)? {_TAKEN_CARE} already){_WITH_NOBODY}{_ALL_SET}(?=[,.!;]|$| so\b)", "no thank you, I do not need anything"),
+        # who wants a colleague
+        (rf"\b(?:put|get) {_NO_NAME}(?:the )?(?:\w+ ){{1,3}}?(?:on|on the (?:phone|line)|on for me)(?: for me| please)?(?= ?[,.!?;]|$)", "put somebody on"),
+        (rf"\b(?:get|catch|grab|take|lay) (?:a ?hold of|in touch with|back with|through to) {_NO_NAME}(?:[\w']+ ?){{1,9}}", "talk to a person"),
+        (rf"\b(?:talk|speak|chat|deal|be connected|get connected|reconnect|be put through)(?: again)? (?:to|with) the (?:same |other |very )*{_PERSON}\b(?: (?:i|who|that|from|you|we)(?: [\w']+){{1,6}})?", "talk to a person"),
+        (r"\b(?:get|grab|find) (?-i:[A-Z][a-z]{2,}) for (?:me|us)\b", "put somebody on"),
+        (r"\b(?:is|are) (?-i:[A-Z][a-z]{2,}) (?:there|in|around|available|working|on)(?: today| now| right now| by any chance)?\s*(?=\?|$)", "can I talk to a person"),
+        # a person who looks at something is no person to talk to
+        (r"\b(?:see|be seen by|get in (?:with|to see)|be looked at by|go see|come see) (?:some(?:one|body)|any(?:one|body)|a person)(?= (?:about|for|regarding|because|today|tomorrow|this|next|on|at (?:\d|\w+ o)|as soon|soon|before|after)\b|[,.!?;]|$)", "come in"),
+        # cannot come
+        (rf"\b(?:the |my |our |this |next |that )?(?P<day>{_DAY}){_NOT_GOING} (?:happen|work){_ANY_MORE}", r"I can't make it on \g<day>"),
+        (rf"\b(?P<who>i|we|he|she|they){_NOT_GOING} (?:be (?:there|in|able to (?:be there|come|get there))|come(?: in)?|show(?: up)?)\b(?:(?: on)?(?: this| next)? (?:{_DAY}|today|tomorrow))?", r"\g<who> can't make it"),
+        (r"\b(?P<who>i|we|he|she|they) (?:was|were)n?'?t? ?(?:supposed|meant|scheduled|booked) to (?:be (?:there|in|seen)|come(?: in)?|see you)(?: (?P<when>yesterday|today|this morning|this afternoon|last \w+|on \w+day|earlier))?\b", r"\g<who> could not make it \g<when>"),
+        (r"\b(?P<who>i|we|he|she|they)(?:'ve| have)?(?: completely| totally)? (?:missed|slept through|forgot(?: all)? about|spaced(?: on)?|blew off) (?:my|our|his|her|their|the) (?:\w+ )?(?:appointment|visit|slot|cleaning|check ?-?up)(?: (?:yesterday|today|this morning|last \w+))?", r"\g<who> could not make it"),
+        (r"\bi did(?:n't| not) make it (?:in|there|over) (?:yesterday|today|this morning|last \w+)", "I could not make it"),
+        (r"\b(?:double[- ]?check|check|confirm|make sure|verify|make certain)(?: that| if| whether)? (?:you(?:'ve| have)?|i(?:'m| am)|we(?:'re| are)|he(?:'s| is)|she(?:'s| is)|my appointment(?:'s| is))(?: still)?(?: got| have)? (?:me |us |him |her |my \w+ )?(?:down|on the (?:books|schedule)|booked|scheduled|on|in)(?: still)?(?= (?:for|at|on|there)\b|[,.!?;]|$)", "tell you that I already have an appointment"),
+        (r"(?:^|(?<=[,.!;] ))(?:(?:nah|no|yeah|well|please|just|oh|and) ?,? )*(?:go ahead and )?(?:scratch|scrap|drop|nix|ditch|axe|kill|call) (?:it|that|the (?:whole )?(?:thing|appointment|order|visit)) (?:altogether|entirely|completely|off|all together|for good)(?= ?[,.!;]|$)", "cancel it"),
+        # of what was bought
+        (r"\b(?:call off|stop|cancel|halt|pull|take back|undo) (?:what|the (?:\w+ )?(?:thing|things|stuff|\w+)(?: that)?) (?:i|we) (?:just )?(?:bought|ordered|got|purchased|placed|made|put in)\b(?: [\w ]{1,30}?)??(?: before (?:you|it|they)(?:'ve|'s| have| has)? (?:ship|sent|send|go|gone|goes|leave|left|leaves)\w*(?: (?:it|them|out|off))*)?(?=[,.!?;]|$)", "cancel my order"),
+        (r"(?:\b(?:why|how come)\b[^.?!,]*?)?\b(?:(?:two|double|three|multiple|duplicate|extra) charges|(?:charged|billed|rung up|hit)(?: \w+){0,3} (?:twice|two times|double|for two)|(?:double|twice)[- ](?:charged|billed)|(?:took|taken|take) (?:the |my |our )?money (?:out )?twice)\b[^.?!,]*\??", "I was charged twice"),
+        (r"\b(?:i|i've|i have|there are|there's|you|you've|my card|my card's|(?:was|were|am|did|have) (?:i|we|you)|was|were|am|i'm) (?:got |seeing |showing |been )?(?=i was charged twice)", ""),
+        (r"\b(?:i|we|my \w+)(?:'ve| have| had)? (?:\w+ )?(?:put(?: in| down)?|gave(?: you)?|entered|typed(?: in)?|used|left|picked|chose|ordered it to|sent it to)(?: in)? (?:my|the|our|an?) (?:old|wrong|previous|former|outdated) (?:street |home |shipping )?(?:address|apartment|place|house|zip(?: code)?|street|house number)\b(?: (?:by (?:mistake|accident)|on (?:it|there|the \w+)|when i \w+))*", "change my shipping address"),
+        (r"\b(?:send|ship|deliver|mail|redirect|reroute) (?:it|them|that|this|my \w+) to (?:my|a|our|another) (?:new|different|other|current)? ?(?:place|address|apartment|house|home)(?: instead)?", "change my shipping address"),
+        (r"\bin (?:about |like |almost |probably )?(?:a|two|ten|fifty)? ?(?:thousand|million|hundred|zillion|dozen|bunch of|couple of|few)? ?(?:tiny |little )?(?:pieces|bits|shards)\b", "broken"),
+        (r"\bwhere (?P<what>(?:my|our|the) [\w -]{2,30}?)(?:'s| is| are|'re)(?: at)?(?= ?[,.!?;]|$)", r"where is \g<what>"),
+        # clefts and roundabout asking
+        (r"\bwhat (?P<who>i|we)(?: really|'d really)? ?(?:want|need|'d like|would like|'m after|am after|'m looking for)(?: \w+)? is\b", r"\g<who> want"),
+        (r"\ball (?:that )?(?P<who>i|we|he|she|they)(?:'ve| have)? (?P<did>got|have|know|see|remember|want|found|can find|can see|was given)(?: here| left)? (?:is|are|was)\b(?! (?:that|it)\b)", r"\g<who> only \g<did>"),
+        (r"\bhow (?:do|would|can|should|might|does) (?:i|we|one|a person) (?:even )?(?:go about|get started|start)(?: on)? (?P<act>\w+ing\b[^.?!]*)\??", r"I need help \g<act>"),
+        (r"\b(?:i was |i'm |i am |just |was )*wondering if (?:you|someone|anyone|anybody) (?:could|can|might)(?: please| maybe)? (?:tell|show) (?:me|us) (?=where|when|what|how|if|whether)", ""),
+        # yes
+        (r"^\W*(?:(?:well|sure|oh|hmm|um|uh)\W+)*(?:i )?(?:do not|don't|can't|cannot|can not) (?:see|think of) (?:why|(?:a|any) reason(?: why)?)(?: (?:i|we|not))?(?: (?:could|would|should|can)(?:n't| not))?(?: to)?(?=\W*$|[,.!;])", "yes"),
+        (r"\bthere(?:'s| is) no reason (?:why )?(?:not|i (?:could|would|should)n't)\b|^\W*no reason not to\b", "yes"),
+        (r"\b(?:i )?would(?:n't| not) (?:even )?(?:hesitate|think twice)(?: (?:for )?(?:a|one|even a|about)(?: single)? (?:second|moment|minute|it|that))?(?: about (?:it|that))?(?= ?[,.!;]|$)|\b(?:without|no) (?:any |a moment's |a second's )?hesitation\b|\bin a (?:new york )?minute(?=\W*$)", "definitely"),
+        (rf"(?<!don't )(?<!not )(?<!never )\b(?:go (?:right )?ahead and |just |please )*(?:shoot|zip|fire|ship|pop|shoot me|send me|email me|text me|send|email|text) (?:it|that|one|them|the (?:\w+ )?label|a copy|the (?:link|form|details)){_TO_ME}(?=\s*(?:please|then|thanks)?\W*$|[,.!;])", "send it please"),
+        (r"\b(?P<who>i)(?:'m| am|'m just)? not (?:saying|claiming) (?:that )?(?:i|we) (?:do|would)(?:n't| not) (?P<act>want|like|need|mind|love|take)\b", r"\g<who> \g<act>"),
+        (r"\bput (?:me|us|him|her|them) down for (?:it|that|this|that one)(?= ?[,.!;]|$)", "book it please"),
+        (r"\bi already (?P<did>told|sent|recommended|tell)\b", r"I have already \g<did>"),
+        # no
+        (r"\bi(?:'d| would) (?:really |probably |definitely )?(?:think twice|have (?:my )?(?:serious )?(?:doubts|reservations)|be hesitant|think long and hard)(?: (?:about|before)(?: \w+){1,4})?(?=[,.!;]|$)", "probably not"),
+        (r"\b(?:i|we)(?:'ve)?(?: always)? (?:make|made) it a (?:rule|point|habit|policy) (?:never|not) to\b[\w ]*|\b(?:it's|that's|it is) (?:my|our|against my|against our) (?:policy|rule|principles?)(?: (?:never|not) to)?\b[\w ]*|\bas a (?:general )?rule,? i do(?:n't| not)\b[\w ]*|\bi(?:'m| am) not (?:one|the type|a big one) (?:to do|for|to take|who does) (?:these|this|surveys?|polls?)\b[\w ]*", "not interested"),
+        (r"(?:\b(?:so|and) )?\bthere(?:'s| is| was|'d be| would be) (?:really )?no (?:need|point|call)(?: (?:for|to|in) [\w ]+)?(?=[,.!;]|$)", "no thanks"),
+        (r"\b(?:i|we|he|she|they|(?:my|our) \w+)(?:'ve|'s| have| has)? already (?:printed|downloaded|made|wrote|filled|picked) (?:one|mine|ours|it|that)(?: [\w']+){0,5}?(?=[,.!;]|$| so\b)", "no thanks, I already have one"),
+        # not now
+        (r"\b(?:try|catch|get|reach|ring|buzz) me (?:again |back )?(?P<when>after|around|later|tomorrow|tonight|this (?:evening|afternoon|weekend)|next \w+|in (?:a|an|the|about)|some other|another|over the weekend|when)\b", r"call me later \g<when>"),
+        (r"\bon the clock\b", "at work"),
+        (r"^\W*i(?:'m| am| was) (?:only|just) (?:wondering|curious|asking|checking)(?=[,.!]|$)", "just asking"),
+        (r"(?<=[,.!;] )i(?:'m| am| was) (?:only|just) (?:wondering|curious|asking|checking)(?=[,.!]|$)", "just asking"),
+        (r"\b(?:he|she|they|my \w+) (?:says?|said|thinks?|gives? it) (?P<what>(?:an? )?\w+),? (?:and |so )?i(?:'d| would|'ll| will)?(?: have to| gotta| got to)? (?:go along with|agree(?: with)?|second|go with|say the same)(?: that| it| him| her)?\b", r"I would say \g<what>"),
+    )
+)  # fmt: skip
+_ALONE: Final = frozenset({"no thank you, I do not need anything", "no thanks, I already have one", "I have to go"})
+# Beside it something is still wanted.
+_WANTS: Final = re.compile(
+    r"\b(?:but|except|however|still|yet|not|n't|again|instead|wrong|want|like|love|looking|trying|hoping|can|could|how|when|where|what|why|wait)\b",
+    re.IGNORECASE,
+)
+_NEEDS_NOTHING: Final = re.compile(
+    r"\b(?:do|did|wo|am|will)(?:n't| not) (?:need|want) (?:anything|any(?: more)? help|a thing|it)(?: (?:else|now|any ?more))*|\bnot to worry\b|\bno(?:thing)? (?:need|problem)\b",
+    re.IGNORECASE,
+)
+# "Four two seven, hang on, let me find my glasses, one": the number goes on.
+_ASIDE: Final = re.compile(
+    rf"(?P<before>\b{_UNIT}(?:(?:[\s,.-]|\b(?:um|uh|er|and|then)\b)+{_UNIT})+)[\s,.;!-]+"
+    r"(?:(?:um|uh|er|oh|hang on|hold on|wait|sorry|just (?:a|one) (?:sec|second|minute|moment)|one (?:sec|second|minute|moment)|bear with me|oops)[\s,.;!-]+)*"
+    r"(?:let me|lemme|i(?:'m| am| need| have| can't| cannot|'ve)|it(?:'s| is) (?:hard|so|really|tiny|small|blurry|faded|smudged)|where(?:'s| is| are| did)|my (?:glasses|eyes)|the (?:print|light|ink|paper)|this (?:print|paper|thing)|somebody|someone)\b"
+    r"(?P<said>[^,.;!?]{0,50})[,.;!?]+\s*"
+    rf"(?:(?:um|uh|okay|ok|there|here we go|there we go|here it is|yeah|and|then|so)[\s,.;!-]+)*(?={_UNIT}\b)",
+    re.IGNORECASE,
+)
+_HAS_UNIT: Final = re.compile(rf"\b{_UNIT}\b", re.IGNORECASE)
+# "The last one's a one": tells of a digit, and gives no number.
+_TELLS_DIGIT: Final = re.compile(
+    rf"(?:^|(?<=[,.;!] ))[^,.;!?]*\b(?:first|second|third|fourth|fifth|middle|last|final|next)\b (?:(?:one|digit|number|figure|two)\b ?)?(?:'?s|is|was|should be|should've been|had to be)\b[^,.;!?]*\b{_UNIT}\b[^,.;!?]*[,.;!]\s*"
+    rf"(?=(?:[^,.;!?]*?\b){_UNIT}(?:[\s,-]+{_UNIT}){{3,}})",
+    re.IGNORECASE,
+)
+_HUNDRED: Final = re.compile(
+    r"\b(?P<hour>(?:oh |zero )?(?:one|two|three|four|five|six|seven|eight|nine)|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty(?:[ -](?:one|two|three))?|\d{2}(?=00)) ?(?:hundred|00)(?P<hours> hours?)?\b",
+    re.IGNORECASE,
+)
+_HOURS: Final = {
+    word: at
+    for at, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split()  # noqa: SIM905
+    )
+}
+# A statement in the tone of a question.
+_UPTALK: Final = re.compile(
+    r"(?:^|(?<=[.!?] ))(?P<told>(?:(?:yeah|yes|hi|hello|hey|uh|um|so|well|oh|okay),? )*i(?:'m| am| think| guess| believe| need| want|'d like| would like|'m here| was hoping| was supposed)\b"
+    r"(?![^?]*\b(?:if|whether|what|how|when|where|why|who|which|do|does|did|can|could|is|are|would you|will|okay|right|wondering|know|am i|have you|talking|speaking)\b)[^?.!]*)\?",
+    re.IGNORECASE,
+)
+
+
+def everyday_words(text: str) -> str:
+    """Returns a text with everyday turns of phrase in plain words: "I've got to run" is "I have to go"."""
+    text = _HUNDRED.sub(_spoken_hour, _drop_asides(text.replace("\u2019", "'")))
+    text = _TELLS_DIGIT.sub("", _UPTALK.sub(lambda match: f"{match['told']}.", text))
+    for pattern, plain in _PLAIN:
+        text = pattern.sub(_plainly(plain, text), text, count=1)
+    return text
+
+
+def _plainly(plain: str, text: str) -> Callable[[re.Match[str]], str]:
+    def write(match: re.Match[str]) -> str:
+        rest = _NEEDS_NOTHING.sub(" ", text[: match.start()] + text[match.end() :])
+        return match.group() if plain in _ALONE and _WANTS.search(rest) else match.expand(plain)
+
+    return write
+
+
+def _drop_asides(text: str) -> str:
+    return _ASIDE.sub(lambda match: match.group() if _HAS_UNIT.search(match["said"]) else f"{match['before']}, ", text)
+
+
+def _spoken_hour(match: re.Match[str]) -> str:
+    """Returns "2 pm" for "fourteen hundred hours"; "two hundred" without hours is an amount."""
+    words = re.split(r"[ -]", match["hour"].lower().removeprefix("oh ").removeprefix("zero "))
+    hour = sum(int(word) if word.isdigit() else _HOURS[word] for word in words)
+    is_whole = not match.string[: match.start()].strip() and re.match(
+        r" ?(?:$|[,.!?;]|if |please|works|would|on )", match.string[match.end() :]
+    )
+    if not (match["hours"] or (is_whole and hour > 12)) or not 0 < hour < 24:
+        return match.group()
+    return f"{hour - 12} pm" if hour > 12 else f"{hour} pm" if hour == 12 else f"{hour} am"
