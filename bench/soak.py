@@ -165,9 +165,13 @@ class Soak:
         return left
 
     def _count_unfinished(self) -> int:
-        answer = self.server.http.get(f"/workflow/{self.server.workflow_id}/runs", params={"page": 1, "limit": 100})
-        runs = answer.raise_for_status().json()["runs"]
-        return sum(1 for run in runs if run["ended_at"] is None)
+        left, page, pages = 0, 1, 1
+        while page <= pages:
+            path = f"/workflow/{self.server.workflow_id}/runs"
+            answer = self.server.http.get(path, params={"page": page, "limit": 100}).raise_for_status().json()
+            left += sum(1 for run in answer["runs"] if run["ended_at"] is None)
+            page, pages = page + 1, answer["total_pages"]
+        return left
 
 
 def _same(caller: Caller) -> Caller:
