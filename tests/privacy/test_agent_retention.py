@@ -119,10 +119,10 @@ async def test_a_killed_sweep_is_gone_on_with(
     old = [await talk(root, await make_run(workflow_id=agent), age_days=31) for _ in range(3)]
     await set_days(client, org, agent, runs_days=30)
     campaigns = root.get(CampaignServices).eraser
-    plays = root.get(ScenarioServices).recordings
+    plays, answers = root.get(ScenarioServices).recordings, root.get(ScenarioServices).answers.store
     eraser = DyingEraser(root.db, root.storage, root.clock)
     partitions = root.get(RunServices).partitions
-    dying = RetentionSweep(root.db, root.clock, eraser, campaigns, plays, partitions, batch=2)
+    dying = RetentionSweep(root.db, root.clock, eraser, campaigns, plays, partitions, answers, batch=2)
     for _ in range(2):
         with pytest.raises(Killed):
             await dying.sweep({})

@@ -33,9 +33,11 @@ async def set_days(client: AsyncClient, org: OrgFixture, **days: int) -> None:
 
 async def sweep(root: Root, batch: int = 2) -> None:
     eraser = root.get(CampaignServices).eraser
-    plays = root.get(ScenarioServices).recordings
-    runs = root.get(RunServices)
-    await RetentionSweep(root.db, root.clock, runs.eraser, eraser, plays, runs.partitions, batch=batch).sweep({})
+    scenarios, runs = root.get(ScenarioServices), root.get(RunServices)
+    answers = scenarios.answers.store
+    await RetentionSweep(
+        root.db, root.clock, runs.eraser, eraser, scenarios.recordings, runs.partitions, answers, batch=batch
+    ).sweep({})
 
 
 async def talk(root: Root, run: Run, *, age_days: float, is_over: bool = True) -> Run:

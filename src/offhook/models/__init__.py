@@ -58,6 +58,7 @@ def register(root: Root) -> None:
         root.db,
         lambda: root.get(BillingPolicy),  # type: ignore[type-abstract]  # replaced by the runs domain
     )
+    root.provide(OrganizationModels, source)
     root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
     root.provide(BillingPolicy, InstallationBillingPolicy())  # type: ignore[type-abstract]  # found by its port

@@ -1,18 +1,28 @@
 """The models for an organization's calls: its stored configuration below the workflow's choice."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 import structlog
 
 from offhook.kit.database.database import Database
 from offhook.models.errors import UnknownModel
-from offhook.models.ports import CallModels
+from offhook.models.ports import CallModels, Llm
 from offhook.models.prices import BillingPolicy
 from offhook.models.registry import ModelRegistry
 from offhook.models.service import ModelConfigurationStore
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLlm:
+    """A language model with how it was configured to answer."""
+
+    llm: Llm
+    temperature: float
+    max_tokens: int | None
 
 
 class OrganizationModels:
@@ -56,3 +66,14 @@ class OrganizationModels:
             return self._registry.for_call({}, stored.services)
         except UnknownModel:
             return self._registry.for_call({})
+
+    async def find_llm(
+        self, organization_id: int, configurations: Mapping[str, Any], wanted: Mapping[str, str] | None = None
+    ) -> ChosenLlm:
+        """Returns the first language model of an agent's calls, or ``wanted`` (provider and model) with the organization's
+        key; no other one takes its place. Raises UnknownModel, KeyMissing (422)."""
+        async with self._db.transaction() as session:
+            stored = await self._configurations.load_configuration(session, organization_id)
+        choice = self._registry.choose_llm(configurations, stored.services, wanted)
+        self._configurations.check_choice(choice)
+        return ChosenLlm(cast(Llm, self._registry.port_for(choice)), choice.temperature, choice.max_tokens)

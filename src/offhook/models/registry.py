@@ -69,6 +69,23 @@ class ModelRegistry:
             realtime=cast(SpeechToSpeech, self.port_for(spoken)) if spoken is not None and has_access else None,
         )
 
+    def choose_llm(
+        self,
+        configurations: Mapping[str, Any],
+        organization: Mapping[str, Any],
+        wanted: Mapping[str, str] | None = None,
+    ) -> ModelChoice:
+        """Returns the first language model of an agent's calls, in the first of its languages; ``wanted`` (provider and
+        model) takes its place. Raises UnknownModel (422)."""
+        workflow = configurations.get("models")
+        workflow = workflow if isinstance(workflow, Mapping) else {}
+        for tag, entry in agent_languages(configurations).items():
+            workflow = models_in(tag, workflow, entry)
+            break
+        if wanted is not None:
+            workflow = {**workflow, "llm": dict(wanted)}
+        return self.chooser.resolve(organization, workflow).by_kind["llm"][0]
+
     def port_for(self, choice: ModelChoice) -> AnyPort:
         """Returns the port of a choice; builds it if needed."""
         port = self._ports.get(choice)

@@ -106,7 +106,7 @@ class ModelConfigurationStore:
         """Returns ``sent`` with stored keys. Raises UnknownModel, KeyMasked, KeyMissing (422) when it is unusable."""
         services = configuration_formats.keep_keys(sent, stored)
         for choice in self.resolve_models(services).every_choice():
-            self._check_choice(choice)
+            self.check_choice(choice)
         embeddings.resolve_embedding_choice(services)
         return services
 
@@ -121,10 +121,11 @@ class ModelConfigurationStore:
         else:
             chosen = self.resolve_models(configuration_formats.keep_keys({**stored, "tts": dict(service)}, stored))
         choice = chosen.by_kind["tts"][0]
-        self._check_choice(choice)
+        self.check_choice(choice)
         return choice
 
-    def _check_choice(self, choice: ModelChoice) -> None:
+    def check_choice(self, choice: ModelChoice) -> None:
+        """Raises UnknownModel, KeyMissing (422) for a choice that its vendor would refuse."""
         vendor = self._registry.catalog.find_vendor(choice.kind, choice.provider)
         require_offered(vendor, choice)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:

@@ -26,9 +26,17 @@ def register(root: Root) -> None:
     root.provide(PrivacyServices, PrivacyServices(data, root.storage))
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
-    plays = root.get(ScenarioServices).recordings
+    scenarios = root.get(ScenarioServices)
     campaigns = root.get(CampaignServices).eraser
-    sweep = RetentionSweep(root.db, root.clock, runs.eraser, campaigns, plays, runs.partitions)
+    sweep = RetentionSweep(
+        root.db,
+        root.clock,
+        runs.eraser,
+        campaigns,
+        scenarios.recordings,
+        runs.partitions,
+        scenarios.answers.store,
+    )
     root.jobs.add(RETENTION_JOB, sweep.sweep, every_s=RETENTION_INTERVAL_S, lane="retention")
     numbers = root.get(TelephonyServices).managed_numbers
     organizations = OrganizationEraser(root.db, root.storage, root.clock, runs.eraser, numbers)

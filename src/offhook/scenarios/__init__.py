@@ -3,8 +3,13 @@
 from dataclasses import replace
 
 from offhook.jobs.shares import OrganizationShares
+from offhook.models.organization_models import OrganizationModels
+from offhook.models.prices import BillingPolicy
 from offhook.root import Root
 from offhook.runs import RunServices
+from offhook.scenarios.answers import endpoints as answer_endpoints
+from offhook.scenarios.answers.desk import AnswerDesk
+from offhook.scenarios.answers.store import AnswerStore
 from offhook.scenarios.coverage import endpoints as coverage_endpoints
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool, build_scenario_agent
@@ -47,18 +52,27 @@ def register(root: Root) -> None:
     models_folder = root.settings.data_dir / "models"
     # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
     recordings = PlayRecordings(root.db, root.storage, root.clock)
-    job = ScenarioPlayJob(root.db, recordings, models_folder)
+    runs = root.get(RunServices)
+    answers = AnswerStore(root.db, runs.vault.keys)
+    desk = AnswerDesk(
+        root.db,
+        answers,
+        root.get(OrganizationModels),
+        lambda: root.get(BillingPolicy),  # type: ignore[type-abstract]  # found by its port
+    )
+    job = ScenarioPlayJob(root.db, recordings, models_folder, desk=desk)
     root.jobs.add(PLAY_JOB, job.run_play, shares=OrganizationShares(2, 1))
     root.jobs.add(SWEEP_JOB, recordings.sweep, every_s=SWEEP_INTERVAL_S)
-    journals = root.get(RunServices).live.journals
+    journals = runs.live.journals
     root.provide(
         ScenarioServices,
         ScenarioServices(
-            ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals), recordings
+            ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals), recordings, desk
         ),
     )
     root.api.include_router(endpoints.router)
     root.api.include_router(play_endpoints.router)
+    root.api.include_router(answer_endpoints.router)
     root.api.include_router(coverage_endpoints.router)
     root.api.include_router(proposal_endpoints.router)
     root.api.include_router(replay_endpoints.router)

@@ -96,6 +96,27 @@ class TooManyPlays(TooManyRequests):
     code = "too_many_plays"
 
 
+class AnswersFileInvalid(DomainError):
+    """This is not a file of recorded answers."""
+
+    code = "answers_file_invalid"
+    status = 422
+
+
+class ModelRequired(DomainError):
+    """This agent answers with the built-in model, which is neither asked nor recorded. Choose a language model first."""
+
+    code = "model_required"
+    status = 422
+
+
+class RecordNeedsRecorded(DomainError):
+    """Only a play with recorded answers can record those that are missing."""
+
+    code = "record_needs_recorded"
+    status = 422
+
+
 class TooManyProposals(TooManyRequests):
     """Scenarios are already being proposed. Try again in a few seconds."""
 

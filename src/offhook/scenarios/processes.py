@@ -14,16 +14,17 @@ MAX_LINE_BYTES: Final = 8 * 1024 * 1024
 
 @asynccontextmanager
 async def start_program(
-    command: Sequence[str], order: bytes, *arguments: str
+    command: Sequence[str], order: bytes, *arguments: str, has_questions: bool = False
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Gives a program its order on the standard input, and yields the process to read lines of; it is killed at the
-    end."""
+    end. ``has_questions``: its standard input stays open for answers."""
     async with open_program(command, *arguments) as process:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            process.stdin.write(order)
+            process.stdin.write(order + b"\n")
             await process.stdin.drain()
-            process.stdin.close()
+            if not has_questions:
+                process.stdin.close()
         yield process
 
 

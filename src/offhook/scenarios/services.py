@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends
 
 from offhook.root import use_service
+from offhook.scenarios.answers.desk import AnswerDesk
 from offhook.scenarios.plays.recordings import PlayRecordings
 from offhook.scenarios.proposals.service import ScenarioProposalService
 from offhook.scenarios.replays.requests import RunReplayService
@@ -18,6 +19,7 @@ class ScenarioServices:
     proposals: ScenarioProposalService
     replays: RunReplayService
     recordings: PlayRecordings
+    answers: AnswerDesk
 
 
 Services = Annotated[ScenarioServices, Depends(use_service(ScenarioServices))]

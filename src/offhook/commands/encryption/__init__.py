@@ -17,6 +17,7 @@ from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.sealer import RecordingSealer
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.word_sealer import WordSealer
+from offhook.scenarios.answers.store import AnswerStore
 from offhook.settings import Settings
 
 Organization = Annotated[str, typer.Option(help="The organization, by number or name.")]
@@ -68,11 +69,14 @@ async def _apply(database: Database, org: str) -> tuple[int, int, int]:
         raise WordsUnreadable from None
     vault = open_vault(settings, database)
     journals = CallJournals(database, vault.keys, SystemClock(), max_kb=settings.call_journal_kb)
+    answers = AnswerStore(database, keys)
     await journals.seal_again(organization_id)
+    await answers.seal_again(organization_id)
 
     async def delete_older_keys(organization_id: int, newest: int) -> None:
         # after a rotation in between, words are encrypted with one of the older keys
         if newest == number:
+            await answers.seal_again(organization_id)
             await journals.delete_older_keys(organization_id, newest)
 
     sealer = RecordingSealer(database, vault, keys, SystemClock(), delete_older_keys)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,13 +14,23 @@ import typer
 
 from offhook.commands.console import EXIT_FAILED, EXIT_WRONG_USE, load_settings, report_errors
 from offhook.commands.database import any_database
+from offhook.commands.test.answers import AnswerOptions, Answers, ChosenModels, StoredAgent, open_models
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.models.ports import ModelError
 from offhook.orgs import service as orgs
-from offhook.scenarios import Scenario, ScenarioAgent, build_scenario_agent, read_scenarios, run_suite, write_scenarios
+from offhook.scenarios import (
+    Scenario,
+    ScenarioAgent,
+    SuiteResult,
+    build_scenario_agent,
+    read_scenarios,
+    run_suite,
+    write_scenarios,
+)
 from offhook.scenarios.agents import find_workflow_id, load_agent, load_scenarios, load_version
+from offhook.scenarios.answers.questions import AGENT, PUBLISHED
 from offhook.scenarios.checks import check_agent, finding_as_json, finding_lines
 from offhook.scenarios.engine.player import play_scenario
 from offhook.scenarios.engine.suite import Play
@@ -71,6 +81,17 @@ RecordingsOption = Annotated[
 RecognizerOption = Annotated[
     Recognizer, typer.Option(help="With --sound: hear what the scenario says, or use the offline recognizer.")
 ]
+AnswersOption = Annotated[
+    Answers,
+    typer.Option(help="Who answers: the built-in model, recorded answers, or the agent's own model, which costs."),
+]
+RecordOption = Annotated[
+    bool, typer.Option("--record", help="With --answers recorded: ask the model for missing answers, and record them.")
+]
+CassetteOption = Annotated[
+    Path | None, typer.Option(help="A file of recorded answers, instead of those that the installation keeps.")
+]
+MaxCostOption = Annotated[int, typer.Option(help="Stop when models have cost so many cents.", min=1, max=100_000)]
 SeedOption = Annotated[int, typer.Option(help="Seed for what callers leave to chance.", min=0, max=2**31 - 1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only one JSON object.")]
@@ -101,12 +122,17 @@ def register(app: typer.Typer) -> None:
         sound: SoundOption = False,
         recordings: RecordingsOption = None,
         recognizer: RecognizerOption = Recognizer.SCRIPT,
+        answers: AnswersOption = Answers.BUILT_IN,
+        record: RecordOption = False,
+        cassette: CassetteOption = None,
+        max_cost_cents: MaxCostOption = 100,
         seed: SeedOption = 0,
         org: OrganizationOption = orgs.DEFAULT_ORGANIZATION,
         is_json: JsonOption = False,
         junit: JunitOption = None,
     ) -> None:
-        """Play an agent's scenarios, offline and on virtual time. The same seed gives the same hash.
+        """Play an agent's scenarios on virtual time, offline unless --answers says otherwise. The same seed gives the same
+        hash, except with --answers live.
 
         Exit codes: 0 all passed, 1 some failed (with --check: an error was found; with --against: there is a reason
         not to publish), 2 bad input.
@@ -115,6 +141,8 @@ def register(app: typer.Typer) -> None:
             raise typer.BadParameter("provide either --draft or --version")
         if recordings is not None and against is not None:
             raise typer.BadParameter("provide either --recordings or --against")
+        asked = AnswerOptions(answers, record, cassette, max_cost_cents)
+        asked.check()
         wanted = _WantedAgent(agent, org, draft, version)
         if is_check:
             _check(wanted, is_json=is_json)
@@ -123,28 +151,38 @@ def register(app: typer.Typer) -> None:
         with report_errors():
             settings = load_settings()
             try:
-                found, scenarios = _find_agent(settings, wanted, _read_file(file))
+                found, scenarios, stored = _find_agent(settings, wanted, _read_file(file))
                 chosen = _choose(scenarios, scenario or [])
             except DomainError as error:
                 _refuse(error.message)
-            make_llm = build_offline_model(settings.data_dir / "models")
             other = _find_other(settings, wanted, against) if against is not None else None
-            with _open_play(recordings, recognizer, has_sound=sound) as play:
+            agents = {AGENT: found} if other is None else {AGENT: found, PUBLISHED: other}
+            with (
+                _open_play(recordings, recognizer, has_sound=sound) as play,
+                _open_models(settings, asked, agents, stored) as models,
+            ):
                 if other is not None:
-                    sides = (examine_version(one, chosen, make_llm, seed, play=play) for one in (found, other))
-                    _judge(*sides, is_json=is_json)
-                result = run_suite(found, chosen, make_llm, seed, play=play)
-        if junit is not None:
-            try:
-                junit.write_bytes(junit_xml(result))
-            except OSError as error:
-                _refuse(f"Cannot write {junit}: {error.strerror}.")
-        if is_json:
-            typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
-        else:
-            for line in report_lines(result):
-                typer.echo(line)
-        raise typer.Exit(EXIT_FAILED if result.failed else 0)
+                    sides = ((found, models.make_llm), (other, models.make_other))
+                    _judge(
+                        *(examine_version(one, chosen, make, seed, play=play) for one, make in sides), is_json=is_json
+                    )
+                result = run_suite(found, chosen, models.make_llm, seed, play=play)
+        _report(result, junit, is_json=is_json)
+
+
+def _report(result: SuiteResult, junit: Path | None, *, is_json: bool) -> NoReturn:
+    """Prints what came of the scenarios, and exits."""
+    if junit is not None:
+        try:
+            junit.write_bytes(junit_xml(result))
+        except OSError as error:
+            _refuse(f"Cannot write {junit}: {error.strerror}.")
+    if is_json:
+        typer.echo(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        for line in report_lines(result):
+            typer.echo(line)
+    raise typer.Exit(EXIT_FAILED if result.failed else 0)
 
 
 @contextmanager
@@ -170,11 +208,24 @@ def _open_play(recordings: Path | None, recognizer: Recognizer, *, has_sound: bo
         yield player.play_call
 
 
+@contextmanager
+def _open_models(
+    settings: Settings, options: AnswerOptions, agents: Mapping[str, ScenarioAgent], stored: StoredAgent | None
+) -> Iterator[ChosenModels]:
+    try:
+        with open_models(settings, options, agents, stored) as models:
+            yield models
+    except DomainError as error:
+        _refuse(error.message)
+    except OSError as error:
+        _refuse(f"Cannot use {options.file}: {error.strerror}.")
+
+
 def _check(wanted: _WantedAgent, *, is_json: bool) -> NoReturn:
     """Prints what is wrong with the graph, and exits."""
     with report_errors():
         try:
-            agent, _ = _find_agent(load_settings(), wanted, None)
+            agent, _, _ = _find_agent(load_settings(), wanted, None)
         except DomainError as error:
             _refuse(error.message)
         findings = check_agent(agent)
@@ -194,7 +245,7 @@ def _propose(wanted: _WantedAgent, beside: Sequence[Scenario] | None) -> NoRetur
     with report_errors():
         settings = load_settings()
         try:
-            agent, own = _find_agent(settings, wanted, beside)
+            agent, own, _ = _find_agent(settings, wanted, beside)
         except DomainError as error:
             _refuse(error.message)
         proposed = propose_scenarios(agent, build_offline_model(settings.data_dir / "models"), beside=own)
@@ -242,22 +293,22 @@ def _read_file(file: Path | None) -> Sequence[Scenario] | None:
 
 def _find_agent(
     settings: Settings, wanted: _WantedAgent, given: Sequence[Scenario] | None
-) -> tuple[ScenarioAgent, Sequence[Scenario]]:
-    """Returns the agent and its scenarios. Only an agent of the installation needs its database."""
+) -> tuple[ScenarioAgent, Sequence[Scenario], StoredAgent | None]:
+    """Returns the agent and its scenarios. Only an agent of the installation, which comes last, needs its database."""
     has_version = wanted.is_draft or wanted.number is not None
     path, template = Path(wanted.name), find_template(wanted.name)
     if path.suffix == ".json" or template is not None:
         if has_version:
             _refuse("--draft and --version are for agents of the installation.")
         if template is not None:
-            return build_template_agent(template), template_scenarios(template.id) if given is None else given
-        return build_scenario_agent(path.stem, _read_definition(path)), given or ()
+            return build_template_agent(template), template_scenarios(template.id) if given is None else given, None
+        return build_scenario_agent(path.stem, _read_definition(path)), given or (), None
     with any_database(settings) as url:
-        agent, own = asyncio.run(_load_stored(url, wanted))
-        return agent, own if given is None else given
+        agent, own, stored = asyncio.run(_load_stored(url, wanted))
+        return agent, own if given is None else given, stored
 
 
-async def _load_stored(url: str, wanted: _WantedAgent) -> tuple[ScenarioAgent, Sequence[Scenario]]:
+async def _load_stored(url: str, wanted: _WantedAgent) -> tuple[ScenarioAgent, Sequence[Scenario], StoredAgent]:
     database = Database(url)
     try:
         await migrations.require_current(database)
@@ -267,7 +318,8 @@ async def _load_stored(url: str, wanted: _WantedAgent) -> tuple[ScenarioAgent, S
             version = await load_version(
                 session, organization.id, workflow_id, is_draft=wanted.is_draft, number=wanted.number
             )
-            return await load_agent(session, version), await load_scenarios(session, version)
+            stored = StoredAgent(organization.id, workflow_id)
+            return await load_agent(session, version), await load_scenarios(session, version), stored
     finally:
         await database.dispose()
 

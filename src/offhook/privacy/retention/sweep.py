@@ -23,6 +23,7 @@ from offhook.privacy.retention.past_partitions import PastPartitions
 from offhook.runs.partitions.event_partitions import EventPartitions
 from offhook.runs.records import retention_queries
 from offhook.runs.records.deletion import RunEraser
+from offhook.scenarios.answers.store import AnswerStore
 from offhook.scenarios.plays.recordings import PlayRecordings
 
 RETENTION_JOB: Final = "privacy.sweep_retention"
@@ -59,12 +60,14 @@ class RetentionSweep:
         campaigns: CampaignEraser,
         plays: PlayRecordings,
         partitions: EventPartitions,
+        answers: AnswerStore,
         *,
         batch: int = BATCH,
     ) -> None:
         self._db = db
         self._past_partitions = PastPartitions(db, clock, partitions)
         self._plays = plays
+        self._answers = answers
         self._clock = clock
         self._runs = runs
         self._campaigns = campaigns
@@ -83,6 +86,9 @@ class RetentionSweep:
             if period.kind == "recordings":
                 before = self._clock.now() - timedelta(days=period.days)
                 await self._plays.delete_older(period.organization_id, period.workflow_id, before)
+            if period.kind == "transcripts":
+                before = self._clock.now() - timedelta(days=period.days)
+                await self._answers.delete_older(period.organization_id, period.workflow_id, before)
         for state in states:
             await self._sweep_contacts(state)
             await self._sweep_audit_log(state)

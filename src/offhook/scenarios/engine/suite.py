@@ -12,6 +12,7 @@ from offhook.models.ports import Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.faults import ScenarioFault, find_faults
+from offhook.scenarios.engine.outside_models import ModelTrouble, OutsideModels
 from offhook.scenarios.engine.player import PlayedScenario, play_scenario
 from offhook.voice.events import VoiceEvent
 
@@ -101,18 +102,26 @@ def run_scenario(
 ) -> ScenarioResult:
     """Plays one scenario in a loop of its own; the calling thread must not have a running one. Of a call with sound the
     recording is kept if the scenario failed."""
+    llm = make_llm()
     try:
-        played = run_on_virtual_time(play(agent, scenario, make_llm(), seed), limit_s=LIMIT_S)
+        played = run_on_virtual_time(play(agent, scenario, llm, seed), limit_s=LIMIT_S)
     except (TimeoutError, VirtualTimeStalled) as error:
         fault = ScenarioFault("never_ended", f"the conversation never ended: {error or 'a day on virtual time'}")
         return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
-    faults = find_faults(scenario, played)
+    trouble = llm.trouble if isinstance(llm, OutsideModels) else None
+    # without an answer the rest of the conversation proves nothing
+    faults = find_faults(scenario, played) if trouble is None else (_fault_of(trouble, played),)
     digest = hash_journal(played.journal)
     if played.sound is not None:
         digest = sha256(f"{digest}:{played.sound.hash}".encode()).hexdigest()
         if not faults:
             played.sound.recording.unlink(missing_ok=True)
     return ScenarioResult(scenario.name, scenario.shown_title, faults, digest, played)
+
+
+def _fault_of(trouble: ModelTrouble, played: PlayedScenario) -> ScenarioFault:
+    last = played.turns[-1].move if played.turns else None
+    return ScenarioFault(trouble.code, trouble.message, last.turn if last is not None else None)
 
 
 def run_suite(

@@ -33,7 +33,9 @@ _SHARES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """The publishing rules of an agent. ``with_sound``: scenarios are played as calls; ``talk_overs_stay`` is about them."""
+    """The publishing rules of an agent. ``with_sound``: scenarios are played as calls; ``talk_overs_stay`` is about them.
+    ``answers``: the built-in model answers, recorded answers, or the agent's own model.
+    """
 
     scenarios_pass: bool = True
     no_new_findings: bool = True
@@ -42,6 +44,7 @@ class GatePolicy:
     answer_time_stays: bool = True
     with_sound: bool = False
     talk_overs_stay: bool = True
+    answers: str = "built-in"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
+from offhook.scenarios.answers.questions import BUILT_IN
 from offhook.scenarios.errors import ScenarioRecordingNotFound
 from offhook.scenarios.plays import publish_gate, service
 from offhook.scenarios.plays.schemas import (
@@ -34,14 +35,23 @@ router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
     openapi_extra=sdk_method("play_scenarios", "Play the scenarios of an agent as a job."),
 )
 async def play_scenarios(
-    workflow_id: Id, org: RequireMember, session: Session, body: OrderPlayRequest | None = None
+    workflow_id: Id,
+    org: RequireMember,
+    session: Session,
+    services: Services,
+    body: OrderPlayRequest | None = None,
 ) -> ScenarioPlayResponse:
-    """Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
+    """Plays scenarios as a job, offline and at no cost unless `answers` or `record` say otherwise. Poll `get_scenario_play`, or subscribe to the event
     `scenarios.played`. A play of all scenarios, in the `mode` that the publish gate
     demands, gets its verdict. Returns 409 without scenarios
-    (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
+    (`no_scenarios`), 429 while the organization has 10 plays waiting or running. With `recorded` and `live` the agent
+    needs a language model of a vendor (`model_required`, 422) with its key (`key_missing`, 422).
     """
-    play = await service.order_play(session, org, workflow_id, (body or OrderPlayRequest()).to_wanted())
+    wanted = (body or OrderPlayRequest()).to_wanted()
+    play = await service.order_play(session, org, workflow_id, wanted)
+    if wanted.answers != BUILT_IN:
+        configurations = await service.configurations_of(session, play)
+        await services.answers.find_model(org.organization_id, configurations)
     return ScenarioPlayResponse.from_play(play)
 
 

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
 from offhook.scenarios.definition import Scenario
@@ -13,17 +13,30 @@ from offhook.scenarios.files import parse_scenarios, scenario_as_json
 from offhook.scenarios.gate.verdict import GatePolicy
 from offhook.tools.definitions import read_definition
 
+# Rules that verdicts of before 0035 did not know, with what they mean there.
+_LATER: Final = {"answers": "built-in"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringModel:
+    """A vendor's model, as events and usage name it."""
+
+    provider: str
+    model: str
+
 
 @dataclass(frozen=True, slots=True)
 class PlayOrder:
     """``published`` is the version that the agent would replace; ``policy`` is None for a play of some scenarios, which
-    gets no verdict."""
+    gets no verdict. ``models`` has the models of the versions, ``agent`` and ``published``, when the process that started the
+    play answers for them; without, the built-in model answers."""
 
     agent: ScenarioAgent
     scenarios: Sequence[Scenario]
     seeds: Sequence[int]
     published: ScenarioAgent | None = None
     policy: GatePolicy | None = None
+    models: Mapping[str, AnsweringModel] = field(default_factory=dict)
 
     def as_json(self) -> JsonObject:
         return {
@@ -32,6 +45,7 @@ class PlayOrder:
             "scenarios": [scenario_as_json(scenario) for scenario in self.scenarios],
             "seeds": list(self.seeds),
             "policy": asdict(self.policy) if self.policy is not None else None,
+            "models": {name: asdict(model) for name, model in self.models.items()},
         }
 
     @classmethod
@@ -42,6 +56,7 @@ class PlayOrder:
             seeds=raw["seeds"],
             published=read_agent(raw["published"]) if raw["published"] is not None else None,
             policy=GatePolicy(**raw["policy"]) if raw["policy"] is not None else None,
+            models={name: AnsweringModel(**model) for name, model in raw["models"].items()},
         )
 
 
@@ -49,7 +64,10 @@ def hash_content(
     agent: ScenarioAgent, scenarios: Sequence[Scenario], published: ScenarioAgent | None, policy: GatePolicy
 ) -> str:
     """Returns the hash of everything that a verdict rests on: one other letter, and it is a verdict about something else."""
-    content = PlayOrder(agent, scenarios, (), published, policy).as_json()
+    content: JsonObject = {**PlayOrder(agent, scenarios, (), published, policy).as_json()}
+    # what came later counts only where it is used: verdicts from before stay
+    del content["models"]
+    content["policy"] = {name: value for name, value in asdict(policy).items() if _LATER.get(name, ...) != value}
     plain = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 

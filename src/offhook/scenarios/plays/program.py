@@ -1,7 +1,8 @@
 """The process that plays scenarios: reads an order, and writes one line of JSON for each result, and the verdict.
 
 Its arguments are the processor time in seconds, the folder of models, and a folder for recordings when the scenarios are
-played with sound. It has no database and no network to use; a play that takes more processor time is ended by the system.
+played with sound. It has no database and no network to use: what vendors' models are asked, it asks the process that started
+it, with a line of JSON. A play that takes more processor time is ended by the system.
 """
 
 import json
@@ -21,8 +22,11 @@ from typing import Any, Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
-from offhook.models.ports import ModelError
+from offhook.models.ports import ModelError, ModelRef
 from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.scenarios.answers.model import AnsweredLlm
+from offhook.scenarios.answers.pipe import PipedAnswers
+from offhook.scenarios.answers.questions import AGENT, PUBLISHED
 from offhook.scenarios.engine.player import PlayedTurn, play_scenario
 from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteResult, run_scenario, run_suite
 from offhook.scenarios.gate.verdict import judge_draft, summarize_suite
@@ -48,8 +52,8 @@ def main() -> int:
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    order = PlayOrder.from_json(json.load(sys.stdin))
-    make_llm: MakeLlm = build_offline_model(Path(models_folder)) if models_folder else BuiltinLlm
+    order = PlayOrder.from_json(json.loads(sys.stdin.readline()))
+    models = _choose_models(order, Path(models_folder) if models_folder else None)
     # what it took to start is not the play's
     limit_s = math.ceil(time.process_time()) + int(cpu_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
@@ -63,10 +67,24 @@ def main() -> int:
             beside = Path(recordings_folder) / "published"
             beside.mkdir()
             play_published = partial(player.play_call, folder=beside)
-            _write_lines(play_order(order, make_llm, play=player.play_call, play_published=play_published))
+            _write_lines(play_order(order, *models, play=player.play_call, play_published=play_published))
     else:
-        _write_lines(play_order(order, make_llm))
+        _write_lines(play_order(order, *models))
     return 0
+
+
+def _choose_models(order: PlayOrder, models_folder: Path | None) -> tuple[MakeLlm, MakeLlm]:
+    """Returns what makes the model of the version, and of the published one."""
+    if not order.models:
+        make_llm = build_offline_model(models_folder) if models_folder is not None else BuiltinLlm
+        return make_llm, make_llm
+    source = PipedAnswers(sys.stdout, sys.stdin)
+
+    def make(asked: str) -> MakeLlm:
+        model = order.models.get(asked, order.models[AGENT])
+        return partial(AnsweredLlm, source, ModelRef("llm", model.provider, model.model), asked)
+
+    return make(AGENT), make(PUBLISHED)
 
 
 def _write_lines(lines: Iterator[JsonObject]) -> None:
@@ -80,7 +98,12 @@ def _write_line(line: JsonObject) -> None:
 
 
 def play_order(
-    order: PlayOrder, make_llm: MakeLlm, *, play: Play = play_scenario, play_published: Play = play_scenario
+    order: PlayOrder,
+    make_llm: MakeLlm,
+    make_published: MakeLlm | None = None,
+    *,
+    play: Play = play_scenario,
+    play_published: Play = play_scenario,
 ) -> Iterator[JsonObject]:
     """Yields ``{result, seed}`` for each scenario and seed, and at the end ``{verdict, hash}``. The published version is
     played for the verdict only: its recordings are written elsewhere, and deleted."""
@@ -99,7 +122,9 @@ def play_order(
     yield {
         # of one seed, what `offhook test` prints
         "hash": suites[0].hash if len(suites) == 1 else whole,
-        "verdict": _judge(order, suites, make_llm, play_published) if order.policy is not None else None,
+        "verdict": _judge(order, suites, make_published or make_llm, play_published)
+        if order.policy is not None
+        else None,
     }
 
 

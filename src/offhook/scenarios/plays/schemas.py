@@ -8,11 +8,19 @@ from pydantic import BaseModel, Field
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.runs.strips.schemas import StripMark, StripStep
 from offhook.scenarios.plays.publish_gate import REQUIRED, GateState
-from offhook.scenarios.plays.service import DEFAULT_CPU_S, MAX_CPU_S, MAX_SEEDS, WantedPlay
+from offhook.scenarios.plays.service import (
+    DEFAULT_COST_CENTS,
+    DEFAULT_CPU_S,
+    MAX_COST_CENTS,
+    MAX_CPU_S,
+    MAX_SEEDS,
+    WantedPlay,
+)
 from offhook.scenarios.tables import PlayedScenarioResult, ScenarioPlay
 
 State = Literal["queued", "running", "passed", "failed", "canceled", "out_of_budget", "broken"]
 Mode = Literal["text", "sound"]
+Answers = Literal["built-in", "recorded", "live"]
 Seed = Annotated[WholeNumber, Field(ge=0, le=2**31 - 1)]
 
 
@@ -26,9 +34,28 @@ class OrderPlayRequest(BaseModel):
     seeds: Annotated[list[Seed], Field(min_length=1, max_length=MAX_SEEDS)] = Field(default_factory=lambda: [0])
     cpu_budget_s: Annotated[WholeNumber, Field(ge=1, le=MAX_CPU_S)] = DEFAULT_CPU_S
     mode: Mode = Field(default="text", description="`sound`: whole calls with voices")
+    answers: Answers = Field(
+        default="built-in",
+        description="Who answers: the built-in model at no cost, recorded answers of the agent's model, or the model itself",
+    )
+    record: bool = Field(
+        default=False, description="With `recorded`: ask the model for answers that are not recorded, and record them"
+    )
+    cost_budget_cents: Annotated[
+        WholeNumber, Field(ge=1, le=MAX_COST_CENTS, description="What the models may cost before the play is stopped")
+    ] = DEFAULT_COST_CENTS
 
     def to_wanted(self) -> WantedPlay:
-        return WantedPlay(self.version, self.scenarios, self.seeds, self.cpu_budget_s, self.mode)
+        return WantedPlay(
+            self.version,
+            self.scenarios,
+            self.seeds,
+            self.cpu_budget_s,
+            self.mode,
+            self.answers,
+            self.record,
+            self.cost_budget_cents,
+        )
 
 
 class ScenarioPlayResponse(BaseModel):
@@ -41,7 +68,13 @@ class ScenarioPlayResponse(BaseModel):
     scenarios: list[str]
     seeds: list[int]
     mode: Mode
+    answers: Answers
+    record: bool
     cpu_budget_s: int
+    cost_budget_cents: int
+    cost_cents: float | None = Field(
+        description="What asking models cost, as far as prices are known. Null: none was asked"
+    )
     total: int
     done: int
     passed: int
@@ -63,6 +96,10 @@ class ScenarioPlayResponse(BaseModel):
             scenarios=play.scenario_names,
             seeds=play.seeds,
             mode=cast(Mode, play.mode),
+            answers=cast(Answers, play.answers),
+            record=play.records,
+            cost_budget_cents=play.cost_budget_cents,
+            cost_cents=float(play.cost_cents) if play.cost_cents is not None else None,
             cpu_budget_s=play.cpu_budget_s,
             total=play.total,
             done=play.done,
@@ -193,6 +230,7 @@ class PublishGateSettings(BaseModel):
     answer_time_stays: bool = True
     with_sound: bool = False
     talk_overs_stay: bool = True
+    answers: Answers = Field(default="built-in", description="Only plays with these answers get a verdict")
 
 
 class PublishGateResponse(PublishGateSettings):

@@ -1,18 +1,21 @@
 """Orders, lists and cancels plays of scenarios."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.scenarios.agents import load_scenarios
+from offhook.scenarios.answers.questions import BUILT_IN, RECORDED
 from offhook.scenarios.errors import (
     NoScenarios,
+    RecordNeedsRecorded,
     ScenarioNotFound,
     ScenarioPlayNotFound,
     ScenarioRecordingNotFound,
@@ -27,23 +30,31 @@ MAX_OPEN_PLAYS: Final = 10
 MAX_SEEDS: Final = 20
 MAX_CPU_S: Final = 600
 DEFAULT_CPU_S: Final = 60
+MAX_COST_CENTS: Final = 10_000
+DEFAULT_COST_CENTS: Final = 100
 MAX_COMPARED_VERSIONS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class WantedPlay:
     """``number`` None: the draft, or the published version if there is none. ``names`` empty: all scenarios. ``mode`` is
-    text or sound."""
+    text or sound; ``answers`` built-in, recorded or live."""
 
     number: int | None = None
     names: Sequence[str] = ()
     seeds: Sequence[int] = (0,)
     cpu_budget_s: int = DEFAULT_CPU_S
     mode: str = TEXT
+    answers: str = BUILT_IN
+    records: bool = False
+    cost_budget_cents: int = DEFAULT_COST_CENTS
 
 
 async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wanted: WantedPlay) -> ScenarioPlay:
-    """Stores a play, and the job that does it. Raises NoScenarios (409), ScenarioNotFound (404), TooManyPlays (429)."""
+    """Stores a play, and the job that does it. Raises RecordNeedsRecorded (422), NoScenarios (409), ScenarioNotFound (404),
+    TooManyPlays (429)."""
+    if wanted.records and wanted.answers != RECORDED:
+        raise RecordNeedsRecorded
     organization_id = caller.organization_id
     if wanted.number is None:
         version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=True)
@@ -66,7 +77,10 @@ async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wa
         scenario_names=chosen if len(chosen) < len(names) else [],
         seeds=seeds,
         mode=wanted.mode,
+        answers=wanted.answers,
+        records=wanted.records,
         cpu_budget_s=wanted.cpu_budget_s,
+        cost_budget_cents=wanted.cost_budget_cents,
         total=len(chosen or names) * len(seeds),
         created_by=caller.user_id,
     )
@@ -74,9 +88,16 @@ async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wa
     await session.flush()
     await session.refresh(play)
     await enqueue(session, PLAY_JOB, {"organization_id": organization_id, "play_id": play.id})
-    data = {"play": play.id, "version": play.version_number}
+    data: JsonObject = {"play": play.id, "version": play.version_number}
+    if play.answers != BUILT_IN:
+        data |= {"answers": play.answers, "record": play.records, "cost_budget_cents": play.cost_budget_cents}
     await write_audit_entry(session, caller, "scenarios.play_ordered", f"workflow:{workflow_id}", data)
     return play
+
+
+async def configurations_of(session: AsyncSession, play: ScenarioPlay) -> Mapping[str, Any]:
+    """Returns the settings of the version that is played."""
+    return (await workflows.version_to_run(session, play.organization_id, play.version_id)).configurations
 
 
 async def get_play(session: AsyncSession, organization_id: int, workflow_id: int, play_id: int) -> ScenarioPlay:

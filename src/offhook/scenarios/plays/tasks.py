@@ -1,12 +1,13 @@
 """The job that plays scenarios: a process of its own for each play, so that calls and other jobs keep their CPU."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +18,13 @@ from offhook.errors import DomainError
 from offhook.jobs.registry import read_number
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, sanitize_json
+from offhook.scenarios.answers.desk import AnswerDesk, WantedAnswers
+from offhook.scenarios.answers.play_answers import PlayAnswers
+from offhook.scenarios.answers.questions import AGENT, BUILT_IN, OVER_BUDGET, PUBLISHED
+from offhook.scenarios.errors import ModelRequired
 from offhook.scenarios.plays import repository
-from offhook.scenarios.plays.content import gather_content
-from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.plays.content import PlayContent, gather_content
+from offhook.scenarios.plays.orders import AnsweringModel, PlayOrder
 from offhook.scenarios.plays.recordings import PlayRecordings
 from offhook.scenarios.processes import start_program
 from offhook.scenarios.tables import SOUND, TEXT, ScenarioPlay
@@ -31,6 +36,8 @@ PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.plays.program")
 STORE_INTERVAL_S: Final = 0.5
 # Waiting for a processor is not the play's fault: its processor time is what is limited.
 WALL_FACTOR: Final = 10
+# With answers of vendors, who are asked one question after the other.
+ANSWERS_LIMIT_S: Final = 5400.0
 KEPT_PLAYS: Final = 50
 # What is stored of a result's conversation beside its words.
 _OUTCOME: Final = (
@@ -61,6 +68,8 @@ class _Progress:
     recordings: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     end: dict[str, Any] | None = None
     error: str | None = None
+    # why models may not be asked any more
+    overspent: str | None = None
 
     def add_line(self, line: dict[str, Any]) -> None:
         if "result" not in line:
@@ -89,15 +98,29 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class _ProgramOrder:
-    text: bytes
+    """What a play is about. ``answers`` is None where the built-in model answers."""
+
+    order: PlayOrder
     budget_s: int
     has_sound: bool
+    wanted: WantedAnswers | None
+    answers: PlayAnswers | None = None
+
+    @property
+    def text(self) -> bytes:
+        return json.dumps(self.order.as_json()).encode()
+
+    @property
+    def limit_s(self) -> float:
+        """Returns the longest time on the clock."""
+        return max(self.budget_s * WALL_FACTOR, ANSWERS_LIMIT_S if self.answers is not None else 0.0)
 
 
 class ScenarioPlayJob:
     """Handles the job ``scenario.play``. A job that is run again plays from the beginning: the results are the same.
 
-    Without a folder of models the offline agent compares words, not meanings.
+    Without a folder of models the offline agent compares words, not meanings. Without a ``desk`` only the built-in model
+    answers.
     """
 
     def __init__(
@@ -106,29 +129,36 @@ class ScenarioPlayJob:
         recordings: PlayRecordings,
         models_folder: Path | None,
         program: Sequence[str] = PROGRAM,
+        *,
+        desk: AnswerDesk | None = None,
     ) -> None:
         self._db = db
         self._recordings = recordings
         self._program = program
         self._models_folder = models_folder
+        self._desk = desk
 
     async def run_play(self, payload: JsonObject) -> None:
         organization_id, play_id = read_number(payload, "organization_id"), read_number(payload, "play_id")
         order = await self._begin(organization_id, play_id)
+        order = order and await self._open_answers(organization_id, play_id, order)
         if order is None:
             return
-        progress, budget_s = _Progress(), order.budget_s
+        progress = _Progress()
         async with AsyncExitStack() as stack:
             if order.has_sound:
                 progress.folder = str(stack.enter_context(self._recordings.open_folder()))
-            arguments = str(budget_s), str(self._models_folder or ""), progress.folder
-            process = await stack.enter_async_context(start_program(self._program, order.text, *arguments))
-            limit = asyncio.timeout(budget_s * WALL_FACTOR)
+            arguments = str(order.budget_s), str(self._models_folder or ""), progress.folder
+            has_questions = order.answers is not None
+            program = start_program(self._program, order.text, *arguments, has_questions=has_questions)
+            process = await stack.enter_async_context(program)
+            limit = asyncio.timeout(order.limit_s)
             try:
                 async with limit:
-                    if await self._follow(process, organization_id, play_id, progress):
+                    if await self._follow(process, organization_id, play_id, progress, order.answers):
                         return  # canceled
-                    await process.wait()
+                    if progress.overspent is None:
+                        await process.wait()
             except TimeoutError:
                 if not limit.expired():
                     raise
@@ -152,17 +182,41 @@ class ScenarioPlayJob:
             await repository.forget_results(session, organization_id, play_id)
             play.state, play.started_at = "running", datetime.now(UTC)
             play.total, play.done, play.passed = len(chosen) * len(play.seeds), 0, 0
-            # a part of the scenarios proves nothing about a version, nor do those played in the other mode
+            # a part of the scenarios proves nothing about a version, nor do those played in the other mode, or with
+            # other answers
             has_verdict = not names and play.mode == (SOUND if content.policy.with_sound else TEXT)
+            has_verdict = has_verdict and play.answers == content.policy.answers
             play.content_hash = content.hash if has_verdict else None
             policy = content.policy if has_verdict else None
             order = PlayOrder(content.agent, chosen, play.seeds, content.published, policy)
-            return _ProgramOrder(json.dumps(order.as_json()).encode(), play.cpu_budget_s, play.mode == SOUND)
+            wanted = None if play.answers == BUILT_IN else _wanted_answers(play, content)
+            return _ProgramOrder(order, play.cpu_budget_s, play.mode == SOUND, wanted)
+
+    async def _open_answers(self, organization_id: int, play_id: int, order: _ProgramOrder) -> _ProgramOrder | None:
+        """Adds the models that answer; None for a play whose models cannot be used."""
+        if order.wanted is None:
+            return order
+        try:
+            if self._desk is None:
+                raise ModelRequired
+            answers, models = await self._desk.open_play(order.wanted)
+        except DomainError as error:
+            async with self._db.transaction() as session:
+                ended = {"state": "broken", "error": error.message}
+                await repository.end_play(session, organization_id, play_id, ended, datetime.now(UTC))
+            return None
+        named = {asked: AnsweringModel(model.provider, model.name) for asked, model in models.items()}
+        return replace(order, order=replace(order.order, models=named), answers=answers)
 
     async def _follow(
-        self, process: asyncio.subprocess.Process, organization_id: int, play_id: int, progress: _Progress
+        self,
+        process: asyncio.subprocess.Process,
+        organization_id: int,
+        play_id: int,
+        progress: _Progress,
+        answers: PlayAnswers | None,
     ) -> bool:
-        """Stores results as they come; returns True as soon as somebody has canceled the play."""
+        """Answers questions, and stores results as they come; returns True as soon as somebody has canceled the play."""
         assert process.stdout is not None
         loop = asyncio.get_running_loop()
         stored_at = loop.time()
@@ -173,12 +227,14 @@ class ScenarioPlayJob:
                 done, _ = await asyncio.wait({reading}, timeout=STORE_INTERVAL_S)
                 line = reading.result() if done else None
                 if line:
-                    progress.add_line(json.loads(line))
+                    await self._take_line(process, json.loads(line), progress, answers)
+                if progress.overspent is not None:
+                    line = b""
                 if done:
                     reading = None
                 if line == b"" or loop.time() - stored_at >= STORE_INTERVAL_S:
                     stored_at = loop.time()
-                    if not await self._store(organization_id, play_id, progress):
+                    if not await self._store(organization_id, play_id, progress, answers):
                         return True
                 if line == b"":
                     return False
@@ -186,7 +242,30 @@ class ScenarioPlayJob:
             if reading is not None:
                 reading.cancel()
 
-    async def _store(self, organization_id: int, play_id: int, progress: _Progress) -> bool:
+    async def _take_line(
+        self,
+        process: asyncio.subprocess.Process,
+        line: dict[str, Any],
+        progress: _Progress,
+        answers: PlayAnswers | None,
+    ) -> None:
+        if "ask" not in line or answers is None:
+            progress.add_line(line)
+            return
+        reply = await answers.reply_to(line["ask"])
+        refused: Any = reply.get("refused")
+        if refused is not None and refused["code"] == OVER_BUDGET:
+            # the conversation that asked has no result: it was not held
+            progress.overspent = refused["message"]
+            return
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(json.dumps(reply).encode() + b"\n")
+            await process.stdin.drain()
+
+    async def _store(
+        self, organization_id: int, play_id: int, progress: _Progress, answers: PlayAnswers | None
+    ) -> bool:
         """Stores what came since the last time; False when the play is canceled."""
         recordings, progress.recordings = progress.recordings, []
         for row, name in recordings:
@@ -201,6 +280,8 @@ class ScenarioPlayJob:
                 return False
             await repository.add_results(session, organization_id, play_id, rows)
             play.done, play.passed = progress.done, progress.passed
+            if answers is not None:
+                play.usage, play.cost_cents = answers.budget.usage.as_dict(), answers.budget.cost_cents
         return True
 
     async def _finish(self, organization_id: int, play_id: int, progress: _Progress, *, is_late: bool) -> None:
@@ -225,8 +306,25 @@ class ScenarioPlayJob:
         log.info("scenarios_played", play_id=play_id, state=values["state"], done=progress.done)
 
 
+def _wanted_answers(play: ScenarioPlay, content: PlayContent) -> WantedAnswers:
+    configurations = {AGENT: content.agent.configurations}
+    if content.published is not None:
+        configurations[PUBLISHED] = content.published.configurations
+    return WantedAnswers(
+        play.organization_id,
+        play.workflow_id,
+        play.answers,
+        play.records,
+        play.cost_budget_cents,
+        configurations,
+        play.usage,
+    )
+
+
 def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mapping[str, Any]:
     end = progress.end
+    if progress.overspent is not None:
+        return {"state": "out_of_budget", "error": progress.overspent}
     if end is None:
         if is_late:
             error = f"The play took more than {play.cpu_budget_s} s of processor time."

@@ -9,6 +9,7 @@ import numpy as np
 from offhook.models.ports import CallModels, Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.outside_models import OutsideModels
 from offhook.scenarios.engine.player import PlayedScenario, PlayJournal, build_call_agent
 from offhook.scenarios.sound.caller import Listen, SpeakingCaller
 from offhook.scenarios.sound.figures import measure_sound
@@ -56,7 +57,7 @@ class SoundPlayer:
         session = CallSession(
             agent=call_agent,
             leg=line.leg,
-            models=CallModels((DelayedLlm(llm),), (AgentVoice(self._voice),), (recognizer,)),
+            models=CallModels((_with_answer_time(llm),), (AgentVoice(self._voice),), (recognizer,)),
             sink=journal,
             vad=self._vad.for_another_loop(),
             recording=RecordingSwitch(PlayRecorder(path, line.leg.codec)),
@@ -84,3 +85,8 @@ class SoundPlayer:
             unmocked=missing.names,
             sound=measure_sound(path, caller.acts, journal.events),
         )
+
+
+def _with_answer_time(llm: Llm) -> Llm:
+    # a vendor's answers have times of their own
+    return llm if isinstance(llm, OutsideModels) else DelayedLlm(llm)

@@ -6,6 +6,7 @@ import { api, unwrap } from "../../../lib/api/client";
 import { ApiError } from "../../../lib/api/errors";
 import type { Schema } from "../../../lib/api/types";
 import { useRefresh } from "../api";
+import { type AnswerChoice, answersOrder } from "./answers";
 import type { PlainScenario } from "./scenario";
 
 export type Play = Schema<"ScenarioPlayResponse">;
@@ -117,6 +118,7 @@ interface Order {
   /** None: all of them. */
   names: string[];
   hasSound: boolean;
+  answers: AnswerChoice;
   /** The draft without one. */
   version?: number | undefined;
 }
@@ -125,7 +127,7 @@ interface Order {
 export function useOrderPlay(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ names, hasSound, version }: Order) =>
+    mutationFn: ({ names, hasSound, answers, version }: Order) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/scenario-plays", {
           params: agentPath(id),
@@ -134,6 +136,7 @@ export function useOrderPlay(id: number) {
             seeds: [0],
             mode: hasSound ? "sound" : "text",
             cpu_budget_s: hasSound ? 300 : 60,
+            ...answersOrder(answers),
             ...(version === undefined ? {} : { version }),
           },
         }),

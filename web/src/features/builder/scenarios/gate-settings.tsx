@@ -1,12 +1,13 @@
 /** What must hold before this agent is published. It belongs to the agent and applies at once, unlike other settings. */
 
-import { NumberInput, Stack, Switch, Text } from "@mantine/core";
+import { NativeSelect, NumberInput, Stack, Switch, Text } from "@mantine/core";
 import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { messageOf } from "../../../lib/api/errors";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { useEditorContext } from "../state/editor";
+import { ANSWER_CHOICES } from "./answers";
 import { type Gate, type GateDemands, usePublishGate, useSetPublishGate } from "./api";
 
 export function GateSettings() {
@@ -59,6 +60,16 @@ function Demands({ gate }: { gate: Gate }) {
           disabled={!admin || store.isPending}
           checked={gate.with_sound}
           onChange={(event) => set({ with_sound: event.currentTarget.checked })}
+        />
+      )}
+      {gate.is_required && (
+        <NativeSelect
+          label="Answers"
+          description="Only runs with these answers count. Recorded answers cost nothing and are the same each time."
+          disabled={!admin || store.isPending}
+          data={ANSWER_CHOICES.filter(({ value }) => value !== "record")}
+          value={gate.answers}
+          onChange={(event) => set({ answers: event.currentTarget.value as GateDemands["answers"] })}
         />
       )}
       <Text fz="sm" c="dimmed">

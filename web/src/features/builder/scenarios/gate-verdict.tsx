@@ -33,7 +33,7 @@ export function GateVerdict() {
                 variant="default"
                 w="max-content"
                 disabled={count === 0}
-                onClick={() => run([], undefined, known.with_sound)}
+                onClick={() => run([], undefined, { hasSound: known.with_sound, answers: known.answers })}
               >
                 {known.play === null ? "Run scenarios now" : "Run scenarios again"}
               </Button>

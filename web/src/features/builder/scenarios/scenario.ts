@@ -145,7 +145,7 @@ const STATES: Record<string, string> = {
   passed: "Passed",
   failed: "Failed",
   canceled: "Canceled",
-  out_of_budget: "Stopped: too much processor time",
+  out_of_budget: "Stopped: over its budget",
   broken: "Could not run",
 };
 

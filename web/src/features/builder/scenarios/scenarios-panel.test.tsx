@@ -33,6 +33,7 @@ const PLAY = {
   finished_at: null,
 };
 
+const OFFLINE = { answers: "built-in", record: false, cost_budget_cents: 100 };
 const MADE = { name: "call-20", title: "Call 20", caller: { turns: ["a table"] }, expect: { edges: ["book"] } };
 
 async function renderPanel(
@@ -116,7 +117,7 @@ it("runs all, can be canceled, and says in words what did not hold", async () =>
   server.on(`GET ${AGENT}/scenario-plays`, { body: [PLAY] });
   await user.click(screen.getByRole("button", { name: "Run all" }));
   expect(await screen.findByText("Running: 0 of 1")).toBeTruthy();
-  expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "text", cpu_budget_s: 60 });
+  expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "text", cpu_budget_s: 60, ...OFFLINE });
   const canceled = { ...PLAY, state: "canceled", finished_at: PLAY.created_at };
   server.on(`POST ${AGENT}/scenario-plays/9/cancel`, { body: canceled });
   server.on(`GET ${AGENT}/scenario-plays`, { body: [canceled] });
@@ -143,7 +144,7 @@ it("runs with sound, and opens a failed call at its turn with its strip and reco
   await user.click(await screen.findByRole("switch", { name: "With sound" }));
   await user.click(screen.getByRole("button", { name: "Run all" }));
   await waitFor(() =>
-    expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "sound", cpu_budget_s: 300 }),
+    expect(server.sent[0]?.body).toEqual({ scenarios: [], seeds: [0], mode: "sound", cpu_budget_s: 300, ...OFFLINE }),
   );
   const strip = {
     seconds: 20,

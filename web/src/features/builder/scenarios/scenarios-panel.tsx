@@ -1,12 +1,13 @@
 /** The agent's scenarios: what came of each one last, and a run of one or all of them with the draft. */
 
-import { Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { Button, Group, Stack, Switch } from "@mantine/core";
 import { Play as PlayIcon, Plus, ListPlus, Table2 } from "lucide-react";
 import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { messageOf } from "../../../lib/api/errors";
 import { useEditorContext } from "../state/editor";
+import { AnswerHint, AnswerSelect, RecordedAnswers } from "./answers";
 import { type LatestResult, isOpen, useLatestResults, useScenarios } from "./api";
 import { FromRunDialog } from "./from-run-dialog";
 import { PlayProgress } from "./play-progress";
@@ -60,9 +61,7 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                 <Nothing onWrite={canEdit ? writeOne : null} onPropose={propose} />
               ) : (
                 <Stack gap={8} className={classes.head}>
-                  <Text fz="sm" c="dimmed">
-                    Conversations that this agent must be able to hold. They run offline and cost nothing.
-                  </Text>
+                  <AnswerHint choice={plays.choice.answers} />
                   <Group gap={8}>
                     {canEdit && (
                       <>
@@ -91,14 +90,18 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                       By version
                     </Button>
                     {canEdit && (
-                      <Switch
-                        size="xs"
-                        label="With sound"
-                        checked={plays.hasSound}
-                        onChange={(event) => plays.setHasSound(event.currentTarget.checked)}
-                      />
+                      <>
+                        <Switch
+                          size="xs"
+                          label="With sound"
+                          checked={plays.choice.hasSound}
+                          onChange={(event) => plays.choose({ hasSound: event.currentTarget.checked })}
+                        />
+                        <AnswerSelect choice={plays.choice.answers} onChange={(answers) => plays.choose({ answers })} />
+                      </>
                     )}
                   </Group>
+                  {plays.choice.answers !== "built-in" && <RecordedAnswers />}
                 </Stack>
               )}
               <FormProblem words={error === null ? null : messageOf(error)} />

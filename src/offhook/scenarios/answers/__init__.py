@@ -1,0 +1,1 @@
+"""Answers of models in scenarios: from a vendor, or recorded and found again by their request."""

@@ -1,0 +1,61 @@
+import { screen, waitFor } from "@testing-library/react";
+import { expect, it } from "vitest";
+import type { Agent } from "../../../lib/api/types";
+import { renderPart } from "../../../testing/render";
+import { FakeServer } from "../../../testing/server";
+import { type Editor, EditorProvider } from "../state/editor";
+import { RecordedAnswers } from "./answers";
+import { ScenariosPanel } from "./scenarios-panel";
+
+const AGENT = "/api/v1/workflow/4";
+const BOOKS = { name: "books", title: "Books a table", caller: { turns: ["a table"] }, expect: { end: "bye" } };
+const RECORDED = { count: 12, size_bytes: 4096, recorded_at: new Date().toISOString() };
+const NOTHING = { count: 0, size_bytes: 0, recorded_at: null };
+
+async function renderWith(part: React.ReactNode, canEdit = true) {
+  const server = new FakeServer()
+    .on(`GET ${AGENT}/scenarios`, { body: { version_number: 2, revision: 7, scenarios: [BOOKS] } })
+    .on(`GET ${AGENT}/scenario-results`, { body: [] })
+    .on(`GET ${AGENT}/scenario-plays`, { body: [] })
+    .on(`GET ${AGENT}/recorded-answers`, { body: RECORDED });
+  const editor = {
+    agent: { id: 4, name: "Front desk" } as Agent,
+    canEdit,
+    document: { definition: { nodes: [], edges: [] }, configurations: {}, variables: {} },
+    flush: () => Promise.resolve(7),
+  } as unknown as Editor;
+  return renderPart(<EditorProvider value={editor}>{part}</EditorProvider>, { server });
+}
+
+it("runs with recorded answers, records missing ones, or asks the agent's own model", async () => {
+  const { user, server } = await renderWith(<ScenariosPanel />);
+  server.on(`POST ${AGENT}/scenario-plays`, { status: 422, body: { detail: "No model.", code: "model_required" } });
+  expect(await screen.findByText(/run offline and cost nothing/)).toBeTruthy();
+  const answers = screen.getByRole("combobox", { name: "Answers" });
+  for (const [choice, hint, order] of [
+    ["Recorded answers", /Nothing is sent/, { answers: "recorded", record: false }],
+    ["Recorded answers, record missing ones", /which costs, and recorded/, { answers: "recorded", record: true }],
+    ["The agent’s own model", /Every run costs/, { answers: "live" }],
+  ] as const) {
+    await user.selectOptions(answers, choice);
+    expect(screen.getByText(hint)).toBeTruthy();
+    expect(await screen.findByText("12 recorded answers.")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Run all" }));
+    await waitFor(() => expect(server.sent.at(-1)?.body).toMatchObject(order));
+  }
+});
+
+it("deletes what is recorded after a question", async () => {
+  const { user, server } = await renderWith(<RecordedAnswers />);
+  server.on(`DELETE ${AGENT}/recorded-answers`, { body: NOTHING });
+  await user.click(await screen.findByRole("button", { name: "Delete" }));
+  expect(await screen.findByText(/until they are recorded again/)).toBeTruthy();
+  await user.click(screen.getAllByRole("button", { name: "Delete" }).at(-1) as HTMLElement);
+  expect(await screen.findByText("No answers are recorded.")).toBeTruthy();
+});
+
+it("lets viewers see how much is recorded, and no more", async () => {
+  await renderWith(<RecordedAnswers />, false);
+  expect(await screen.findByText("12 recorded answers.")).toBeTruthy();
+  expect(screen.queryByRole("button")).toBeNull();
+});
