@@ -50,7 +50,12 @@ class OneModel:
     temperature: float = 0.3
 
     async def find_llm(
-        self, organization_id: int, configurations: Mapping[str, Any], wanted: Mapping[str, str] | None = None
+        self,
+        organization_id: int,
+        configurations: Mapping[str, Any],
+        wanted: Mapping[str, str] | None = None,
+        *,
+        needs_key: bool = True,
     ) -> ChosenLlm:
         return ChosenLlm(self.llm, self.temperature, None)
 

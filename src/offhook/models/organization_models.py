@@ -68,12 +68,18 @@ class OrganizationModels:
             return self._registry.for_call({})
 
     async def find_llm(
-        self, organization_id: int, configurations: Mapping[str, Any], wanted: Mapping[str, str] | None = None
+        self,
+        organization_id: int,
+        configurations: Mapping[str, Any],
+        wanted: Mapping[str, str] | None = None,
+        *,
+        needs_key: bool = True,
     ) -> ChosenLlm:
         """Returns the first language model of an agent's calls, or ``wanted`` (provider and model) with the organization's
-        key; no other one takes its place. Raises UnknownModel, KeyMissing (422)."""
+        key; no other one takes its place. Without ``needs_key`` it may be one that cannot be asked. Raises UnknownModel, KeyMissing (422)."""
         async with self._db.transaction() as session:
             stored = await self._configurations.load_configuration(session, organization_id)
         choice = self._registry.choose_llm(configurations, stored.services, wanted)
-        self._configurations.check_choice(choice)
+        if needs_key:
+            self._configurations.check_choice(choice)
         return ChosenLlm(cast(Llm, self._registry.port_for(choice)), choice.temperature, choice.max_tokens)

@@ -21,6 +21,7 @@ from offhook.kit.json_numbers import Number, WholeNumber
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)]
+ModelName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:-]{1,32}(/[\x21-\x7e]{1,64})?$")]
 Seconds = Annotated[Number, Field(gt=0, le=600)]
 Milliseconds = Annotated[WholeNumber, Field(gt=0, le=60_000)]
 Share = Annotated[Number, Field(ge=0, le=1)]
@@ -28,6 +29,7 @@ Share = Annotated[Number, Field(ge=0, le=1)]
 DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
 MAX_SCENARIOS: Final = 200
 MAX_TURNS: Final = 100
+KEYS_PATTERN: Final = re.compile(r"[0-9*#A-D]{1,32}")
 _VOICE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
 
 
@@ -117,21 +119,33 @@ class Manner(_StrictModel):
     wrong_sentences: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)] = ("The weather is nice today.",)
 
 
+class CallerModel(_StrictModel):
+    """A caller by a model: who it is, what it wants, how it talks, and which model plays it (``provider/model``; without,
+    the organization's own). The ``facts`` of the caller are what it knows."""
+
+    persona: Text
+    goal: Text
+    style: Text | None = None
+    name: ModelName | None = None
+
+
 class CallerScript(_StrictModel):
-    """``turns`` come first, then ``rules`` as long as one matches. ``facts`` fill ``{{ name }}`` in what is said."""
+    """``turns`` come first, then ``rules`` as long as one matches, then the ``model``. ``facts`` fill ``{{ name }}`` in what is
+    said."""
 
     facts: dict[str, str] = Field(default_factory=dict)
     turns: Annotated[
         tuple[Annotated[CallerTurn, BeforeValidator(_turn_of_text)], ...], Field(max_length=MAX_TURNS)
     ] = ()
     rules: Annotated[tuple[CallerRule, ...], Field(max_length=50)] = ()
+    model: CallerModel | None = None
     manner: Manner = Manner()
     max_turns: Annotated[WholeNumber, Field(ge=1, le=MAX_TURNS)] = 40
 
     @model_validator(mode="after")
     def _does_something(self) -> Self:
-        if not self.turns and not self.rules:
-            raise ValueError("a caller needs turns or rules")
+        if not self.turns and not self.rules and self.model is None:
+            raise ValueError("a caller needs turns, rules or a model")
         return self
 
 
@@ -155,6 +169,10 @@ class ExpectedToolCall(_StrictModel):
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+def _list_of_text(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
 class ScenarioExpectation(_StrictModel):
     """What a scenario expects; anything not named is not checked.
 
@@ -166,6 +184,9 @@ class ScenarioExpectation(_StrictModel):
 
     Only calls with sound have ``max_answer_ms``, the longest silence before an answer, ``max_yield_ms``, how long the agent
     goes on when the caller interrupts, and ``max_talk_overs``, how often it begins while the caller speaks.
+
+    ``judged`` are criteria that a model judges when everything else holds, ``judged_by`` which one (``provider/model``;
+    without, the organization's own).
     """
 
     edges: tuple[Id, ...] | None = None
@@ -187,12 +208,15 @@ class ScenarioExpectation(_StrictModel):
     max_answer_ms: Milliseconds | None = None
     max_yield_ms: Milliseconds | None = None
     max_talk_overs: Annotated[WholeNumber, Field(ge=0, le=MAX_TURNS)] | None = None
+    judged: Annotated[tuple[Text, ...], BeforeValidator(_list_of_text), Field(max_length=20)] = ()
+    judged_by: ModelName | None = None
 
     @model_validator(mode="after")
     def _expects_something(self) -> Self:
         # `edges: []` and `tools: []` are expectations too: none is taken, none is called
         is_set = any(names is not None for names in (self.edges, self.keyed_edges, self.tools))
-        if not is_set and all(getattr(self, name) in (None, (), {}) for name in type(self).model_fields):
+        named = set(type(self).model_fields) - {"judged_by"}
+        if not is_set and all(getattr(self, name) in (None, (), {}) for name in named):
             raise ValueError("a scenario must expect something")
         return self
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from offhook.scenarios.engine.faults import ScenarioFault
+from offhook.scenarios.engine.judging import ModelVerdict
 from offhook.scenarios.engine.suite import ScenarioResult, SuiteResult
 
 _UNSPEAKABLE = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
@@ -15,6 +16,7 @@ def report_lines(result: SuiteResult) -> Iterator[str]:
         yield f"{'passed' if found.has_passed else 'FAILED'}  {found.name}"
         for fault in found.faults[:1]:
             yield f"        {_sentence_of(fault)}"
+        yield from (f"        {_verdict_line(verdict)}" for verdict in found.verdicts)
     yield f"{result.agent}: {result.passed} of {len(result.results)} passed, hash {result.hash[:16]}"
 
 
@@ -37,6 +39,8 @@ def junit_xml(result: SuiteResult) -> bytes:
             first = found.faults[0]
             failure = SubElement(case, "failure", type=first.code, message=_clean(first.message))
             failure.text = _clean("\n".join(_sentence_of(fault) for fault in found.faults))
+        if found.verdicts:
+            SubElement(case, "system-out").text = _clean("\n".join(map(_verdict_line, found.verdicts)))
     root = Element("testsuites")
     root.append(suite)
     xml: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
@@ -46,6 +50,15 @@ def junit_xml(result: SuiteResult) -> bytes:
 def _sentence_of(fault: ScenarioFault) -> str:
     where = f" in turn {fault.turn + 1}" if fault.turn is not None else ""
     return f"{fault.code}{where}: {fault.message}"
+
+
+def _verdict_line(verdict: ModelVerdict) -> str:
+    found = {True: "met", False: "not met", None: "not judged"}[verdict.has_passed]
+    how = "recorded" if verdict.is_recorded else "live"
+    model = verdict.model
+    by = f" by {model.provider} {model.model}, {how}" if model is not None else ""
+    quote = f" (“{verdict.quote}”)" if verdict.quote else ""
+    return f"{found}{by}: “{verdict.criterion}”: {verdict.reason}{quote}"
 
 
 def _duration_of(found: ScenarioResult) -> float:

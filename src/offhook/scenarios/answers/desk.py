@@ -10,7 +10,7 @@ from offhook.models import prices
 from offhook.models.organization_models import ChosenLlm
 from offhook.models.prices import BillingPolicy
 from offhook.scenarios.answers.play_answers import AnswerBudget, AskedModel, PlayAnswers, RecordedAnswers
-from offhook.scenarios.answers.questions import MODEL_FAILED, Question
+from offhook.scenarios.answers.questions import MODEL_FAILED, RECORDED, Question
 from offhook.scenarios.answers.store import AnswerStore
 from offhook.scenarios.engine.outside_models import AnswerRefused
 from offhook.scenarios.errors import ModelRequired
@@ -24,7 +24,12 @@ class LlmFinder(Protocol):
     """Finds language models with the keys of organizations."""
 
     async def find_llm(
-        self, organization_id: int, configurations: Mapping[str, Any], wanted: Mapping[str, str] | None = None
+        self,
+        organization_id: int,
+        configurations: Mapping[str, Any],
+        wanted: Mapping[str, str] | None = None,
+        *,
+        needs_key: bool = True,
     ) -> ChosenLlm:
         """Returns the first language model of an agent, or ``wanted``. Raises UnknownModel, KeyMissing (422)."""
         ...
@@ -55,10 +60,14 @@ class AnswerDesk:
         self._models = models
         self._billing = billing
 
-    async def find_model(self, organization_id: int, configurations: Mapping[str, Any], name: str = "") -> AskedModel:
-        """Returns an agent's model, or the one with this name (provider/model). Raises ModelRequired, UnknownModel,
+    async def find_model(
+        self, organization_id: int, configurations: Mapping[str, Any], name: str = "", *, needs_key: bool = True
+    ) -> AskedModel:
+        """Returns an agent's model, or the one with this name (provider/model). ``needs_key``: it will be asked. Raises ModelRequired, UnknownModel,
         KeyMissing (422)."""
-        chosen = await self._models.find_llm(organization_id, configurations, parse_model_name(name))
+        chosen = await self._models.find_llm(
+            organization_id, configurations, parse_model_name(name), needs_key=needs_key
+        )
         ref = chosen.llm.model_ref
         if ref.provider == BUILT_IN_PROVIDER:
             raise ModelRequired
@@ -69,8 +78,9 @@ class AnswerDesk:
     ) -> tuple[PlayAnswers, Mapping[str, AskedModel]]:
         """Returns the answers of a play, and the models of its versions; ``shelf`` takes the place of what is recorded for
         the agent. Raises as :meth:`find_model`."""
+        needs_key = wanted.mode != RECORDED or wanted.records
         agents = {
-            asked: await self.find_model(wanted.organization_id, configurations)
+            asked: await self.find_model(wanted.organization_id, configurations, needs_key=needs_key)
             for asked, configurations in wanted.configurations.items()
         }
 
@@ -78,7 +88,7 @@ class AnswerDesk:
             if question.asked in agents:
                 return agents[question.asked]
             try:
-                return await self.find_model(wanted.organization_id, {}, question.model)
+                return await self.find_model(wanted.organization_id, {}, question.model, needs_key=needs_key)
             except DomainError as error:
                 raise AnswerRefused(MODEL_FAILED, error.message) from None
 

@@ -39,6 +39,9 @@ class AnsweredLlm:
             await asyncio.sleep(max(0.0, asked_at + piece.at_s - loop.time()))
             yield piece.event
 
+    def report_trouble(self, code: str, message: str) -> None:
+        self.trouble = self.trouble or ModelTrouble(code, message)
+
     def ask_helper(self, helper: Helper, model: str | None, request: LlmRequest) -> HelperAnswer:
         given = self._ask(HELPER, model or "", request, of=f"the {helper}")
         return HelperAnswer(given.answer.text, given.model, given.is_recorded)

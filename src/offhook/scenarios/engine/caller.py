@@ -1,37 +1,23 @@
-"""The caller of a scenario: says, presses and keeps silent by rule. The seed decides what is left open."""
+"""The caller of a scenario: says, presses and keeps silent by rule, or by a model. The seed decides what is left open."""
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 from offhook.kit.template import render_template
 from offhook.scenarios.definition import CallerRule, CallerTurn, Scenario
+from offhook.scenarios.engine.model_caller import ModelCaller
+from offhook.scenarios.engine.moves import ScenarioMove
+from offhook.scenarios.engine.outside_models import OutsideModels
 
 _FILLERS: Final = ("Um, ", "Uh, ", "Well, ", "Er, ", "So, ")
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioMove:
-    """What the caller does next: one of say, press, silence and hanging up. ``agent_says`` is expected in the reply.
-
-    ``turn`` is the place in the scenario's turns; None for rules and wrong answers. ``filler`` is what a sentence begins
-    with when the caller hesitates.
-    """
-
-    say: str | None = None
-    press: str | None = None
-    silence_s: float | None = None
-    hangs_up: bool = False
-    agent_says: str | None = None
-    turn: int | None = None
-    filler: str = ""
-
-
 class ScenarioCaller:
-    """One caller. Equal scenarios and equal replies of the agent give equal moves."""
+    """One caller. Equal scenarios and equal replies of the agent give equal moves; those of a model are from ``outside``."""
 
-    def __init__(self, scenario: Scenario, seed: int) -> None:
+    def __init__(self, scenario: Scenario, seed: int, outside: OutsideModels | None = None) -> None:
         self._caller = scenario.caller
         self._random = random.Random(f"{scenario.name}/{scenario.seed}/{seed}")  # noqa: S311 - reproducible
         self._done = 0
@@ -40,9 +26,24 @@ class ScenarioCaller:
         places = max(len(self._caller.turns), manner.wrong_answers)
         self._wrong_before = set(self._random.sample(range(places), manner.wrong_answers))
         self._asked = 0
+        self._by_model: ModelCaller | None = None
+        if scenario.caller.model is not None and outside is not None:
+            self._by_model = ModelCaller(scenario, seed, outside)
 
     def next_move(self, node_id: str, reply: str) -> ScenarioMove | None:
         """Returns the answer to what the agent said; None when the caller has nothing left to do."""
+        if self._by_model is None:
+            return self._next_by_rule(node_id, reply)
+        self._by_model.hear_agent(reply)
+        move = self._next_by_rule(node_id, reply)
+        if move is None and (move := self._by_model.choose_move()) is not None and move.say is not None:
+            filler, sentence = self._hesitate(move.say)
+            move = replace(move, say=sentence, filler=filler)
+        if move is not None:
+            self._by_model.add_move(move)
+        return move
+
+    def _next_by_rule(self, node_id: str, reply: str) -> ScenarioMove | None:
         act = self._next_act(node_id, reply)
         if act is None:
             return None
@@ -86,7 +87,11 @@ class ScenarioCaller:
     def _sentence_of(self, act: CallerTurn | CallerRule) -> tuple[str, str]:
         """Returns the filler that a sentence begins with, if any, and the whole sentence."""
         choices = act.one_of if isinstance(act, CallerRule) else ()
-        sentence = render_template(self._random.choice(choices) if choices else str(act.say), self._caller.facts)
+        return self._hesitate(
+            render_template(self._random.choice(choices) if choices else str(act.say), self._caller.facts)
+        )
+
+    def _hesitate(self, sentence: str) -> tuple[str, str]:
         if self._random.random() >= self._caller.manner.hesitates:
             return "", sentence
         filler = self._random.choice(_FILLERS)

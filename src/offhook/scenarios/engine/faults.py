@@ -14,12 +14,13 @@ from offhook.voice import events
 @dataclass(frozen=True, slots=True)
 class ScenarioFault:
     """One expectation that was not met. ``code`` is stable; ``turn`` counts the caller's turns from 0. ``words`` are those
-    that are missing or forbidden."""
+    that are missing or forbidden. ``is_by_model``: a model has judged so, not an assertion."""
 
     code: str
     message: str
     turn: int | None = None
     words: str = ""
+    is_by_model: bool = False
 
 
 def find_faults(scenario: Scenario, played: PlayedScenario) -> tuple[ScenarioFault, ...]:

@@ -43,6 +43,10 @@ class OutsideModels(Llm, Protocol):
         """Returns the first thing that went wrong in this conversation."""
         ...
 
+    def report_trouble(self, code: str, message: str) -> None:
+        """Notes that this conversation cannot be held as it should."""
+        ...
+
     def ask_helper(self, helper: Helper, model: str | None, request: LlmRequest) -> HelperAnswer:
         """Waits for a whole answer, which takes no virtual time. ``model`` None: the organization's own. Raises
         AnswerRefused."""

@@ -10,8 +10,10 @@ from offhook.kit.template import find_variables, render_template
 from offhook.models.ports import CallModels, Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
-from offhook.scenarios.engine.caller import ScenarioCaller, ScenarioMove
+from offhook.scenarios.engine.caller import ScenarioCaller
 from offhook.scenarios.engine.mocks import FixedDocuments, MissingMocks, build_toolbox
+from offhook.scenarios.engine.moves import ScenarioMove
+from offhook.scenarios.engine.outside_models import OutsideModels
 from offhook.scenarios.engine.played_sound import PlayedSound
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
@@ -118,7 +120,8 @@ async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed
     call_agent, missing = build_call_agent(agent, scenario)
     journal = PlayJournal()
     session = TextSession(agent=call_agent, models=CallModels((llm,), (), ()), sink=journal)
-    turns = await _talk(session, ScenarioCaller(scenario, seed), agent.config, scenario.caller.max_turns)
+    outside = llm if isinstance(llm, OutsideModels) else None
+    turns = await _talk(session, ScenarioCaller(scenario, seed, outside), agent.config, scenario.caller.max_turns)
     is_over = session.is_over
     result: CallResult = session.result or await session.end("still_open")
     return journal.describe_play(turns, result, is_over=is_over, unmocked=missing.names)

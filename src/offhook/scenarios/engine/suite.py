@@ -12,6 +12,7 @@ from offhook.models.ports import Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.faults import ScenarioFault, find_faults
+from offhook.scenarios.engine.judging import ModelVerdict, judge_conversation
 from offhook.scenarios.engine.outside_models import ModelTrouble, OutsideModels
 from offhook.scenarios.engine.player import PlayedScenario, play_scenario
 from offhook.voice.events import VoiceEvent
@@ -27,25 +28,38 @@ Play = Callable[[ScenarioAgent, Scenario, Llm, int], Coroutine[Any, Any, PlayedS
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
     """The result of one scenario; ``hash`` covers its event journal, and its recording if it has sound. ``played`` is None
-    when it could not be played."""
+    when it could not be played. ``verdicts`` are a model's, on what assertions cannot check."""
 
     name: str
     title: str
     faults: tuple[ScenarioFault, ...]
     hash: str
     played: PlayedScenario | None
+    verdicts: tuple[ModelVerdict, ...] = ()
 
     @property
     def has_passed(self) -> bool:
         return not self.faults
 
+    @property
+    def has_held(self) -> bool:
+        """Returns whether all assertions held, whatever a model has judged."""
+        return all(fault.is_by_model for fault in self.faults)
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Returns whether a criterion was left without a verdict."""
+        return any(verdict.has_passed is None for verdict in self.verdicts)
+
     def as_json(self) -> JsonObject:
         played = self.played
         first = self.faults[0] if self.faults else None
         faults: list[Any] = [_fault_as_json(fault) for fault in self.faults]
+        judged: JsonObject = {"verdicts": [verdict.as_json() for verdict in self.verdicts]} if self.verdicts else {}
         sound: JsonObject = {"sound": played.sound.as_json()} if played is not None and played.sound is not None else {}
         return {
             **sound,
+            **judged,
             "name": self.name,
             "title": self.title,
             "passed": self.has_passed,
@@ -103,6 +117,11 @@ def run_scenario(
     """Plays one scenario in a loop of its own; the calling thread must not have a running one. Of a call with sound the
     recording is kept if the scenario failed."""
     llm = make_llm()
+    if scenario.caller.model is not None and not isinstance(llm, OutsideModels):
+        fault = ScenarioFault(
+            "caller_needs_model", "the built-in model cannot play a caller: choose recorded or live answers"
+        )
+        return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
     try:
         played = run_on_virtual_time(play(agent, scenario, llm, seed), limit_s=LIMIT_S)
     except (TimeoutError, VirtualTimeStalled) as error:
@@ -111,12 +130,27 @@ def run_scenario(
     trouble = llm.trouble if isinstance(llm, OutsideModels) else None
     # without an answer the rest of the conversation proves nothing
     faults = find_faults(scenario, played) if trouble is None else (_fault_of(trouble, played),)
+    verdicts = _judge(scenario, played, llm) if scenario.expect.judged and not faults else ()
+    faults = (*faults, *(_fault_of_verdict(verdict) for verdict in verdicts if verdict.code))
     digest = hash_journal(played.journal)
     if played.sound is not None:
         digest = sha256(f"{digest}:{played.sound.hash}".encode()).hexdigest()
         if not faults:
             played.sound.recording.unlink(missing_ok=True)
-    return ScenarioResult(scenario.name, scenario.shown_title, faults, digest, played)
+    return ScenarioResult(scenario.name, scenario.shown_title, faults, digest, played, verdicts)
+
+
+def _judge(scenario: Scenario, played: PlayedScenario, llm: Llm) -> tuple[ModelVerdict, ...]:
+    if isinstance(llm, OutsideModels):
+        return judge_conversation(scenario, played, llm)
+    reason = "the built-in model cannot judge: choose recorded or live answers"
+    return tuple(ModelVerdict(criterion, None, reason=reason) for criterion in scenario.expect.judged)
+
+
+def _fault_of_verdict(verdict: ModelVerdict) -> ScenarioFault:
+    quote = f" (“{verdict.quote}”)" if verdict.quote else ""
+    message = f"“{verdict.criterion}”: {verdict.reason}{quote}"
+    return ScenarioFault(verdict.code, message, is_by_model=True)
 
 
 def _fault_of(trouble: ModelTrouble, played: PlayedScenario) -> ScenarioFault:
@@ -156,4 +190,5 @@ def hash_journal(journal: Sequence[VoiceEvent]) -> str:
 
 
 def _fault_as_json(fault: ScenarioFault) -> JsonObject:
-    return {"code": fault.code, "message": fault.message, "turn": fault.turn}
+    by_model: JsonObject = {"is_by_model": True} if fault.is_by_model else {}
+    return {"code": fault.code, "message": fault.message, "turn": fault.turn, **by_model}

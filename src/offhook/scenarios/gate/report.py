@@ -21,6 +21,8 @@ def verdict_lines(verdict: GateVerdict) -> Iterator[str]:
             yield f"{name}: {_sound_line(side.heard)}"
     for reason in verdict.reasons:
         yield _line_of(reason)
+    for warning in verdict.warnings:
+        yield _line_of(warning, "WARNING")
     if verdict.has_passed:
         yield f"{suite.agent}: nothing is against publishing, hash {suite.hash[:16]}"
     else:
@@ -39,7 +41,7 @@ def _count(number: int, noun: str) -> str:
     return f"1 {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _line_of(reason: GateReason) -> str:
+def _line_of(reason: GateReason, kind: str = "STOPPED") -> str:
     where = f" at {reason.kind} {reason.id}" if reason.kind is not None and reason.id is not None else ""
     turn = f" in turn {reason.turn + 1}" if reason.turn is not None else ""
-    return f"STOPPED  {reason.code}{where}{turn}: {reason.message}"
+    return f"{kind}  {reason.code}{where}{turn}: {reason.message}"

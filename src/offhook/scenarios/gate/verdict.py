@@ -34,7 +34,8 @@ _SHARES: Final = {
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
     """The publishing rules of an agent. ``with_sound``: scenarios are played as calls; ``talk_overs_stay`` is about them.
-    ``answers``: the built-in model answers, recorded answers, or the agent's own model.
+    ``answers``: the built-in model answers, recorded answers, or the agent's own model. ``model_verdicts_stop``: what a model
+    has judged is a reason not to publish, not only a warning.
     """
 
     scenarios_pass: bool = True
@@ -45,6 +46,7 @@ class GatePolicy:
     with_sound: bool = False
     talk_overs_stay: bool = True
     answers: str = "built-in"
+    model_verdicts_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,13 @@ class GateSide:
 
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
-    """``reasons`` is empty for a draft that may be published."""
+    """``reasons`` is empty for a draft that may be published. ``warnings`` are what a model has judged."""
 
     reasons: tuple[GateReason, ...]
     changes: tuple[GraphChange, ...]
     draft: GateSide
     published: GateSide | None = None
+    warnings: tuple[GateReason, ...] = ()
 
     @property
     def has_passed(self) -> bool:
@@ -78,6 +81,7 @@ class GateVerdict:
             "passed": self.has_passed,
             "hash": self.draft.suite.hash,
             "reasons": [reason.as_json() for reason in self.reasons],
+            "warnings": [warning.as_json() for warning in self.warnings],
             "changes": [change.as_json() for change in self.changes],
             "coverage": self.draft.coverage.as_json(),
             "slowest_answer_s": self.draft.slowest_answer_s,
@@ -123,6 +127,7 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
     the draft shows itself counts."""
     before: Mapping[str, Any] = published.agent.definition if published is not None else {}
     changes = compare_graphs(before, draft.agent.definition) if published is not None else ()
+    judged = tuple(_judged_scenarios(draft, must_be_judged=policy.model_verdicts_stop))
     reasons = (
         *(_failed_scenarios(draft, published) if policy.scenarios_pass else ()),
         *(_new_findings(draft, published) if policy.no_new_findings else ()),
@@ -133,22 +138,34 @@ def judge_draft(draft: GateSide, published: GateSide | None, policy: GatePolicy)
         *(_lost_coverage(draft, published, policy)),
         *(_slower_answers(draft, published) if policy.answer_time_stays else ()),
         *(_talk_overs(draft, published) if policy.talk_overs_stay else ()),
+        *(judged if policy.model_verdicts_stop else ()),
     )
-    return GateVerdict(reasons, changes, draft, published)
+    return GateVerdict(reasons, changes, draft, published, () if policy.model_verdicts_stop else judged)
 
 
 def _failed_scenarios(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:
     passed_before = (
-        {result.name for result in published.suite.results if result.has_passed} if published is not None else set()
+        {result.name for result in published.suite.results if result.has_held} if published is not None else set()
     )
     for result in draft.suite.results:
-        if result.has_passed:
+        if result.has_held:
             continue
         fault = result.faults[0]
         is_worse = result.name in passed_before
         code = "scenario_regressed" if is_worse else "scenario_failed"
         how = "fails, but passes with the published version" if is_worse else "fails"
         yield GateReason(code, f"{result.title} {how}: {fault.message}", scenario=result.name, turn=fault.turn)
+
+
+def _judged_scenarios(draft: GateSide, *, must_be_judged: bool) -> Iterator[GateReason]:
+    """Yields what a model has judged against, and what it could not judge."""
+    for result in draft.suite.results:
+        for fault in result.faults:
+            if fault.is_by_model:
+                message = f"{result.title}, judged by a model: {fault.message}"
+                yield GateReason(fault.code, message, scenario=result.name)
+        if must_be_judged and result.is_unjudged and not result.faults:
+            yield GateReason("not_judged", f"{result.title} was not judged by a model", scenario=result.name)
 
 
 def _new_findings(draft: GateSide, published: GateSide | None) -> Iterator[GateReason]:

@@ -11,7 +11,7 @@ from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
-from offhook.scenarios.answers.questions import BUILT_IN
+from offhook.scenarios.answers.questions import BUILT_IN, LIVE
 from offhook.scenarios.errors import ScenarioRecordingNotFound
 from offhook.scenarios.plays import publish_gate, service
 from offhook.scenarios.plays.schemas import (
@@ -45,13 +45,17 @@ async def play_scenarios(
     `scenarios.played`. A play of all scenarios, in the `mode` that the publish gate
     demands, gets its verdict. Returns 409 without scenarios
     (`no_scenarios`), 429 while the organization has 10 plays waiting or running. With `recorded` and `live` the agent
-    needs a language model of a vendor (`model_required`, 422) with its key (`key_missing`, 422).
+    needs a language model of a vendor (`model_required`, 422) with its key (`key_missing`, 422), and so do callers and judges
+    by a model.
     """
     wanted = (body or OrderPlayRequest()).to_wanted()
     play = await service.order_play(session, org, workflow_id, wanted)
     if wanted.answers != BUILT_IN:
-        configurations = await service.configurations_of(session, play)
-        await services.answers.find_model(org.organization_id, configurations)
+        models = await service.list_models(session, play)
+        needs_key = wanted.answers == LIVE or wanted.records
+        await services.answers.find_model(org.organization_id, models.configurations, needs_key=needs_key)
+        for name in sorted(models.helpers):
+            await services.answers.find_model(org.organization_id, {}, name, needs_key=needs_key)
     return ScenarioPlayResponse.from_play(play)
 
 

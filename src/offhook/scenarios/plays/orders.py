@@ -14,7 +14,7 @@ from offhook.scenarios.gate.verdict import GatePolicy
 from offhook.tools.definitions import read_definition
 
 # Rules that verdicts of before 0035 did not know, with what they mean there.
-_LATER: Final = {"answers": "built-in"}
+_LATER: Final = {"answers": "built-in", "model_verdicts_stop": False}
 
 
 @dataclass(frozen=True, slots=True)

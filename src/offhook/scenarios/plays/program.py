@@ -41,7 +41,16 @@ NICENESS: Final = 10
 # Of failed calls, the first ones: a recording takes two megabytes a minute.
 MAX_RECORDINGS: Final = 20
 # What is kept of a verdict beside the results.
-_VERDICT: Final = ("passed", "reasons", "changes", "coverage", "slowest_answer_s", "sound", "published_sound")
+_VERDICT: Final = (
+    "passed",
+    "reasons",
+    "warnings",
+    "changes",
+    "coverage",
+    "slowest_answer_s",
+    "sound",
+    "published_sound",
+)
 
 
 def main() -> int:

@@ -121,6 +121,20 @@ class ScenarioFaultResponse(BaseModel):
     code: str
     message: str
     turn: int | None
+    is_by_model: bool = Field(default=False, description="True for what a model has judged")
+
+
+class ModelVerdictResponse(BaseModel):
+    """A model's verdict on one criterion."""
+
+    criterion: str
+    passed: bool | None = Field(description="Null: not judged, or the judge's answer could not be used (`code`)")
+    quote: str = Field(description="The words that decide it; empty for what never happens")
+    reason: str
+    provider: str | None
+    model: str | None
+    is_recorded: bool
+    code: str
 
 
 class ScenarioTurnResponse(BaseModel):
@@ -174,6 +188,7 @@ class ScenarioResultResponse(BaseModel):
     sound: PlayedSoundResponse | None = Field(default=None, description="Null for text")
     has_recording: bool = Field(description="True for failed calls with sound, at most 20 of a play")
     strip: PlayedStripResponse | None = Field(default=None, description="Null without a recording")
+    verdicts: list[ModelVerdictResponse] = Field(default_factory=list, description="What a model has judged")
 
     @classmethod
     def from_result(cls, row: PlayedScenarioResult) -> "ScenarioResultResponse":
@@ -231,6 +246,9 @@ class PublishGateSettings(BaseModel):
     with_sound: bool = False
     talk_overs_stay: bool = True
     answers: Answers = Field(default="built-in", description="Only plays with these answers get a verdict")
+    model_verdicts_stop: bool = Field(
+        default=False, description="What a model has judged stops a draft; it is a warning otherwise"
+    )
 
 
 class PublishGateResponse(PublishGateSettings):

@@ -95,9 +95,27 @@ async def order_play(session: AsyncSession, caller: Caller, workflow_id: int, wa
     return play
 
 
-async def configurations_of(session: AsyncSession, play: ScenarioPlay) -> Mapping[str, Any]:
-    """Returns the settings of the version that is played."""
-    return (await workflows.version_to_run(session, play.organization_id, play.version_id)).configurations
+@dataclass(frozen=True, slots=True)
+class PlayedModels:
+    """Whose models a play asks: the agent's, by its settings, and those of callers and judges, by their names; the empty
+    name is the organization's own."""
+
+    configurations: Mapping[str, Any]
+    helpers: frozenset[str]
+
+
+async def list_models(session: AsyncSession, play: ScenarioPlay) -> PlayedModels:
+    """Returns the models that a play asks."""
+    version = await workflows.version_to_run(session, play.organization_id, play.version_id)
+    names: set[str] = set()
+    for scenario in await load_scenarios(session, version):
+        if play.scenario_names and scenario.name not in play.scenario_names:
+            continue
+        if scenario.caller.model is not None:
+            names.add(scenario.caller.model.name or "")
+        if scenario.expect.judged:
+            names.add(scenario.expect.judged_by or "")
+    return PlayedModels(version.configurations, frozenset(names))
 
 
 async def get_play(session: AsyncSession, organization_id: int, workflow_id: int, play_id: int) -> ScenarioPlay:

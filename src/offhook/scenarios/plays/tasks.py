@@ -51,6 +51,7 @@ _OUTCOME: Final = (
     "duration_s",
     "sound",
     "strip",
+    "verdicts",
 )
 log = structlog.get_logger(__name__)
 
@@ -63,6 +64,8 @@ class _Progress:
     folder: str = ""
 
     passed: int = 0
+    # failed by an assertion, whatever a model has judged of others
+    failed: int = 0
     done: int = 0
     unstored: list[dict[str, Any]] = field(default_factory=list)
     recordings: list[tuple[dict[str, Any], str]] = field(default_factory=list)
@@ -79,6 +82,7 @@ class _Progress:
         result = line["result"]
         self.done += 1
         self.passed += bool(result["passed"])
+        self.failed += any(not fault.get("is_by_model") for fault in result["faults"])
         rest = {key: result[key] for key in _OUTCOME if key in result}
         self.unstored.append(
             {
@@ -332,5 +336,6 @@ def _end_of(play: ScenarioPlay, progress: _Progress, *, is_late: bool) -> Mappin
         error = progress.error or "The process that plays scenarios ended before it was done."
         return {"state": "broken", "error": error}
     verdict = end["verdict"]
-    has_passed = progress.passed == play.total and (verdict is None or verdict["passed"])
+    # with a verdict, the publishing rules say what a model's judgment is worth
+    has_passed = progress.passed == play.total if verdict is None else not progress.failed and verdict["passed"]
     return {"state": "passed" if has_passed else "failed", "result_hash": end["hash"], "verdict": verdict}

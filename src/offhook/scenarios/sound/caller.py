@@ -11,7 +11,8 @@ from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
 from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE
 from offhook.scenarios.definition import Scenario
-from offhook.scenarios.engine.caller import ScenarioCaller, ScenarioMove
+from offhook.scenarios.engine.caller import ScenarioCaller
+from offhook.scenarios.engine.moves import ScenarioMove
 from offhook.scenarios.engine.player import PAUSE_S, PlayedTurn, PlayJournal
 from offhook.scenarios.sound.clips import RATE, SPEECH_RMS, SpokenWord, at_level, place_words, trim_silence
 from offhook.scenarios.sound.recognizer import StreamingRecognizer
@@ -53,7 +54,7 @@ class SpeakingCaller:
     def __init__(
         self,
         scenario: Scenario,
-        seed: int,
+        script: ScenarioCaller,
         *,
         line: SimulatedLine,
         session: CallSession,
@@ -62,7 +63,7 @@ class SpeakingCaller:
         recognizer: StreamingRecognizer,
         listen: Listen | None = None,
     ) -> None:
-        self._script = ScenarioCaller(scenario, seed)
+        self._script = script
         self._manner = scenario.caller.manner
         self._max_turns = scenario.caller.max_turns
         self._line = line

@@ -9,6 +9,7 @@ import numpy as np
 from offhook.models.ports import CallModels, Llm
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
+from offhook.scenarios.engine.caller import ScenarioCaller
 from offhook.scenarios.engine.outside_models import OutsideModels
 from offhook.scenarios.engine.player import PlayedScenario, PlayJournal, build_call_agent
 from offhook.scenarios.sound.caller import Listen, SpeakingCaller
@@ -64,7 +65,7 @@ class SoundPlayer:
         )
         caller = SpeakingCaller(
             scenario,
-            seed,
+            ScenarioCaller(scenario, seed, llm if isinstance(llm, OutsideModels) else None),
             line=line,
             session=session,
             journal=journal,
