@@ -103,12 +103,21 @@ class CallerRule(_CallerAct):
         return self
 
 
+class AnsweringMachine(_StrictModel):
+    """Who answers instead of a person, with sound: says the greeting, beeps, records for so long, and hangs up."""
+
+    greeting: Text = "You have reached my voicemail. Please leave a message after the tone."
+    beeps: bool = True
+    records_s: Annotated[Number, Field(ge=1, le=120)] = 20.0
+
+
 class Manner(_StrictModel):
     """How the caller talks. ``hesitates`` is the share of sentences that begin with a filler; ``wrong_answers`` is how
     often one of ``wrong_sentences`` comes before the right one. The seed chooses where.
 
     With sound a pause follows the filler, ``interrupts`` is the share of the turns' sentences that begin while the agent
-    speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute.
+    speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute. ``voicemail``: an answering machine
+    takes the call, and nothing else of the caller counts.
     """
 
     hesitates: Share = 0.0
@@ -117,6 +126,7 @@ class Manner(_StrictModel):
     speed: Annotated[Number, Field(ge=0.5, le=2)] = 1.0
     wrong_answers: Annotated[WholeNumber, Field(ge=0, le=20)] = 0
     wrong_sentences: Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)] = ("The weather is nice today.",)
+    voicemail: AnsweringMachine | None = None
 
 
 class CallerModel(_StrictModel):
@@ -144,8 +154,8 @@ class CallerScript(_StrictModel):
 
     @model_validator(mode="after")
     def _does_something(self) -> Self:
-        if not self.turns and not self.rules and self.model is None:
-            raise ValueError("a caller needs turns, rules or a model")
+        if not self.turns and not self.rules and self.model is None and self.manner.voicemail is None:
+            raise ValueError("a caller needs turns, rules or a model, or is an answering machine")
         return self
 
 
@@ -169,6 +179,26 @@ class ExpectedToolCall(_StrictModel):
     arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class PanelExpectation(_StrictModel):
+    """Figures of turn-taking that a call with sound must reach, named as in published panels: the mean seconds to an answer
+    (``L_R``) and to silence after an interruption (``L_Y``), the share of turns that are answered (``R_R``) and of
+    interruptions that the agent yields to (``R_Y``), and how often it begins while the caller speaks, for each turn of the
+    caller (``I_A``). ``L_R``, ``L_Y`` and ``I_A`` are the most, ``R_R`` and ``R_Y`` the least that passes.
+    """
+
+    L_R: Annotated[Number, Field(gt=0, le=60)] | None = None
+    R_R: Share | None = None
+    L_Y: Annotated[Number, Field(gt=0, le=60)] | None = None
+    R_Y: Share | None = None
+    I_A: Annotated[Number, Field(ge=0, le=MAX_TURNS)] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_figure(self) -> Self:
+        if all(getattr(self, name) is None for name in type(self).model_fields):
+            raise ValueError("name at least one of L_R, R_R, L_Y, R_Y and I_A")
+        return self
+
+
 def _list_of_text(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -184,6 +214,9 @@ class ScenarioExpectation(_StrictModel):
 
     Only calls with sound have ``max_answer_ms``, the longest silence before an answer, ``max_yield_ms``, how long the agent
     goes on when the caller interrupts, and ``max_talk_overs``, how often it begins while the caller speaks.
+
+    ``panel`` has figures of turn-taking for them. ``max_cost_cents`` is what the models of the conversation may cost by the
+    published prices.
 
     ``judged`` are criteria that a model judges when everything else holds, ``judged_by`` which one (``provider/model``;
     without, the organization's own).
@@ -208,6 +241,8 @@ class ScenarioExpectation(_StrictModel):
     max_answer_ms: Milliseconds | None = None
     max_yield_ms: Milliseconds | None = None
     max_talk_overs: Annotated[WholeNumber, Field(ge=0, le=MAX_TURNS)] | None = None
+    panel: PanelExpectation | None = None
+    max_cost_cents: Annotated[Number, Field(ge=0, le=100_000)] | None = None
     judged: Annotated[tuple[Text, ...], BeforeValidator(_list_of_text), Field(max_length=20)] = ()
     judged_by: ModelName | None = None
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from offhook.scenarios.definition import Scenario, ScenarioExpectation
 from offhook.scenarios.engine.mocks import holds
 from offhook.scenarios.engine.played_sound import PlayedSound
 from offhook.scenarios.engine.player import PlayedScenario
 from offhook.voice import events
+
+# Figures of turn-taking of which more is better.
+_AT_LEAST: Final = frozenset({"R_R", "R_Y"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,9 @@ def find_faults(scenario: Scenario, played: PlayedScenario) -> tuple[ScenarioFau
         *_variable_faults(expect, played),
         *_end_faults(expect, played),
         *_length_faults(expect, played),
+        *_cost_faults(expect, played),
         *(_sound_faults(expect, played.sound) if played.sound is not None else ()),
+        *(_panel_faults(expect, played.sound) if played.sound is not None else ()),
     )
 
 
@@ -134,6 +139,33 @@ def _length_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Itera
         yield ScenarioFault("too_many_turns", f"it took {turns} turns, more than {expect.max_turns}")
     if expect.max_seconds is not None and played.duration_s > expect.max_seconds:
         yield ScenarioFault("too_long", f"it took {played.duration_s:g} s, more than {expect.max_seconds:g} s")
+
+
+def _cost_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
+    limit = expect.max_cost_cents
+    if limit is None:
+        return
+    cost = played.cost_of_models()
+    if cost.unpriced:
+        yield ScenarioFault("cost_unknown", f"there is no published price of {', '.join(cost.unpriced)}")
+    if cost.cents > limit:
+        yield ScenarioFault("too_expensive", f"its models cost {cost.cents:.3g} cents, more than {limit:g}")
+
+
+def _panel_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[ScenarioFault]:
+    if expect.panel is None:
+        return
+    found = sound.panel()
+    for name in type(expect.panel).model_fields:
+        wanted, figure = getattr(expect.panel, name), found[name]
+        if wanted is None:
+            continue
+        is_least = name in _AT_LEAST
+        if figure is None:
+            yield ScenarioFault("panel_not_measured", f"nothing happened in the call that {name} could be measured by")
+        elif figure < wanted if is_least else figure > wanted:
+            how = "less" if is_least else "more"
+            yield ScenarioFault("panel_missed", f"{name} is {figure:g}, {how} than {wanted:g}")
 
 
 def _sound_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[ScenarioFault]:

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.kit.template import find_variables, render_template
 from offhook.models.ports import CallModels, Llm
+from offhook.models.prices import PricedUsage, PriceList
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.caller import ScenarioCaller
@@ -38,6 +41,22 @@ class PlayedTurn:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What the models of a conversation cost by the published prices; ``unpriced`` names those without one."""
+
+    cents: Decimal
+    unpriced: tuple[str, ...]
+
+
+class CannotPlay(Exception):
+    """A scenario cannot be played in this way. ``code`` is that of its fault."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
 class PlayedScenario:
     """The result of playing a scenario. ``end`` is the node that ended the conversation; None while it goes on.
 
@@ -60,6 +79,14 @@ class PlayedScenario:
     tools: Sequence[str] = ()
     failed_tools: Sequence[str] = ()
     sound: PlayedSound | None = None
+
+    def cost_of_models(self) -> ModelCost:
+        """Returns the cost by what was counted last."""
+        usage: Any = next((event.data for event in reversed(self.journal) if event.type == events.USAGE_COUNTED), {})
+        lines = PriceList(()).price_usage(usage, datetime.now(UTC).date())
+        cents = sum((line.cost_cents for line in lines if isinstance(line, PricedUsage)), Decimal(0))
+        unpriced = {f"{line.provider} {line.model}" for line in lines if not isinstance(line, PricedUsage)}
+        return ModelCost(cents, tuple(sorted(unpriced)))
 
 
 class PlayJournal:
@@ -117,6 +144,8 @@ class PlayJournal:
 
 async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0) -> PlayedScenario:
     """Plays a scenario in the running loop, which has virtual time unless somebody wants to wait."""
+    if scenario.caller.manner.voicemail is not None:
+        raise CannotPlay("voicemail_needs_sound", "an answering machine is only reached by calls with sound")
     call_agent, missing = build_call_agent(agent, scenario)
     journal = PlayJournal()
     session = TextSession(agent=call_agent, models=CallModels((llm,), (), ()), sink=journal)
@@ -198,6 +227,9 @@ def _starting_context(agent: ScenarioAgent, scenario: Scenario) -> JsonObject:
     for path in sorted({*clocks, *context}):
         marked = render_template(f"{{{{{path}}}}}\x00{zones}", {}, now=scenario.now)
         context[path] = marked.partition("\x00")[0]
+    if scenario.caller.manner.voicemail is not None:
+        # only whom the agent calls can be a machine
+        context["direction"] = "outbound"
     return {**context, **agent.variables, **scenario.context, **scenario.pre_call_fetch}
 
 

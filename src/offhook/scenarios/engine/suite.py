@@ -14,7 +14,7 @@ from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.faults import ScenarioFault, find_faults
 from offhook.scenarios.engine.judging import ModelVerdict, judge_conversation
 from offhook.scenarios.engine.outside_models import ModelTrouble, OutsideModels
-from offhook.scenarios.engine.player import PlayedScenario, play_scenario
+from offhook.scenarios.engine.player import CannotPlay, PlayedScenario, play_scenario
 from offhook.voice.events import VoiceEvent
 
 # Virtual seconds: 100 turns with slow tools take less.
@@ -75,6 +75,7 @@ class ScenarioResult:
             "failed_tools": list(played.failed_tools) if played is not None else [],
             "end": played.end if played is not None else None,
             "outcome": played.outcome if played is not None else None,
+            "cost_cents": float(round(played.cost_of_models().cents, 6)) if played is not None else 0.0,
         }
 
 
@@ -124,6 +125,9 @@ def run_scenario(
         return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
     try:
         played = run_on_virtual_time(play(agent, scenario, llm, seed), limit_s=LIMIT_S)
+    except CannotPlay as error:
+        fault = ScenarioFault(error.code, str(error))
+        return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)
     except (TimeoutError, VirtualTimeStalled) as error:
         fault = ScenarioFault("never_ended", f"the conversation never ended: {error or 'a day on virtual time'}")
         return ScenarioResult(scenario.name, scenario.shown_title, (fault,), sha256(b"").hexdigest(), None)

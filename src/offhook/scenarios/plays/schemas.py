@@ -157,6 +157,9 @@ class PlayedSoundResponse(BaseModel):
     yields: int = Field(description="How often the agent stopped because of it")
     max_yield_ms: int | None = Field(description="The longest that it went on before it stopped")
     talk_overs: int = Field(description="Turns in which the agent began to speak while the caller did")
+    panel: dict[str, float | None] = Field(
+        default_factory=dict, description="L_R, R_R, L_Y, R_Y and I_A of the call; null: nothing to measure"
+    )
 
 
 class PlayedStripResponse(BaseModel):
@@ -188,6 +191,7 @@ class ScenarioResultResponse(BaseModel):
     sound: PlayedSoundResponse | None = Field(default=None, description="Null for text")
     has_recording: bool = Field(description="True for failed calls with sound, at most 20 of a play")
     strip: PlayedStripResponse | None = Field(default=None, description="Null without a recording")
+    cost_cents: float = Field(default=0, description="What the models of the conversation cost by the published prices")
     verdicts: list[ModelVerdictResponse] = Field(default_factory=list, description="What a model has judged")
 
     @classmethod

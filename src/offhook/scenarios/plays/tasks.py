@@ -52,6 +52,7 @@ _OUTCOME: Final = (
     "sound",
     "strip",
     "verdicts",
+    "cost_cents",
 )
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import numpy as np
 from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
 from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE
-from offhook.scenarios.definition import Scenario
+from offhook.scenarios.definition import AnsweringMachine, Scenario
 from offhook.scenarios.engine.caller import ScenarioCaller
 from offhook.scenarios.engine.moves import ScenarioMove
 from offhook.scenarios.engine.player import PAUSE_S, PlayedTurn, PlayJournal
@@ -28,6 +28,10 @@ KEY_S: Final = 0.3
 MIN_HESITATION_S, MAX_HESITATION_S = 0.3, 0.9
 # So long a caller who interrupts listens before.
 MIN_LISTENING_S, MAX_LISTENING_S = 0.8, 2.0
+
+# An answering machine's silence before its greeting and its tone, and the tone.
+PICK_UP_S, BEEP_PAUSE_S = 0.5, 0.4
+BEEP_S, BEEP_HZ = 0.5, 1000.0
 
 # Returns what is heard of a sentence that the agent expects, instead of what the scenario says.
 Listen = Callable[[Samples, Expectation], str]
@@ -81,6 +85,9 @@ class SpeakingCaller:
 
     async def hold_call(self) -> None:
         """Does what the scenario says until the call is over, or the caller has nothing left to do."""
+        if self._manner.voicemail is not None:
+            await self._answer_as_machine(self._manner.voicemail)
+            return
         await self._hear_out(needs_answer=True)
         while not self._phone.is_over and len(self.acts) <= self._max_turns:
             nodes = self._journal.values_of(events.NODE_ENTERED, "node_id")
@@ -114,6 +121,22 @@ class SpeakingCaller:
 
     def _now_s(self) -> float:
         return self._loop.time() - self._started_at
+
+    async def _answer_as_machine(self, machine: AnsweringMachine) -> None:
+        """Says the greeting whatever the agent says, beeps, records, and hangs up."""
+        await self._wait_for(PICK_UP_S)
+        act = CallerAct(ScenarioMove(say=machine.greeting), self._now_s())
+        self.acts.append(act)
+        await self._say_sentence(act, "", machine.greeting)
+        if machine.beeps:
+            await self._wait_for(BEEP_PAUSE_S)
+            self._phone.queue_speech(MULAW_8K.encode(_make_beep()))
+            while self._phone.is_talking and await self._phone.next_frame():
+                pass
+        await self._wait_for(float(machine.records_s))
+        if not self._phone.is_over:
+            self._line.wire.send_stop()
+        self.is_over = True
 
     # -- what the caller does -------------------------------------------------------------------------------------
 
@@ -210,3 +233,9 @@ class SpeakingCaller:
             return None
         is_now = self._random.random() < share
         return float(self._random.uniform(MIN_LISTENING_S, MAX_LISTENING_S)) if is_now else None
+
+
+def _make_beep() -> Samples:
+    at = np.arange(int(BEEP_S * RATE)) / RATE
+    tone = np.sin(2 * np.pi * BEEP_HZ * at) * SPEECH_RMS * np.sqrt(2)
+    return np.asarray(np.concatenate([tone, np.zeros(-tone.size % MULAW_8K.frame_bytes)]), np.int16)

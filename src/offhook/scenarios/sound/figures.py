@@ -21,6 +21,7 @@ def measure_sound(path: Path, acts: Sequence[CallerAct], journal: Sequence[Voice
     """Measures a recording. Raises OSError when it cannot be read."""
     with path.open("rb") as file:
         caller, agent = read_speech(file) or ([], [])
+    spoken = [act for act in acts if act.spoken_s is not None and not act.is_interruption]
     return PlayedSound(
         recording=path,
         hash=sha256(path.read_bytes()).hexdigest(),
@@ -31,6 +32,8 @@ def measure_sound(path: Path, acts: Sequence[CallerAct], journal: Sequence[Voice
         ],
         interruptions=[_measure_interruption(act, agent, journal) for act in acts if act.is_interruption],
         talk_overs=[act.turn for act in acts if _is_talked_over(act, agent)],
+        turns=len(spoken),
+        answered=sum(_is_answered(act, acts, agent) for act in spoken),
     )
 
 
@@ -43,6 +46,14 @@ def _measure_interruption(act: CallerAct, agent: Sequence[Burst], journal: Seque
     has_yielded = any(event.type == events.BARGED_IN and act.began_s <= event.at_s <= until_s for event in journal)
     stopped_s = next((end for _, end in agent if end >= act.began_s), act.began_s)
     return HeardInterruption(round((stopped_s - act.began_s) * 1000) if has_yielded else None, act.turn)
+
+
+def _is_answered(act: CallerAct, acts: Sequence[CallerAct], agent: Sequence[Burst]) -> bool:
+    """Returns whether the agent began to speak between this turn and the next one of the caller."""
+    assert act.spoken_s is not None
+    ended_s = act.spoken_s[1]
+    next_s = min((other.began_s for other in acts if other.began_s > act.began_s), default=float("inf"))
+    return any(ended_s - EDGE_S <= start < next_s for start, _ in agent)
 
 
 def _is_talked_over(act: CallerAct, agent: Sequence[Burst]) -> bool:
