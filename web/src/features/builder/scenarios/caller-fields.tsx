@@ -3,6 +3,7 @@
 import { ActionIcon, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from "@mantine/core";
 import { ArrowUp, Plus, Trash2 } from "lucide-react";
 import { object } from "../../../graph/definition";
+import { ModelCaller } from "./model-fields";
 import {
   type Act,
   type ActKind,
@@ -76,6 +77,7 @@ export function CallerFields({ scenario, issues, onChange }: ScenarioFieldsProps
           This caller also follows rules. They are kept; edit them as YAML.
         </Text>
       )}
+      <ModelCaller scenario={scenario} issues={issues} onChange={onChange} />
       <Manner scenario={scenario} issues={issues} onChange={onChange} />
       <SoundManner scenario={scenario} issues={issues} onChange={onChange} />
     </Stack>

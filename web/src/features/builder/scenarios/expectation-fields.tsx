@@ -4,8 +4,9 @@ import { MultiSelect, Select, Stack, TagsInput, Text } from "@mantine/core";
 import { edgeTitles, nodeName, object } from "../../../graph/definition";
 import { useEditorContext } from "../state/editor";
 import type { ScenarioFieldsProps } from "./caller-fields";
+import { JudgedExpectations } from "./model-fields";
 import { issueAt, listAt, valueAt, withField } from "./scenario";
-import { LimitField, SoundExpectations } from "./sound-fields";
+import { CostField, LimitField, SoundExpectations } from "./sound-fields";
 
 const OTHER_FIELDS = ["edges", "edges_never", "nodes_never", "variables", "tools", "is_over", "outcome", "end_reason"];
 
@@ -64,6 +65,8 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
         onChange={(value) => set("end", value)}
       />
       <LimitField {...{ scenario, issues, onChange }} field="max_turns" label="Max turns" min={1} max={100} />
+      <CostField {...{ scenario, issues, onChange }} />
+      <JudgedExpectations {...{ scenario, issues, onChange }} />
       <SoundExpectations {...{ scenario, issues, onChange }} />
       {hasMore && (
         <Text fz="sm" c="dimmed">

@@ -72,6 +72,15 @@ function Demands({ gate }: { gate: Gate }) {
           onChange={(event) => set({ answers: event.currentTarget.value as GateDemands["answers"] })}
         />
       )}
+      {gate.is_required && gate.answers !== "built-in" && (
+        <Switch
+          label="A model’s judgment can stop publishing"
+          description="What scenarios let a model judge is shown as a warning otherwise."
+          disabled={!admin || store.isPending}
+          checked={gate.model_verdicts_stop}
+          onChange={(event) => set({ model_verdicts_stop: event.currentTarget.checked })}
+        />
+      )}
       <Text fz="sm" c="dimmed">
         {admin ? "Applies to all versions immediately, without publishing." : "Only admins can change this."}
       </Text>

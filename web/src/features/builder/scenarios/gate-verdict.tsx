@@ -47,7 +47,6 @@ export function GateVerdict() {
 }
 
 function Verdict({ gate, count }: { gate: Gate; count: number }) {
-  const { document } = useEditorContext();
   const how = gate.with_sound ? " with sound" : "";
   const demand = gate.is_required ? `This agent can be published only when its scenarios pass${how}. ` : "";
   if (gate.play === null)
@@ -62,6 +61,7 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
       </Text>
     );
   const reasons = listOf(object(gate.play.verdict)["reasons"]);
+  const warnings = listOf(object(gate.play.verdict)["warnings"]);
   const covered = object(object(object(gate.play.verdict)["coverage"])["edges"])["percent"];
   return (
     <>
@@ -73,16 +73,23 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
         </Text>
       </Group>
       <Heard verdict={object(gate.play.verdict)} />
-      {reasons.length > 0 && (
-        <Alert color="red" variant="light" title="Reasons not to publish">
-          <ul className={classes.faults}>
-            {reasons.map((reason, index) => (
-              <li key={index}>{faultSentence({ message: text(reason["message"]) }, document.definition)}</li>
-            ))}
-          </ul>
-        </Alert>
-      )}
+      <Reasons color="red" title="Reasons not to publish" reasons={reasons} />
+      <Reasons color="yellow" title="Judged by a model" reasons={warnings} />
     </>
+  );
+}
+
+function Reasons({ color, title, reasons }: { color: string; title: string; reasons: Data[] }) {
+  const { document } = useEditorContext();
+  if (reasons.length === 0) return null;
+  return (
+    <Alert color={color} variant="light" title={title}>
+      <ul className={classes.faults}>
+        {reasons.map((reason, index) => (
+          <li key={index}>{faultSentence({ message: text(reason["message"]) }, document.definition)}</li>
+        ))}
+      </ul>
+    </Alert>
   );
 }
 

@@ -10,6 +10,7 @@ import { messageOf } from "../../../lib/api/errors";
 import { formatClock } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 import { type LatestResult, type PlayedResult, usePlayedResults, usePlayedSound } from "./api";
+import { ModelVerdicts } from "./model-fields";
 import { faultSentence } from "./scenario";
 import classes from "./scenarios.module.css";
 
@@ -69,6 +70,7 @@ function Conversation({ played, playId }: { played: PlayedResult; playId: number
           <ul className={classes.faults}>
             {played.faults.map((fault, index) => (
               <li key={index}>
+                {fault.is_by_model ? "Judged by a model: " : ""}
                 {fault.turn === null ? "" : `Turn ${fault.turn + 1}: `}
                 {faultSentence(fault, document.definition)}
               </li>
@@ -76,6 +78,7 @@ function Conversation({ played, playId }: { played: PlayedResult; playId: number
           </ul>
         </Alert>
       )}
+      <ModelVerdicts verdicts={played.verdicts ?? []} />
       {address !== null && (
         <section className={classes.recording} aria-label="Recording">
           <PlayerBar

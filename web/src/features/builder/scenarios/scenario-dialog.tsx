@@ -14,9 +14,11 @@ import classes from "./scenarios.module.css";
 
 const EXPECTED = [
   ...["says", "never_says", "nodes", "edges_include", "end", "max_turns"],
-  ...["max_answer_ms", "max_yield_ms", "max_talk_overs"],
+  ...["max_answer_ms", "max_yield_ms", "max_talk_overs", "judged", "judged_by", "max_cost_cents"],
+  ...["L_R", "R_R", "L_Y", "R_Y", "I_A"].map((field) => `panel.${field}`),
 ];
-const MANNER = ["hesitates", "wrong_answers", "interrupts", "speed", "voice"];
+const MODEL = ["persona", "goal", "style", "name"];
+const MANNER = ["hesitates", "wrong_answers", "interrupts", "speed", "voice", "voicemail"];
 const TAKEN = { path: "scenarios[0].name", message: "Another scenario has this name" };
 const NOT_ONE = { path: "", message: "Write exactly one scenario here" };
 
@@ -119,6 +121,7 @@ function fieldsOf(scenario: PlainScenario): string[] {
   return [
     ...["name", "title", "caller", "expect"],
     ...MANNER.map((field) => `caller.manner.${field}`),
+    ...MODEL.map((field) => `caller.model.${field}`),
     ...EXPECTED.map((field) => `expect.${field}`),
     ...turnsOf(scenario).map((_, index) => `caller.turns.${index}`),
   ];

@@ -1,8 +1,8 @@
 /** What only calls with sound have: how the caller speaks, and what must hold of what is heard. */
 
-import { NumberInput, type NumberInputProps, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { NumberInput, type NumberInputProps, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { object } from "../../../graph/definition";
+import { type Data, object, text } from "../../../graph/definition";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { issueAt, valueAt, withField, withManner } from "./scenario";
 
@@ -48,7 +48,43 @@ export function SoundManner({ scenario, issues, onChange }: ScenarioFieldsProps)
           onChange={(event) => set("voice", event.currentTarget.value)}
         />
       </SimpleGrid>
+      <AnsweringMachine {...{ scenario, issues, onChange }} />
     </Stack>
+  );
+}
+
+/** A machine takes the call: what else the caller does does not count. */
+function AnsweringMachine({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const stored = object(valueAt(scenario, "caller", "manner"))["voicemail"];
+  const machine = object(stored);
+  const store = (next: Data | null) => onChange(withManner(scenario, "voicemail", next));
+  const { greeting: _greeting, ...silent } = machine;
+  return (
+    <>
+      <Switch
+        label="Voicemail answers"
+        description="A greeting and a beep instead of a person, as on a call that the agent makes."
+        checked={stored !== undefined}
+        onChange={(event) => store(event.currentTarget.checked ? {} : null)}
+      />
+      {stored !== undefined && (
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+          <TextInput
+            label="Greeting"
+            placeholder="You have reached my voicemail. Please leave a message after the tone."
+            maxLength={1000}
+            value={text(machine["greeting"])}
+            error={issueAt(issues, "caller.manner.voicemail")}
+            onChange={({ currentTarget: { value } }) => store(value === "" ? silent : { ...machine, greeting: value })}
+          />
+          <Switch
+            label="Beeps after the greeting"
+            checked={machine["beeps"] !== false}
+            onChange={(event) => store({ ...machine, beeps: event.currentTarget.checked })}
+          />
+        </SimpleGrid>
+      )}
+    </>
   );
 }
 
@@ -86,7 +122,62 @@ export function SoundExpectations(props: ScenarioFieldsProps) {
           max={100}
         />
       </SimpleGrid>
+      <PanelExpectations {...props} />
     </Stack>
+  );
+}
+
+const PANEL: { field: string; label: string; unit: number; suffix?: string }[] = [
+  { field: "L_R", label: "Max mean answer time", unit: 1, suffix: " s" },
+  { field: "R_R", label: "Min turns answered", unit: 100, suffix: "%" },
+  { field: "L_Y", label: "Max mean time to stop", unit: 1, suffix: " s" },
+  { field: "R_Y", label: "Min interruptions yielded to", unit: 100, suffix: "%" },
+  { field: "I_A", label: "Max talk-overs per turn", unit: 1 },
+];
+
+/** Figures of a whole call, by the names of published panels. */
+function PanelExpectations({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const panel = object(valueAt(scenario, "expect", "panel"));
+  const set = (field: string, value: number | null) => {
+    const { [field]: _before, ...rest } = panel;
+    const next: Data = value === null ? rest : { ...rest, [field]: value };
+    onChange(withField(scenario, "expect", "panel", Object.keys(next).length > 0 ? next : null));
+  };
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+      {PANEL.map(({ field, label, unit, suffix = "" }) => {
+        const value = panel[field];
+        return (
+          <DecimalInput
+            key={field}
+            label={`${label} (${field})`}
+            placeholder="Any"
+            suffix={suffix}
+            min={0}
+            number={typeof value === "number" ? rounded(value * unit) : null}
+            error={issueAt(issues, `expect.panel.${field}`)}
+            onNumber={(number) => set(field, number === null ? null : rounded(number / unit))}
+          />
+        );
+      })}
+    </SimpleGrid>
+  );
+}
+
+/** What the models of the conversation may cost. */
+export function CostField({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const value = valueAt(scenario, "expect", "max_cost_cents");
+  return (
+    <DecimalInput
+      label="Max cost of models"
+      description="By the published prices. The built-in model costs nothing."
+      placeholder="Any"
+      suffix=" ¢"
+      min={0}
+      number={typeof value === "number" ? value : null}
+      error={issueAt(issues, "expect.max_cost_cents")}
+      onNumber={(number) => onChange(withField(scenario, "expect", "max_cost_cents", number))}
+    />
   );
 }
 

@@ -12,7 +12,7 @@ import { ScenariosPanel } from "./scenarios-panel";
 const AGENT = "/api/v1/workflow/4";
 const BOOKS = { name: "books", title: "Books a table", caller: { turns: ["a table"] }, expect: { end: "bye" } };
 const ASKS = { name: "asks", title: "Asks for a day", caller: { turns: ["a day"] }, expect: { end: "bye" } };
-const FAULT = { code: "end_differs", message: "the conversation goes on at bye", turn: 0 };
+const FAULT = { code: "end_differs", message: "the conversation goes on at bye", turn: 0, is_by_model: false };
 const VERSIONS = [
   { id: 33, version_number: 3, status: "draft" },
   { id: 32, version_number: 2, status: "published" },
