@@ -21,6 +21,7 @@ from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, EMPTIED, SearchedTable, list_searched_tables
 from offhook.runs.records import encrypted_words
 from offhook.runs.records.deletion import BATCH, RunEraser
+from offhook.scenarios.answers.store import AnswerStore
 
 RUN_BATCH: Final = 1000
 # PDF and Word files: compressed, so that the number does not stand in their bytes.
@@ -35,6 +36,7 @@ class NumberEraser:
         db: Database,
         storage: FileStore,
         runs: RunEraser,
+        answers: AnswerStore,
         *,
         caller: Caller,
         forms: NumberForms,
@@ -43,6 +45,7 @@ class NumberEraser:
         self._db = db
         self._storage = storage
         self._runs = runs
+        self._answers = answers
         self._caller = caller
         self._organization_id = caller.organization_id
         self._forms = forms
@@ -98,6 +101,11 @@ class NumberEraser:
                         session, self._organization_id, searched, self._forms.word_core, self._forms.word_pattern
                     )
         await self._erase_in_encrypted_words()
+        deleted = await self._answers.delete_mentions(
+            self._organization_id, lambda value: self._forms.erase_from_value(value) != value
+        )
+        if deleted:
+            self.counts["scenario_answers"] += deleted
 
     async def _erase_in_encrypted_words(self) -> None:
         last, organization_id = 0, self._organization_id

@@ -23,6 +23,7 @@ from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.tables import PersonDataRequest
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser
+from offhook.scenarios.answers.store import AnswerStore
 
 RequestKind = Literal["erasure", "export"]
 ERASURE: Final = "erasure"
@@ -146,7 +147,10 @@ class PersonData:
         caller = Caller.system(request.organization_id)
         counts: Counter[str] = Counter(request.counts)
         async with self._db.without_time_limit() as unlimited:
-            eraser = NumberEraser(unlimited, self._storage, self._runs, caller=caller, forms=forms, counts=counts)
+            answers = AnswerStore(unlimited, self._vault.keys)
+            eraser = NumberEraser(
+                unlimited, self._storage, self._runs, answers, caller=caller, forms=forms, counts=counts
+            )
             steps = {
                 "runs": eraser.erase_runs,
                 "rows": eraser.erase_rows,

@@ -68,6 +68,15 @@ async def delete_answers(
     return len(deleted.all())
 
 
+async def list_after(
+    session: AsyncSession, organization_id: int, answer_id: int, *, limit: int
+) -> Sequence[ScenarioAnswer]:
+    """Returns answers of all agents with a higher number, in their order."""
+    owner = ScenarioAnswer.organization_id == organization_id
+    query = select(ScenarioAnswer).where(owner, ScenarioAnswer.id > answer_id).order_by(ScenarioAnswer.id)
+    return (await session.scalars(query.limit(limit))).all()
+
+
 async def delete_answer(session: AsyncSession, organization_id: int, answer_id: int) -> None:
     owner = ScenarioAnswer.organization_id == organization_id
     await session.execute(delete(ScenarioAnswer).where(owner, ScenarioAnswer.id == answer_id))

@@ -2,15 +2,17 @@
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import DataKey, SecretUnreadable
 from offhook.kit.database.database import Database
+from offhook.models.ports import ToolCalled
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.scenarios.answers import queries
 from offhook.scenarios.answers.files import AnswersFile
@@ -65,6 +67,30 @@ class AnswerStore:
         """Deletes answers that were recorded before this time."""
         async with self._db.transaction() as session:
             return await queries.delete_answers(session, organization_id, workflow_id, before)
+
+    async def delete_mentions(self, organization_id: int, is_mentioned: Callable[[Any], bool]) -> int:
+        """Deletes the answers whose words or tool calls mention somebody, and those that cannot be read; returns how many."""
+        count = last = 0
+        while True:
+            async with self._db.transaction() as session:
+                rows = await queries.list_after(session, organization_id, last, limit=_BATCH)
+                for row in rows:
+                    if await self._is_mentioned(session, row, is_mentioned):
+                        await queries.delete_answer(session, organization_id, row.id)
+                        count += 1
+            if len(rows) < _BATCH:
+                return count
+            last = rows[-1].id
+
+    async def _is_mentioned(
+        self, session: AsyncSession, row: ScenarioAnswer, is_mentioned: Callable[[Any], bool]
+    ) -> bool:
+        try:
+            answer = await _open(session, self._keys, row)
+        except SecretUnreadable:
+            return True
+        called = [piece.event.call.arguments for piece in answer.pieces if isinstance(piece.event, ToolCalled)]
+        return is_mentioned([answer.text, *called])
 
     async def seal_again(self, organization_id: int) -> None:
         """Encrypts answers with the organization's newest key."""
