@@ -23,7 +23,7 @@ from offhook.scenarios.answers.store import AnswerStore
 from offhook.scenarios.answers.threads import AnswerLoop, LoopedAnswers
 from offhook.scenarios.errors import AnswersFileInvalid
 from offhook.scenarios.files import parse_scenarios
-from offhook_lab.sse import HttpRefusal
+from offhook_lab.sse import HttpRefusal, Reply, ScriptedAnswer
 from tests.fixtures_orgs import OrgFixture
 from tests.models.llm_vendors import ANTHROPIC, OPENAI, LlmVendor
 from tests.scenarios.agents import DEFINITION, agent, codes
@@ -186,6 +186,44 @@ async def test_an_agent_without_a_vendors_model_cannot_be_asked(editor: Editor, 
     assert (refused.status_code, refused.json()["code"]) == (422, "model_required")
     plays = await editor.get(f"/workflow/{workflow_id}/scenario-plays")
     assert plays.json() == []
+
+
+@pytest.mark.parametrize(
+    ("part", "code"),
+    [
+        ({"caller": {"model": {"persona": "Ada", "goal": "Buy", "name": "anthropic/claude-haiku-4-5"}}}, "key_missing"),
+        ({"expect": {"judged": "It is kind.", "judged_by": "anthropic/claude-haiku-4-5"}}, "key_missing"),
+        ({"expect": {"judged": "It is kind.", "judged_by": "nobody"}}, "unknown_model"),
+    ],
+)
+async def test_callers_and_judges_need_their_models_key(
+    editor: Editor, workflow_id: int, part: dict[str, Any], code: str
+) -> None:
+    await configure_model(editor)
+    await keep(editor, workflow_id, {**BUYS, **part})
+    refused = await editor.post(f"/workflow/{workflow_id}/scenario-plays", json={"answers": "live"})
+    assert (refused.status_code, refused.json()["code"]) == (422, code)
+
+
+async def test_what_a_model_judged_warns_and_lets_a_draft_be_published(
+    root: Root, org: OrgFixture, editor: Editor, workflow_id: int
+) -> None:
+    await configure_model(editor)
+    await keep(editor, workflow_id, {**BUYS, "expect": {"end": "bye", "judged": "It sings."}})
+    await editor.put(f"/workflow/{workflow_id}/publish-gate", json={"is_required": True, "answers": "recorded"})
+    verdict = {"number": 1, "passed": False, "quote": QUESTION, "reason": "It asks."}
+
+    def answer(body: dict[str, Any]) -> Reply:
+        is_judge = "You judge a telephone conversation" in json.dumps(body)
+        return ScriptedAnswer(json.dumps({"verdicts": [verdict]})) if is_judge else answer_as_agent(body)
+
+    async with OPENAI.serving(answer) as (_, llm):
+        ended = await play(root, org, editor, workflow_id, llm, answers="recorded", record=True)
+    assert (ended["state"], ended["passed"], ended["verdict"]["passed"]) == ("passed", 0, True)
+    assert [warning["code"] for warning in ended["verdict"]["warnings"]] == ["judged_failed"]
+    (result,) = await read(editor, workflow_id, ended["id"], "/results")
+    assert (result["faults"][0]["is_by_model"], result["verdicts"][0]["model"]) == (True, "gpt-4.1")
+    assert (await editor.publish(workflow_id)).status_code == 200
 
 
 async def test_only_recorded_answers_can_be_recorded(editor: Editor, workflow_id: int) -> None:

@@ -4,6 +4,8 @@ import type { Agent } from "../../../lib/api/types";
 import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import { type Editor, EditorProvider } from "../state/editor";
+import type { Play } from "./api";
+import { PlayProgress } from "./play-progress";
 import { RecordedAnswers } from "./answers";
 import { ScenariosPanel } from "./scenarios-panel";
 
@@ -43,6 +45,21 @@ it("runs with recorded answers, records missing ones, or asks the agent's own mo
     await user.click(screen.getByRole("button", { name: "Run all" }));
     await waitFor(() => expect(server.sent.at(-1)?.body).toMatchObject(order));
   }
+});
+
+it("says what asking models cost", async () => {
+  const play = {
+    id: 9,
+    state: "passed",
+    total: 1,
+    done: 1,
+    passed: 1,
+    error: null,
+    cost_cents: 3.2,
+    finished_at: null,
+  };
+  await renderWith(<PlayProgress play={{ ...play, created_at: new Date().toISOString() } as Play} />);
+  expect(await screen.findByText(/^Models: \$0\.03/)).toBeTruthy();
 });
 
 it("deletes what is recorded after a question", async () => {

@@ -3,7 +3,7 @@
 import { Button, Group, Progress, Text } from "@mantine/core";
 import { FormProblem } from "../../../components/forms/dialog";
 import { messageOf } from "../../../lib/api/errors";
-import { formatTimeAgo } from "../../../lib/format/format";
+import { formatMoney, formatTimeAgo } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 import { isOpen, type Play, useCancelPlay } from "./api";
 import { stateName } from "./scenario";
@@ -36,6 +36,11 @@ export function PlayProgress({ play }: { play: Play }) {
       {!isRunning && !["passed", "failed"].includes(play.state) && (
         <Text fz="sm" c="dimmed">
           {stateName(play.state)}.{play.error === null ? "" : ` ${play.error}`}
+        </Text>
+      )}
+      {(play.cost_cents ?? 0) > 0 && (
+        <Text fz="xs" c="dimmed">
+          Models: {formatMoney(play.cost_cents)}
         </Text>
       )}
       <FormProblem words={cancel.isError ? messageOf(cancel.error) : null} />
