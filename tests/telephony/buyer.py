@@ -18,9 +18,9 @@ async def buy(order: dict[str, str]) -> None:
     settings = Settings(
         data_dir=Path(order["data_dir"]),
         public_url="http://testserver",
-        platform_carrier="twilio",
+        platform_carrier=order["provider"],
         platform_carrier_account=SecretStr(order["account"]),
-        carrier_urls={"twilio": order["carrier"]},
+        carrier_urls={order["provider"]: order["carrier"]},
     )
     root = build_root(settings, order["database"])
     caller = Caller.system(int(order["organization"]), role="owner")

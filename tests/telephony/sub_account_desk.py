@@ -1,4 +1,4 @@
-"""The platform's account at an emulated Twilio with sub-accounts, organizations that buy numbers there, and an operator."""
+"""The platform's account at an emulated carrier with sub-accounts, organizations that buy there, and an operator."""
 
 import json
 from collections.abc import AsyncIterator
@@ -18,37 +18,42 @@ from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.ports import CarrierAccount
 from offhook.telephony.services import TelephonyServices
-from offhook_lab.carriers import OutgoingCallback, TwilioEmulator
-from offhook_lab.carriers.twilio.accounts import EmulatedSubAccount
+from offhook_lab.carriers import OutgoingCallback
+from offhook_lab.carriers.core.sub_accounts import EmulatedSubAccount, SubAccountEmulator
 from tests.fixtures_orgs import OrgFixture
+from tests.telephony.sub_account_wires import Wire
 
 
 @dataclass
 class Carrier:
-    """Twilio, whose requests reach the application that is put into ``apps``."""
+    """A carrier, whose requests reach the application that is put into ``apps``."""
 
-    twilio: TwilioEmulator = field(default_factory=TwilioEmulator)
+    wire: Wire
     apps: list[FastAPI] = field(default_factory=list)
+    emulator: SubAccountEmulator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.emulator = self.wire.build()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Carrier"]:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.apps[-1](scope, receive, send)
 
-        self.twilio.callback_sender.transport = ASGITransport(
+        self.emulator.callback_sender.transport = ASGITransport(
             app=app, raise_app_exceptions=False, client=("127.0.0.1", 4000)
         )
-        self.twilio.limits.calls_per_second = None
-        async with self.twilio.running():
+        self.emulator.limits.calls_per_second = None
+        async with self.emulator.running():
             yield self
 
     def settings(self, data_dir: Path) -> Settings:
         return Settings(
             data_dir=data_dir,
             public_url="http://testserver",
-            platform_carrier="twilio",
-            platform_carrier_account=SecretStr(json.dumps({**self.twilio.credentials, "amd_enabled": True})),
-            carrier_urls={"twilio": self.twilio.base_url},
+            platform_carrier=self.emulator.name,
+            platform_carrier_account=SecretStr(json.dumps({**self.emulator.credentials, "amd_enabled": True})),
+            carrier_urls={self.emulator.name: self.emulator.base_url},
         )
 
 
@@ -56,7 +61,8 @@ class Carrier:
 class Desk:
     root: Root
     client: AsyncClient
-    twilio: TwilioEmulator
+    carrier: SubAccountEmulator
+    wire: Wire
     boss: dict[str, str]
 
     @property
@@ -80,11 +86,11 @@ class Desk:
         assert (await self.client.delete(path, headers=org.owner_headers)).status_code == 204
 
     def owner_of(self, bought: Response) -> str:
-        """The SID of the account that has the number at Twilio."""
-        return self.twilio.account_of_number(bought.json()["phone_number"])
+        """The account that has the number at the carrier."""
+        return self.carrier.account_of_number(bought.json()["phone_number"])
 
     def sub_account_of(self, bought: Response) -> EmulatedSubAccount:
-        return self.twilio.sub_accounts[self.owner_of(bought)]
+        return self.carrier.sub_accounts[self.owner_of(bought)]
 
     async def accounts(self, org: OrgFixture) -> list[dict[str, Any]]:
         """The organization's accounts with their masked fields, as its owner sees them."""

@@ -93,6 +93,12 @@ def is_e164(text: str) -> bool:
         return False
 
 
+def national_digits(e164: str) -> str:
+    """Returns the digits of an E.164 number after its country code; all of them where the code is unknown."""
+    code = _calling_code(e164) if _E164_PATTERN.fullmatch(e164) else None
+    return e164[1 + len(code) :] if code is not None else e164.removeprefix("+")
+
+
 def _calling_code(text: str) -> str | None:
     """Returns the country code of ``+`` and digits; no code is a prefix of another."""
     for end in (2, 3, 4):

@@ -101,12 +101,20 @@ class CarrierAccounts:
     async def open_account(self, session: AsyncSession, row: TelephonyConfiguration) -> CarrierAccount:
         facts = await repository.number_facts(session, row.organization_id, row.id)
         return CarrierAccount(
-            row.organization_id, row.provider, row.id, self.open_config(row), facts.default, facts.active
+            row.organization_id,
+            row.provider,
+            row.id,
+            self.open_config(row),
+            facts.default,
+            facts.active,
+            row.is_managed,
         )
 
     def platform_account(self, organization_id: int) -> CarrierAccount:
         """Returns the installation's own account, acting for an organization."""
-        return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
+        return CarrierAccount(
+            organization_id, self.platform_carrier, None, dict(self._platform_config), is_managed=True
+        )
 
     async def managed_account(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None

@@ -22,6 +22,7 @@ from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.managed_configurations import add_managed_configuration
 from offhook.telephony.accounts.number_offers import NumberSearch, choose_number, search_numbers
+from offhook.telephony.accounts.number_trade import NumberTrade
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.errors import (
@@ -32,7 +33,7 @@ from offhook.telephony.errors import (
     NumberNotManaged,
     TooManyNumbers,
 )
-from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, CarrierRegistry, NumberCatalog
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, CarrierRegistry
 from offhook.telephony.tables import NumberPurchase, PhoneNumber, TelephonyConfiguration
 from offhook.usage import service as usage
 from offhook.workflows import service as workflows
@@ -96,6 +97,7 @@ class ManagedNumbers:
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
+        self._trade = NumberTrade(carriers, accounts)
         self._numbers = numbers
         self._hooks = hooks
         self._clock = clock
@@ -103,7 +105,7 @@ class ManagedNumbers:
     async def search_for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
         """Searches for numbers on sale. Raises CarrierUnavailable (502)."""
         account = self._accounts.platform_account(organization_id)
-        return await search_numbers(self._get_catalog(), account, NumberSearch(country, area_code))
+        return await search_numbers(self._trade.catalog, account, NumberSearch(country, area_code))
 
     def is_simulated(self, organization_id: int) -> bool:
         """Returns whether the numbers on sale belong to a simulated carrier, so that no real phone reaches them."""
@@ -118,7 +120,7 @@ class ManagedNumbers:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
         wanted, cents = await choose_number(
-            self._get_catalog(),
+            self._trade.catalog,
             account,
             NumberSearch(request.country, request.area_code, request.phone_number),
             0 if self.is_simulated(caller.organization_id) else self._settings.number_cents,
@@ -170,7 +172,7 @@ class ManagedNumbers:
                 session, caller.organization_id, number.telephony_configuration_id
             )
         try:
-            await self._get_catalog().release_number(account, number.address_normalized, number.carrier_id)
+            await self._trade.release_number(account, number.address_normalized, number.carrier_id)
         except CarrierFailed as failure:
             raise CarrierUnavailable(f"The carrier did not take the number back: {failure.message}") from None
         async with self._db.transaction() as session:
@@ -201,7 +203,7 @@ class ManagedNumbers:
         caller = Caller(purchase.organization_id, stored.get("user_id"), stored.get("key_id"), "admin", False)
         request = PurchaseRequest(**stored["wish"])
         try:
-            purchase.carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
+            purchase.carrier_id = await self._claim_bought(account, purchase)
             if purchase.carrier_id is None:
                 return False
             async with self._db.transaction() as session:
@@ -221,12 +223,6 @@ class ManagedNumbers:
         return True
 
     # helpers
-
-    def _get_catalog(self) -> NumberCatalog:
-        spec = self._carriers.find(self._accounts.platform_carrier)
-        if spec is None or spec.numbers.catalog is None:
-            raise CarrierUnavailable("The platform's carrier does not sell numbers.")
-        return spec.numbers.catalog
 
     async def _record_purchase(
         self, caller: Caller, request: PurchaseRequest, provider: str, number: str, cents: int
@@ -252,7 +248,7 @@ class ManagedNumbers:
 
     async def _buy_number(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
         try:
-            carrier_id = await self._get_catalog().buy_number(account, purchase.phone_number, purchase.country)
+            carrier_id = await self._trade.buy_number(account, purchase.phone_number, purchase.country)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 purchase.carrier_id = await self._find_bought_id(account, purchase)
@@ -269,12 +265,18 @@ class ManagedNumbers:
         purchase.carrier_id = carrier_id
 
     async def _find_bought_id(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
-        """Returns the carrier's id of a number whose purchase got no response, if the carrier reports that we own
-        it."""
+        """Returns the carrier's id of a number whose purchase got no response, if the carrier says that we own it."""
         try:
-            return await self._get_catalog().find_owned(account, purchase.phone_number)
+            return await self._claim_bought(account, purchase)
         except CarrierFailed:
             return None
+
+    async def _claim_bought(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
+        """Returns the carrier's id of the number; None for one that is assigned, which another purchase has bought."""
+        async with self._db.transaction() as session:
+            if await purchases.is_assigned(session, purchase.phone_number):
+                return None
+        return await self._trade.claim_owned(account, purchase.phone_number)
 
     async def _assign_number(self, caller: Caller, request: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
         """Assigns the number to the organization in one transaction. Raises NumberNotBought when it is already
@@ -348,12 +350,12 @@ class ManagedNumbers:
         async with self._db.transaction() as session:
             await purchases.mark_given_up(session, purchase)
         try:
-            carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
+            carrier_id = await self._trade.find_owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
                 # never return a number of another organization or of an earlier purchase
                 is_taken = await purchases.is_assigned(session, purchase.phone_number)
             if carrier_id is not None and not is_taken:
-                await self._get_catalog().release_number(account, purchase.phone_number, carrier_id)
+                await self._trade.release_number(account, purchase.phone_number, carrier_id)
         except CarrierFailed as failure:
             await self._note_failure(purchase, failure)
             return

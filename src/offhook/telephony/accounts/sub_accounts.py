@@ -210,6 +210,7 @@ class SubAccounts:
         assert spec is not None
         assert spec.account.config is not None
         config, own_secrets = split_secrets(spec.account.config, found.fields)
+        webhook_name = found.fields[spec.account.config.account_field]
         async with self._db.transaction() as session:
             locked = await statements.lock_claimed(session, row.organization_id, row.id, row.claimed_at)
             if locked is None:
@@ -218,16 +219,16 @@ class SubAccounts:
                 session,
                 row.organization_id,
                 provider=row.provider,
-                account_reference=spec.account.config.canonical_account(found.reference),
+                account_reference=spec.account.config.canonical_account(webhook_name),
                 verified_at=self._clock.now(),
                 parent_reference=row.parent_reference,
                 config=config,
                 secrets=self._accounts.seal_secrets(row.organization_id, own_secrets),
             )
             locked.state, locked.claimed_at = statements.ACTIVE, None
-            locked.account_reference = configuration.account_reference
+            locked.account_reference = found.reference
             locked.telephony_configuration_id = configuration.id
-            data = {"provider": row.provider, "account_reference": configuration.account_reference}
+            data = {"provider": row.provider, "account_reference": found.reference}
             target = f"carrier_sub_account:{row.id}"
             await write_audit_entry(session, caller, "carrier_sub_account.created", target, data)
         return True

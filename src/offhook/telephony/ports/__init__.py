@@ -57,6 +57,7 @@ from offhook.telephony.ports.numbers import (
     NumberRouting,
     SubAccount,
     SubAccountManager,
+    SubAccountNumbers,
 )
 from offhook.telephony.ports.webhooks import (
     CallAnswerer,
@@ -123,6 +124,7 @@ __all__ = [
     "StreamEnded",
     "SubAccount",
     "SubAccountManager",
+    "SubAccountNumbers",
     "TransferLeg",
     "TransferLegs",
     "TransferOrder",

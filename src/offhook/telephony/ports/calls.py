@@ -14,7 +14,8 @@ class CarrierAccount:
     built-in sandbox.
 
     ``caller_number`` is the number that calls come from: the chosen one, else the account's default; None where any of
-    ``numbers``, the active telephone numbers of the account, can be used.
+    ``numbers``, the active telephone numbers of the account, can be used. ``is_managed``: the platform's own account or
+    a sub-account of it, whose events are signed with exactly its own keys.
     """
 
     organization_id: int
@@ -23,6 +24,7 @@ class CarrierAccount:
     config: Mapping[str, Any] = field(default_factory=dict, repr=False)
     caller_number: str | None = None
     numbers: tuple[str, ...] = ()
+    is_managed: bool = False
 
     @property
     def any_number(self) -> str | None:

@@ -21,6 +21,7 @@ from offhook.telephony.ports.numbers import (
     NumberLookup,
     NumberRouting,
     SubAccountManager,
+    SubAccountNumbers,
 )
 from offhook.telephony.ports.webhooks import CallAnswerer, FollowUp, InboundParser, StatusParser, WebhookVerifier
 
@@ -101,11 +102,13 @@ class NumberCapabilities:
 @dataclass(frozen=True, slots=True)
 class AccountCapabilities:
     """Describes and checks an organization's account. ``is_optional``: calls can be placed without an account.
-    ``sub_accounts``: the platform's account at this carrier can have one sub-account per organization."""
+    ``sub_accounts``: the platform's account at this carrier can have one sub-account per organization.
+    ``sub_account_numbers``: only the parent can buy and release their numbers."""
 
     config: ConfigSpec | None = None
     check: AccountCheck | None = None
     sub_accounts: SubAccountManager | None = None
+    sub_account_numbers: SubAccountNumbers | None = None
     is_optional: bool = False
 
 

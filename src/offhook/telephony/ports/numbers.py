@@ -84,8 +84,8 @@ class AccountCheck(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SubAccount:
-    """A sub-account at a carrier. ``reference`` is its name in webhooks, ``fields`` are the fields of an account
-    (:class:`ConfigSpec`) with its own credentials."""
+    """A sub-account at a carrier. ``reference`` is the carrier's id of it, ``fields`` are the fields of an account
+    (:class:`ConfigSpec`) with its own credentials and its name in webhooks."""
 
     reference: str
     fields: Mapping[str, str] = field(repr=False)
@@ -103,12 +103,26 @@ class SubAccountManager(Protocol):
         ...
 
     async def create_sub_account(self, parent: CarrierAccount, name: str) -> SubAccount:
-        """Creates a sub-account. ``name`` has at most 64 characters. Raises CarrierFailed, with ``is_fate_unknown``
-        when it may have been created."""
+        """Creates a sub-account with all that its calls need. ``name`` has at most 64 characters. Raises CarrierFailed,
+        with ``is_fate_unknown`` when it may have been created. One that was created in part is completed by
+        :meth:`find_sub_account`."""
         ...
 
     async def close_sub_account(self, parent: CarrierAccount, reference: str) -> None:
         """Closes the sub-account; one that is already closed or gone is no error."""
+        ...
+
+
+class SubAccountNumbers(Protocol):
+    """The numbers of sub-accounts where the carrier sells to the parent only, which then moves them to ``account``. Every
+    method raises CarrierFailed."""
+
+    async def find_number(self, parent: CarrierAccount, account: CarrierAccount, number: str) -> str | None:
+        """Returns the carrier's id of a number that the parent or this sub-account has; None for any other."""
+        ...
+
+    async def move_number(self, parent: CarrierAccount, account: CarrierAccount, number: str) -> None:
+        """Moves a number of the parent to the sub-account, unless it is already there."""
         ...
 
 

@@ -23,7 +23,8 @@ from offhook_lab.carriers.core.stream import MediaStream
 
 @dataclass(slots=True)
 class EmulatedNumber:
-    """A number that the account owns, or (``is_owned`` False) that is on sale. ``settings`` are the carrier's."""
+    """A number that the account owns, or (``is_owned`` False) that is on sale. ``settings`` are the carrier's, ``owner``
+    the sub-account that has it; empty for the emulator's own account."""
 
     e164: str
     id: str = ""
@@ -31,6 +32,7 @@ class EmulatedNumber:
     type: str = "local"
     is_owned: bool = True
     settings: dict[str, Any] = field(default_factory=dict)
+    owner: str = ""
 
 
 @dataclass(slots=True)

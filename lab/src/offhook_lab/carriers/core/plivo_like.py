@@ -30,7 +30,67 @@ _ENDS: Final = {
 _SOURCES: Final = {"caller": "Caller", "callee": "Callee", "api": "API Request", "carrier": "Carrier"}
 
 
-class PlivoLikeEmulator(CarrierEmulator):
+class PlivoLikeApplications(CarrierEmulator):
+    """The applications of a Plivo or Vobiz emulator, stored by id with the carrier's names."""
+
+    def add_application_routes(self, base: str) -> None:
+        """Serves the applications below ``base``, with one from the start."""
+        self.application_id = self.new_id("other")
+        self.applications: dict[str, dict[str, Any]] = {self.application_id: {"app_name": "Lab", "answer_url": ""}}
+        self.add_route("POST", base, self._create_application)
+        self.add_route("GET", base, self._list_applications)
+        self.add_route("GET", f"{base}{{id}}/", self._fetch_application)
+        self.add_route("POST", f"{base}{{id}}/", self._update_application)
+        self.add_route("DELETE", f"{base}{{id}}/", self._delete_application)
+
+    @abstractmethod
+    def failure_reply(self, status: int, text: str) -> RestReply: ...
+
+    def applications_seen(self, request: RestRequest) -> dict[str, dict[str, Any]]:
+        """Returns the applications of the account that asks, by id."""
+        return self.applications
+
+    def application_fields(self, request: RestRequest) -> dict[str, Any]:
+        """Returns the fields of a new application that the carrier sets."""
+        return {}
+
+    def _render_application(self, name: str) -> dict[str, Any]:
+        return {"app_id": name, "enabled": True, **self.applications[name]}
+
+    async def _create_application(self, request: RestRequest) -> RestReply:
+        if not request.json.get("app_name"):
+            return self.failure_reply(400, "app_name parameter not present")
+        name = self.new_id("other")
+        self.applications[name] = {**request.json, **self.application_fields(request)}
+        return RestReply(201, {"api_id": str(uuid.uuid4()), "app_id": name, "message": "created"})
+
+    async def _list_applications(self, request: RestRequest) -> RestReply:
+        found = [self._render_application(name) for name in self.applications_seen(request)]
+        return RestReply(200, {"meta": {"total_count": len(found)}, "objects": found})
+
+    async def _fetch_application(self, request: RestRequest) -> RestReply:
+        name = request.parts["id"]
+        return (
+            RestReply(200, self._render_application(name))
+            if name in self.applications_seen(request)
+            else self.not_found_reply(request)
+        )
+
+    async def _update_application(self, request: RestRequest) -> RestReply:
+        found = self.applications_seen(request).get(request.parts["id"])
+        if found is None:
+            return self.not_found_reply(request)
+        found |= request.json
+        return RestReply(202, {"api_id": str(uuid.uuid4()), "message": "changed"})
+
+    async def _delete_application(self, request: RestRequest) -> RestReply:
+        if request.parts["id"] not in self.applications_seen(request):
+            return self.not_found_reply(request)
+        del self.applications[request.parts["id"]]
+        return RestReply(204)
+
+
+class PlivoLikeEmulator(PlivoLikeApplications):
     """Base class of the Plivo and Vobiz emulators. Applications are stored by id, with the carrier's names;
     ``point_at(url)`` sets the answer URL of the first one, which numbers have unless ``add_number`` names another
     (``app_id``)."""
@@ -42,8 +102,6 @@ class PlivoLikeEmulator(CarrierEmulator):
     def set_up(self, auth_id: str, auth_token: str) -> None:
         """Sets up the emulator; called by the carrier's own constructor."""
         self.auth_id, self.auth_token = auth_id, auth_token
-        self.application_id = self.new_id("other")
-        self.applications: dict[str, dict[str, Any]] = {self.application_id: {"app_name": "Lab", "answer_url": ""}}
         base = f"{self.base}/{{account}}"
         self.add_route("POST", f"{base}/Call/", self._create_call)
         self.add_route("GET", f"{base}/Call/", self._list_calls)
@@ -51,11 +109,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         self.add_route("POST", f"{base}/Call/{{id}}/", self._transfer_call)
         self.add_route("DELETE", f"{base}/Call/{{id}}/", self._hang_up)
         self.add_route("DELETE", f"{base}/Request/{{id}}/", self._cancel_call)
-        self.add_route("POST", f"{base}/Application/", self._create_application)
-        self.add_route("GET", f"{base}/Application/", self._list_applications)
-        self.add_route("GET", f"{base}/Application/{{id}}/", self._fetch_application)
-        self.add_route("POST", f"{base}/Application/{{id}}/", self._update_application)
-        self.add_route("DELETE", f"{base}/Application/{{id}}/", self._delete_application)
+        self.add_application_routes(f"{base}/Application/")
 
     # carrier-specific parts
 
@@ -63,11 +117,16 @@ class PlivoLikeEmulator(CarrierEmulator):
     def new_documents(self, call: EmulatedCall) -> PlivoDocuments: ...
 
     @abstractmethod
-    def failure_reply(self, status: int, text: str) -> RestReply: ...
-
-    @abstractmethod
     async def may_call(self) -> RestReply | None:
         """Waits for a call slot, or returns the refusal."""
+
+    def is_own_number(self, request: RestRequest, number: str) -> bool:
+        """Returns whether the account that asks has this number."""
+        return number in self.numbers
+
+    def calls_seen(self, request: RestRequest) -> list[EmulatedCall]:
+        """Returns the calls of the account that asks."""
+        return self.calls
 
     @property
     def credentials(self) -> dict[str, str]:
@@ -167,7 +226,7 @@ class PlivoLikeEmulator(CarrierEmulator):
             return self.failure_reply(400, f"{'to' if good[0] else 'from'} is not a valid phone number")
         if not str(body["answer_url"]).startswith(("http://", "https://")):
             return self.failure_reply(400, "answer_url is not valid")
-        if with_plus(sender) not in self.numbers:
+        if not self.is_own_number(request, with_plus(sender)):
             return self.failure_reply(400, "from number is not owned by this account")
         if (refusal := await self.may_call()) is not None:
             return refusal
@@ -207,8 +266,11 @@ class PlivoLikeEmulator(CarrierEmulator):
         self.callback_sender.enqueue(form_callback("machine", url, form, method=method, call_id=call.id))
 
     def _find_live_call(self, request: RestRequest) -> EmulatedCall | None:
-        call = self.find_call(request.parts["id"])
+        call = self._find_call_seen(request)
         return call if call is not None and not call.is_over else None
+
+    def _find_call_seen(self, request: RestRequest) -> EmulatedCall | None:
+        return next((call for call in self.calls_seen(request) if call.id == request.parts["id"]), None)
 
     async def _hang_up(self, request: RestRequest) -> RestReply:
         call = self._find_live_call(request)
@@ -225,7 +287,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         return RestReply(204)
 
     async def _fetch_call(self, request: RestRequest) -> RestReply:
-        call = self.find_call(request.parts["id"])
+        call = self._find_call_seen(request)
         if call is None:
             return self.not_found_reply(request)
         return RestReply(200, {"api_id": str(uuid.uuid4()), **self._call_record(call)})
@@ -251,7 +313,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         asked = {name: values[0] for name, values in request.query.items()}
         found = [
             call
-            for call in reversed(self.calls)
+            for call in reversed(self.calls_seen(request))
             if asked.get("from_number", without_plus(call.from_number)) == without_plus(call.from_number)
             and asked.get("to_number", without_plus(call.to_number)) == without_plus(call.to_number)
             and asked.get("call_direction", call.direction) == call.direction
@@ -287,43 +349,6 @@ class PlivoLikeEmulator(CarrierEmulator):
             moved.run_program(self.new_documents(moved).run_document(source, {"Event": "Transfer"}))
             moved.connect_to(None)
         return RestReply(202, {"api_id": str(uuid.uuid4()), "message": "transfer executed", "call_uuids": [call.id]})
-
-    # applications
-
-    def _render_application(self, name: str) -> dict[str, Any]:
-        return {"app_id": name, "enabled": True, **self.applications[name]}
-
-    async def _create_application(self, request: RestRequest) -> RestReply:
-        if not request.json.get("app_name"):
-            return self.failure_reply(400, "app_name parameter not present")
-        name = self.new_id("other")
-        self.applications[name] = dict(request.json)
-        return RestReply(201, {"api_id": str(uuid.uuid4()), "app_id": name, "message": "created"})
-
-    async def _list_applications(self, request: RestRequest) -> RestReply:
-        found = [self._render_application(name) for name in self.applications]
-        return RestReply(200, {"meta": {"total_count": len(found)}, "objects": found})
-
-    async def _fetch_application(self, request: RestRequest) -> RestReply:
-        name = request.parts["id"]
-        return (
-            RestReply(200, self._render_application(name))
-            if name in self.applications
-            else self.not_found_reply(request)
-        )
-
-    async def _update_application(self, request: RestRequest) -> RestReply:
-        found = self.applications.get(request.parts["id"])
-        if found is None:
-            return self.not_found_reply(request)
-        found |= request.json
-        return RestReply(202, {"api_id": str(uuid.uuid4()), "message": "changed"})
-
-    async def _delete_application(self, request: RestRequest) -> RestReply:
-        if request.parts["id"] not in self.applications:
-            return self.not_found_reply(request)
-        del self.applications[request.parts["id"]]
-        return RestReply(204)
 
 
 def _answer_source(settings: Mapping[str, Any]) -> DocumentSource:

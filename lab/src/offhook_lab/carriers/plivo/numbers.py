@@ -39,7 +39,11 @@ class _NumberRoutes:
         limit = int((request.query.get("limit") or ["20"])[0])
         # a pattern is the prefix of the number after the country code
         found = find_offers(
-            country, "toll_free" if kind == "tollfree" else "local", area=pattern, owned=self._server.numbers
+            country,
+            "toll_free" if kind == "tollfree" else "local",
+            area=pattern if len(pattern) <= 3 else "",
+            contains=pattern,
+            owned=self._server.numbers,
         )
         if found is None:
             return self._server.failure_reply(400, "country_iso is not supported")
@@ -62,13 +66,16 @@ class _NumberRoutes:
         return RestReply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": listed})
 
     async def buy_number(self, request: RestRequest) -> RestReply:
+        """Sells a number to the main account; a sub-account can only be given one."""
+        if not self._server.is_main(request):
+            return self._server.failure_reply(403, "only a main account can rent numbers")
         wanted = request.parts["number"]
         if not is_digits(wanted):
             return self._server.failure_reply(400, "number is not valid")
         if with_plus(wanted) in self._server.numbers or wanted.endswith("0000"):
             return self._server.failure_reply(404, "number is not available")
         application = request.json.get("app_id")
-        if application and str(application) not in self._server.applications:
+        if application and str(application) not in self._server.applications_seen(request):
             return self._server.failure_reply(400, "app_id is not valid")
         self._server.add_number(with_plus(wanted), **({"app_id": str(application)} if application else {}))
         bought = [{"number": wanted, "status": "Success"}]
@@ -77,10 +84,12 @@ class _NumberRoutes:
 
     def _render_number(self, number: EmulatedNumber) -> dict[str, Any]:
         application = number.settings.get("app_id", self._server.application_id)
+        owner = self._server.account_of_number(number.e164)
         return {
             "number": without_plus(number.e164),
             "alias": number.settings.get("alias"),
             "application": f"{self._server.base}/{self._server.auth_id}/Application/{application}/",
+            "sub_account": self._server.path_of(owner),
             "voice_enabled": True,
             "active": True,
             "number_type": "local",
@@ -91,13 +100,18 @@ class _NumberRoutes:
         found = [
             self._render_number(one)
             for one in self._server.numbers.values()
-            if without_plus(one.e164).startswith(begins)
+            if without_plus(one.e164).startswith(begins) and self._may_see(request, one)
         ]
         meta = {"limit": 20, "offset": 0, "total_count": len(found)}
         return RestReply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": found})
 
     def _find_number(self, request: RestRequest) -> EmulatedNumber | None:
-        return self._server.numbers.get(with_plus(request.parts["number"]))
+        found = self._server.numbers.get(with_plus(request.parts["number"]))
+        return found if found is not None and self._may_see(request, found) else None
+
+    def _may_see(self, request: RestRequest, number: EmulatedNumber) -> bool:
+        """The main account sees the numbers of its sub-accounts."""
+        return self._server.is_main(request) or self._server.is_own_number(request, number.e164)
 
     async def fetch_number(self, request: RestRequest) -> RestReply:
         number = self._find_number(request)
@@ -110,8 +124,14 @@ class _NumberRoutes:
         if number is None:
             return self._server.not_found_reply(request)
         application = request.json.get("app_id")
-        if application and str(application) not in self._server.applications:
+        if application and str(application) not in self._server.applications_seen(request):
             return self._server.failure_reply(400, "app_id is not valid")
+        if "subaccount" in request.json:
+            if not self._server.is_main(request):
+                return self._server.failure_reply(403, "only a main account can move numbers")
+            if self._server.find_active(str(request.json["subaccount"])) is None:
+                return self._server.failure_reply(400, "subaccount is not valid")
+            number.owner = str(request.json["subaccount"])
         number.settings |= {name: request.json[name] for name in ("app_id", "alias") if name in request.json}
         return RestReply(202, {"api_id": str(uuid.uuid4()), "message": "changed"})
 

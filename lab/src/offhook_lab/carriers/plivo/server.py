@@ -4,15 +4,13 @@ import secrets
 from collections.abc import Mapping
 
 from offhook.kit.clock import Clock
-from offhook_lab.carriers.core.callbacks import OutgoingCallback
 from offhook_lab.carriers.core.calls import EmulatedCall
 from offhook_lab.carriers.core.phones import Voice, hum_words
-from offhook_lab.carriers.core.plivo_like import PlivoLikeEmulator
 from offhook_lab.carriers.core.plivo_media import PlivoLikeStream
 from offhook_lab.carriers.core.plivo_xml import PlivoDocuments, requested_audio
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
-from offhook_lab.carriers.plivo import numbers
-from offhook_lab.carriers.plivo.signature import sign_v2, sign_v3
+from offhook_lab.carriers.plivo import accounts, numbers
+from offhook_lab.carriers.plivo.accounts import PlivoAccounts
 
 
 class PlivoXml(PlivoDocuments):
@@ -41,7 +39,7 @@ class PlivoXml(PlivoDocuments):
         )
 
 
-class PlivoEmulator(PlivoLikeEmulator):
+class PlivoEmulator(PlivoAccounts):
     """Emulates Plivo. Numbers' settings: ``app_id``. Requests above 300 in 5 s are refused, calls above 2 a second
     queued."""
 
@@ -57,15 +55,17 @@ class PlivoEmulator(PlivoLikeEmulator):
         # three attempts in total for callbacks that we do not answer [K]
         self.callback_sender.attempts = 3
         self.set_up(f"MA{secrets.token_hex(9).upper()}", secrets.token_hex(20))
+        accounts.add_routes(self, f"{self.base}/{{account}}")
         numbers.add_routes(self, f"{self.base}/{{account}}")
 
     def check_request(self, request: RestRequest) -> RestReply | None:
-        if request.basic_credentials() != (self.auth_id, self.auth_token):
+        asking = self.account_asking(request)
+        if asking is None:
             return RestReply(401, "Could not verify your access level for that URL.", content_type="text/html")
         if not self.has_room_for_request():
             return self.rate_limited()
         account = request.path.removeprefix(f"{self.base}/").partition("/")[0]
-        is_other = request.path.startswith(f"{self.base}/") and account != self.auth_id
+        is_other = request.path.startswith(f"{self.base}/") and account != asking
         return self.failure_reply(404, "not found") if is_other else None
 
     def failure_reply(self, status: int, text: str) -> RestReply:
@@ -79,20 +79,3 @@ class PlivoEmulator(PlivoLikeEmulator):
 
     def new_documents(self, call: EmulatedCall) -> PlivoDocuments:
         return PlivoXml(self, call)
-
-    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """Signs with V3 over URL and parameters, and V2 over the URL, also for the main account, which is this one."""
-        if callback.forgery == "unsigned":
-            return {}
-        token = secrets.token_hex(20) if callback.forgery == "forged" else self.auth_token
-        nonce = str(secrets.randbelow(10**20))
-        signed = sign_v3(
-            token, callback.method, callback.url, nonce, callback.form if callback.method == "POST" else ()
-        )
-        return {
-            "X-Plivo-Signature-V3": signed,
-            "X-Plivo-Signature-Ma-V3": signed,
-            "X-Plivo-Signature-V3-Nonce": nonce,
-            "X-Plivo-Signature-V2": sign_v2(token, callback.url, nonce),
-            "X-Plivo-Signature-V2-Nonce": nonce,
-        }

@@ -1,59 +1,48 @@
 """Twilio's accounts: the one of the emulator, and its sub-accounts."""
 
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from offhook.kit.clock import Clock
 from offhook_lab.carriers.core.callbacks import OutgoingCallback
 from offhook_lab.carriers.core.calls import EmulatedCall
-from offhook_lab.carriers.core.emulator import CarrierEmulator
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
+from offhook_lab.carriers.core.sub_accounts import EmulatedSubAccount, SubAccountEmulator
+from offhook_lab.carriers.twilio.signature import compute_signature
 
 # Twilio documents 64 characters for a friendly name.
 NAME_CHARS = 64
+# The owner of an emulated account that is itself a sub-account.
+_PARENT = "AC" + "9" * 32
 
 
-@dataclass(slots=True)
-class EmulatedSubAccount:
-    """A sub-account. ``status``: active, suspended or closed."""
-
-    sid: str
-    auth_token: str
-    friendly_name: str
-    status: str = "active"
-
-
-class TwilioAccounts(CarrierEmulator):
-    """The accounts of an emulated Twilio, and which of them has a number or a call."""
+class TwilioAccounts(SubAccountEmulator):
+    """The accounts of an emulated Twilio."""
 
     def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
         self.account_sid = f"AC{secrets.token_hex(16)}"
         self.auth_token = secrets.token_hex(16)
-        # by SID; closed ones stay
-        self.sub_accounts: dict[str, EmulatedSubAccount] = {}
-        self.refuses_sub_accounts = False
-        # the parent, where the emulator's own account is a sub-account
-        self.parent_sid: str | None = None
+
+    @property
+    def account_reference(self) -> str:
+        return self.account_sid
+
+    def account_asking(self, request: RestRequest) -> str | None:
+        sid, token = request.basic_credentials() or ("", "")
+        return sid if token and token == self.token_of(sid) else None
+
+    def credentials_of(self, sub_account: EmulatedSubAccount) -> dict[str, str]:
+        return {"account_sid": sub_account.reference, "auth_token": sub_account.secret}
 
     def token_of(self, sid: str) -> str | None:
         """Returns the auth token of the account or of an active sub-account."""
         if sid == self.account_sid:
             return self.auth_token
-        found = self.sub_accounts.get(sid)
-        return found.auth_token if found is not None and found.status == "active" else None
-
-    def account_of_number(self, e164: str) -> str:
-        """Returns the SID of the account that has the number."""
-        found = self.numbers.get(e164)
-        return str(found.settings.get("AccountSid", self.account_sid)) if found is not None else self.account_sid
-
-    def account_of_call(self, call: EmulatedCall) -> str:
-        """Returns the SID of the account whose call it is: of the caller's for ours, of the called number's else."""
-        ours = call.to_number if call.direction == "inbound" else call.from_number
-        return str(call.extra.setdefault("account_sid", self.account_of_number(ours)))
+        found = self.find_active(sid)
+        return found.secret if found is not None else None
 
     def calls_in(self, request: RestRequest) -> list[EmulatedCall]:
         """Returns the calls of the account that the request's path names."""
@@ -62,11 +51,15 @@ class TwilioAccounts(CarrierEmulator):
     def find_call_in(self, request: RestRequest) -> EmulatedCall | None:
         return next((call for call in self.calls_in(request) if call.id == request.parts["sid"]), None)
 
-    def signing_token(self, callback: OutgoingCallback) -> str:
-        """Returns the auth token of the account whose call the callback is about."""
-        call = self.find_call(callback.call_id)
-        sid = self.account_of_call(call) if call is not None else self.account_sid
-        return self.auth_token if sid == self.account_sid else self.sub_accounts[sid].auth_token
+    def sign_as(self, account: str, callback: OutgoingCallback, keys_of: str | None = None) -> Mapping[str, str]:
+        headers = {"I-Twilio-Idempotency-Token": secrets.token_hex(16)}
+        if callback.forgery == "unsigned":
+            return headers
+        signer = keys_of or account
+        own = self.auth_token if signer == self.account_sid else self.sub_accounts[signer].secret
+        token = secrets.token_hex(16) if callback.forgery == "forged" else own
+        form = () if callback.method == "GET" else callback.form
+        return {**headers, "X-Twilio-Signature": compute_signature(token, callback.url, form)}
 
 
 def account_in_path(path: str) -> str:
@@ -91,12 +84,12 @@ class _AccountRoutes:
         own = EmulatedSubAccount(self._server.account_sid, self._server.auth_token, "Lab")
         found = self._server.sub_accounts.get(sid, own)
         return {
-            "sid": found.sid,
-            "owner_account_sid": (found is own and self._server.parent_sid) or self._server.account_sid,
-            "friendly_name": found.friendly_name,
+            "sid": found.reference,
+            "owner_account_sid": _PARENT if found is own and self._server.is_sub_account else self._server.account_sid,
+            "friendly_name": found.name,
             "status": found.status,
             "type": "Full",
-            "auth_token": found.auth_token,
+            "auth_token": found.secret,
         }
 
     async def list_accounts(self, request: RestRequest) -> RestReply:
@@ -135,15 +128,11 @@ class _AccountRoutes:
         status = request.first_value("Status")
         if found is None or (found.status == "closed" and status != "closed"):
             return self._server.not_found_reply(request)
-        found.friendly_name = request.first_value("FriendlyName") or found.friendly_name
+        found.name = request.first_value("FriendlyName") or found.name
+        if status == "closed":
+            self._server.end_account(found)
         found.status = status or found.status
-        if found.status == "closed":
-            for e164 in [one for one in self._server.numbers if self._server.account_of_number(one) == found.sid]:
-                del self._server.numbers[e164]
-            for call in self._server.calls:
-                if self._server.account_of_call(call) == found.sid:
-                    call.end("failed", "carrier")
-        return RestReply(200, self._render(found.sid))
+        return RestReply(200, self._render(found.reference))
 
 
 def _refusal(status: int, code: int, message: str) -> RestReply:

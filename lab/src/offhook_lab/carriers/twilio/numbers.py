@@ -101,7 +101,8 @@ class _NumberRoutes:
         refusal = _purchase_refusal(request, self._server.numbers)
         if refusal is not None:
             return refusal
-        number = self._server.add_number(request.first_value("PhoneNumber") or "", AccountSid=request.parts["account"])
+        number = self._server.add_number(request.first_value("PhoneNumber") or "")
+        number.owner = request.parts["account"]
         self._apply_settings(number, request)
         return RestReply(201, self._render_number(number))
 

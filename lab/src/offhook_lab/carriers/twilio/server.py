@@ -7,7 +7,7 @@ from email.utils import format_datetime
 from typing import Any, Final, Literal
 
 from offhook.kit.clock import Clock
-from offhook_lab.carriers.core.callbacks import OutgoingCallback, form_callback
+from offhook_lab.carriers.core.callbacks import form_callback
 from offhook_lab.carriers.core.calls import EmulatedCall, Status
 from offhook_lab.carriers.core.documents import DocumentSource, parse_number
 from offhook_lab.carriers.core.emulator import EmulatedNumber
@@ -17,7 +17,6 @@ from offhook_lab.carriers.core.rest import RestReply, RestRequest
 from offhook_lab.carriers.twilio import accounts, numbers
 from offhook_lab.carriers.twilio.accounts import TwilioAccounts
 from offhook_lab.carriers.twilio.documents import TwilioDocuments
-from offhook_lab.carriers.twilio.signature import compute_signature
 from offhook_lab.carriers.twilio.states import SIP_CODES, status_of
 
 API_VERSION: Final = "2010-04-01"
@@ -78,8 +77,8 @@ class TwilioEmulator(TwilioAccounts):
     # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
-        sid, token = request.basic_credentials() or ("", "")
-        if not token or token != self.token_of(sid):
+        sid = self.account_asking(request)
+        if sid is None:
             return error_reply(401, 20003, "Authenticate")
         if not self.has_room_for_request():
             return self.rate_limited()
@@ -95,14 +94,6 @@ class TwilioEmulator(TwilioAccounts):
 
     def server_error(self) -> RestReply:
         return error_reply(500, 20500, "Internal Server Error")
-
-    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        headers = {"I-Twilio-Idempotency-Token": secrets.token_hex(16)}
-        if callback.forgery == "unsigned":
-            return headers
-        token = secrets.token_hex(16) if callback.forgery == "forged" else self.signing_token(callback)
-        form = () if callback.method == "GET" else callback.form
-        return {**headers, "X-Twilio-Signature": compute_signature(token, callback.url, form)}
 
     # webhooks
 

@@ -16,10 +16,12 @@ from offhook.telephony.providers.plivo.calls import PlivoCalls
 from offhook.telephony.providers.plivo.config import CONFIG
 from offhook.telephony.providers.plivo.numbers import PlivoNumbers
 from offhook.telephony.providers.plivo.signature import PlivoVerifier
+from offhook.telephony.providers.plivo.sub_accounts import PlivoSubAccounts
 
 
 def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = PlivoCalls(http), PlivoNumbers(http), PlivoDialectWebhooks(NAME)
+    sub_accounts = PlivoSubAccounts(http)
     return CarrierSpec(
         NAME,
         calls=CallCapabilities(
@@ -48,5 +50,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         account=AccountCapabilities(
             config=CONFIG,
             check=numbers,
+            sub_accounts=sub_accounts,
+            sub_account_numbers=sub_accounts,
         ),
     )

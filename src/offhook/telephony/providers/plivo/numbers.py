@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+from offhook.kit.phone_numbers import national_digits
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import name_account
 from offhook.telephony.carrier_kit.forms import parse_e164, strip_plus
 from offhook.telephony.carrier_kit.http import CarrierHttp, get_setting, require_setting
 from offhook.telephony.carrier_kit.line_types import line_type, parse_cents
@@ -31,7 +33,8 @@ class PlivoNumbers:
     ) -> list[AvailableNumber]:
         params = {"country_iso": country, "services": "voice", "limit": str(min(20, limit))}
         if number or area_code:
-            params["pattern"] = strip_plus(number or area_code or "")
+            # Plivo puts the country's code before the pattern.
+            params["pattern"] = national_digits(number) if number else area_code or ""
         found = (await self._api.send_request(account, "GET", "/PhoneNumber/", params=params)).json().get("objects")
         entries = found if isinstance(found, list) else []
         return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
@@ -55,6 +58,7 @@ class PlivoNumbers:
         await self._api.send_request(account, "POST", f"/Number/{_quote_number(number)}/", {"app_id": application_id})
         path = f"/Application/{quote(application_id, safe='')}/"
         known = (await self._api.send_request(account, "GET", path)).json()
+        inbound_url = name_account(inbound_url, require_setting(account, "auth_id"))
         if known.get("answer_url") != inbound_url or known.get("answer_method") != "POST":
             await self._api.send_request(account, "POST", path, {"answer_url": inbound_url, "answer_method": "POST"})
 

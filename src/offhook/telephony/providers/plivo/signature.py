@@ -3,7 +3,6 @@
 Version 2 covers neither query nor body and is rejected: a captured one would sign any content.
 """
 
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
@@ -11,19 +10,20 @@ from offhook.telephony.carrier_kit.http import get_setting
 from offhook.telephony.carrier_kit.signatures import hmac_base64, matches_any
 from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof, WebhookUnreadable
 
-_SIGNATURES: Sequence[str] = ("x-plivo-signature-v3", "x-plivo-signature-ma-v3")
+_OWN = "x-plivo-signature-v3"
+_MAIN = "x-plivo-signature-ma-v3"
 _NONCE = "x-plivo-signature-v3-nonce"
 
 
 class PlivoVerifier:
-    """Verifies Plivo requests. Traffic of a subaccount is signed with both tokens; either header can hold several
-    signatures."""
+    """Verifies Plivo requests. Traffic of a sub-account is signed with its own token and with the main account's, in two
+    headers; either can hold several signatures. The platform's main account does not speak for its sub-accounts."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token, nonce = get_setting(account, "auth_token"), webhook.headers.get(_NONCE, "")
         claimed = [
             signature.strip()
-            for name in _SIGNATURES
+            for name in ((_OWN,) if account.is_managed else (_OWN, _MAIN))
             for signature in webhook.headers.get(name, "").split(",")
             if signature.strip()
         ]

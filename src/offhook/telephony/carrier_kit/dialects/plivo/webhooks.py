@@ -1,10 +1,11 @@
 """Translates the dialect's webhooks into the platform's types."""
 
 from typing import Any, Final
+from urllib.parse import quote
 
 from offhook.runs.finishing import carrier_charges
 from offhook.runs.states import FINAL_STATES
-from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
+from offhook.telephony.carrier_kit.forms import any_fields, parse_e164, query_pairs
 from offhook.telephony.ports import (
     CarrierReport,
     CarrierWebhook,
@@ -26,6 +27,9 @@ STATUSES: Final = {
     "cancel": "canceled",
     "failed": "failed",
 }
+_ACCOUNT: Final = "account"
+# What the ids of sub-accounts begin with.
+_SUB_ACCOUNT: Final = "SA"
 _EVENTS: Final = {"StartApp": "in_progress", "Ring": "ringing", "Hangup": "completed"}
 _TRANSFER_FAILED: Final = {
     "busy": "busy",
@@ -86,7 +90,7 @@ class PlivoDialectWebhooks:
             fields = any_fields(webhook)
         except WebhookUnreadable:
             return None
-        reference = fields.get("ParentAuthID") or fields.get("AuthID")
+        reference = _named_account(webhook.url) or fields.get("ParentAuthID") or fields.get("AuthID")
         return str(reference) if reference else None
 
     def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
@@ -102,6 +106,20 @@ class PlivoDialectWebhooks:
         return InboundCall(
             call_id_of(fields), parse_e164(fields.get("From")), to_number, self.account_reference(webhook)
         )
+
+
+def name_account(url: str, auth_id: str) -> str:
+    """Returns the URL for the calls of an account's numbers. The carrier's requests name the main account only, so a
+    sub-account is named in the URL, which the signature covers."""
+    return f"{url}?{_ACCOUNT}={quote(auth_id, safe='')}" if auth_id.startswith(_SUB_ACCOUNT) else url
+
+
+def _named_account(url: str) -> str | None:
+    try:
+        found = dict(query_pairs(url)).get(_ACCOUNT, "")
+    except WebhookUnreadable:
+        return None
+    return found if found.startswith(_SUB_ACCOUNT) else None
 
 
 def past_call(record: object) -> StatusUpdate | None:
