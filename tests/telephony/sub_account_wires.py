@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from offhook_lab.carriers import OutgoingCallback, PlivoEmulator, TwilioEmulator
-from offhook_lab.carriers.core.callbacks import form_callback
+from offhook_lab.carriers import OutgoingCallback, PlivoEmulator, TelnyxEmulator, TwilioEmulator
+from offhook_lab.carriers.core.callbacks import form_callback, json_callback
 from offhook_lab.carriers.core.sub_accounts import SubAccountEmulator
 
 _RUN_URL = re.compile(r"(?P<path>.*/telephony/\w+/[\w-]+)/\d+(\?.*)?")
@@ -15,17 +15,19 @@ _RUN_URL = re.compile(r"(?P<path>.*/telephony/\w+/[\w-]+)/\d+(\?.*)?")
 @dataclass(frozen=True)
 class Wire:
     """``creations``, ``lookups``, ``closings`` (with the sub-account's ``reference``) and ``purchases`` are patterns of
-    requests for faults, ``dials`` how a call is placed, ``asks`` the kind of callback that asks us about an inbound call.
-    ``retell`` returns that callback as another account would send it of a call of its own."""
+    requests for faults, ``setups`` those of what a new sub-account needs, ``dials`` how a call is placed, ``asks`` the kind of callback that asks us about an inbound call.
+    ``retell`` returns that callback as another account, whose ``credentials`` are given, would send it of a call of its
+    own."""
 
     build: Callable[[], SubAccountEmulator]
     creations: str
     lookups: str
     closings: str
     purchases: str
+    setups: tuple[str, ...]
     dials: tuple[str, str]
     asks: str
-    retell: Callable[[OutgoingCallback, str], OutgoingCallback]
+    retell: Callable[[OutgoingCallback, dict[str, str]], OutgoingCallback]
 
 
 def is_about_a_run(callback: OutgoingCallback) -> bool:
@@ -44,6 +46,12 @@ def _form_of_another(asked: OutgoingCallback, url: str, **fields: str) -> Outgoi
     return form_callback(asked.kind, url, form, call_id=asked.call_id)
 
 
+def _event_of_another(asked: OutgoingCallback, connection_id: str) -> OutgoingCallback:
+    body = asked.json
+    body["data"]["payload"] |= {"call_control_id": "other", "connection_id": connection_id}
+    return json_callback(asked.kind, asked.url, body, call_id=asked.call_id)
+
+
 WIRES = {
     "twilio": Wire(
         build=TwilioEmulator,
@@ -51,9 +59,23 @@ WIRES = {
         lookups="GET */Accounts.json",
         closings="POST */Accounts/{reference}.json",
         purchases="POST *IncomingPhoneNumbers*",
+        setups=(),
         dials=("POST", "/Calls.json"),
         asks="answer",
-        retell=lambda asked, other: _form_of_another(asked, asked.url, CallSid="CAother", AccountSid=other),
+        retell=lambda asked, other: _form_of_another(
+            asked, asked.url, CallSid="CAother", AccountSid=other["account_sid"]
+        ),
+    ),
+    "telnyx": Wire(
+        build=TelnyxEmulator,
+        creations="POST */managed_accounts",
+        lookups="GET */managed_accounts",
+        closings="POST */managed_accounts/{reference}/actions/disable",
+        purchases="POST */number_orders",
+        setups=("GET */public_key", "POST */outbound_voice_profiles", "POST */call_control_applications"),
+        dials=("POST", "/v2/calls"),
+        asks="event:call.initiated",
+        retell=lambda asked, other: _event_of_another(asked, other["connection_id"]),
     ),
     "plivo": Wire(
         build=PlivoEmulator,
@@ -61,10 +83,11 @@ WIRES = {
         lookups="GET */Subaccount/",
         closings="DELETE */Subaccount/{reference}/",
         purchases="POST */PhoneNumber/*",
+        setups=("POST */Application/",),
         dials=("POST", "/Call/"),
         asks="answer",
         retell=lambda asked, other: _form_of_another(
-            asked, asked.url.partition("?")[0] + f"?account={quote(other)}", CallUUID="other"
+            asked, asked.url.partition("?")[0] + f"?account={quote(other['auth_id'])}", CallUUID="other"
         ),
     ),
 }

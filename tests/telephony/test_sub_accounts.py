@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from fastapi import FastAPI
@@ -160,6 +161,26 @@ class TestEachOrganization:
         assert (await desk.buy(org)).status_code == 200
         assert len(desk.carrier.sub_accounts) == 1
 
+    @pytest.mark.parametrize("fault", ["server_error", "acts_then_silent"])
+    async def test_finishes_the_one_whose_setup_failed(
+        self,
+        desk: Desk,
+        org: OrgFixture,
+        shifted_clock: ShiftedClock,
+        fault: Literal["server_error", "acts_then_silent"],
+    ) -> None:
+        for request in desk.wire.setups:
+            desk.carrier.chaos.rest.append(RestFault(fault, request, times=2))
+            # One without an answer is looked for at once, so that it may be finished already.
+            assert (await desk.buy(org)).json().get("code") in {None, "sub_account_not_created"}
+            desk.carrier.chaos.rest.clear()
+            shifted_clock.advance(seconds=CLAIM_TIMEOUT.total_seconds() + 1)
+        assert (await desk.buy(org)).status_code == 200
+        (made,) = desk.carrier.sub_accounts.values()
+        (account,) = await desk.accounts(org)
+        opened = await desk.opened(org, account["id"])
+        assert opened.config == {**opened.config, **desk.carrier.credentials_of(made)}
+
     async def test_keeps_one_when_a_slow_process_is_overtaken(
         self, desk: Desk, org: OrgFixture, shifted_clock: ShiftedClock
     ) -> None:
@@ -239,7 +260,7 @@ class TestItsCalls:
         call = desk.carrier.call_in(THEIRS, number, PhonePlan(script=hangs_up_after(0.2).script))
         await desk.carrier.wait_settled(60)
         asked = next(one for one in desk.carrier.callbacks_of(desk.wire.asks) if one.call_id == call.id)
-        told = desk.wire.retell(asked, other)
+        told = desk.wire.retell(asked, desk.carrier.credentials_of(desk.carrier.sub_accounts[other]))
         claims = await desk.send(told, dict(desk.carrier.sign_as(other, told)))
         assert claims.status_code == 200, claims.text
         refusals = await desk.rows("SELECT organization_id, reason FROM refused_calls")

@@ -14,6 +14,8 @@ def add_routes(server: "TelnyxEmulator") -> None:
     async def list_active_calls(request: RestRequest) -> RestReply:
         """Returns pages with a cursor; a finished call is no longer listed."""
         connection = request.parts["id"]
+        if not server.is_seen(request, connection):
+            return server.not_found_reply(request)
         live = [call for call in server.live_calls if call.extra.get("connection_id") == connection]
         most = int((request.query.get("page[limit]") or ["20"])[0])
         begin = int((request.query.get("page[after]") or ["0"])[0])

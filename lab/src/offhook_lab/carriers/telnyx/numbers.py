@@ -70,7 +70,7 @@ class _NumberRoutes:
                 422, "10004", "Missing required parameter", "phone_numbers is required.", "/phone_numbers"
             )
         connection = str(request.json.get("connection_id") or "")
-        if connection and connection not in self._server.applications:
+        if connection and not self._server.is_seen(request, connection):
             return failure_reply(422, "10015", "Invalid value", "Invalid connection_id.", "/connection_id")
         for number in wanted:
             if not is_e164(number) or number in self._server.numbers or number.endswith("0000"):
@@ -81,6 +81,8 @@ class _NumberRoutes:
             self._server.add_number(number, **({"connection_id": connection} if connection else {}))
             for number in wanted
         ]
+        for one in bought:
+            one.owner = self._server.account_asking(request) or ""
         self._server.orders[order] = {
             "record_type": "number_order",
             "id": order,
@@ -108,11 +110,13 @@ class _NumberRoutes:
 
     async def list_numbers(self, request: RestRequest) -> RestReply:
         wanted = with_plus((request.query.get("filter[phone_number]") or [""])[0].strip())
-        found = [self._render_number(one) for one in self._server.numbers.values() if not wanted or wanted == one.e164]
+        owned = [one for one in self._server.numbers.values() if self._server.is_own_number(request, one.e164)]
+        found = [self._render_number(one) for one in owned if not wanted or wanted == one.e164]
         return RestReply(200, {"data": found, "meta": {"total_results": len(found), "total_pages": 1}})
 
     def _by_id(self, request: RestRequest) -> EmulatedNumber | None:
-        return next((one for one in self._server.numbers.values() if one.id == request.parts["id"]), None)
+        found = (one for one in self._server.numbers.values() if one.id == request.parts["id"])
+        return next((one for one in found if self._server.is_own_number(request, one.e164)), None)
 
     async def fetch_number(self, request: RestRequest) -> RestReply:
         number = self._by_id(request)
@@ -123,7 +127,7 @@ class _NumberRoutes:
         if number is None:
             return self._server.not_found_reply(request)
         connection = request.json.get("connection_id")
-        if connection and str(connection) not in self._server.applications:
+        if connection and not self._server.is_seen(request, str(connection)):
             return failure_reply(422, "10015", "Invalid value", "Invalid connection_id.", "/connection_id")
         if "connection_id" in request.json:
             number.settings["connection_id"] = str(connection) if connection else None
@@ -141,24 +145,26 @@ class _NumberRoutes:
         return {"record_type": "call_control_application", "id": connection, "active": True, **found}
 
     async def list_applications(self, request: RestRequest) -> RestReply:
-        return RestReply(200, {"data": [self._render_application(one) for one in self._server.applications]})
+        seen = [one for one in self._server.applications if self._server.is_seen(request, one)]
+        return RestReply(200, {"data": [self._render_application(one) for one in seen]})
 
     async def create_application(self, request: RestRequest) -> RestReply:
         if refusal := _application_problem(request.json):
             return refusal
         connection = self._server.new_id("number")
         self._server.applications[connection] = dict(request.json)
+        self._server.owners[connection] = self._server.account_asking(request) or ""
         return RestReply(201, {"data": self._render_application(connection)})
 
     async def fetch_application(self, request: RestRequest) -> RestReply:
-        if request.parts["id"] not in self._server.applications:
+        if not self._server.is_seen(request, request.parts["id"]):
             return self._server.not_found_reply(request)
         return ok_reply(**self._render_application(request.parts["id"]))
 
     async def update_application(self, request: RestRequest) -> RestReply:
-        found = self._server.applications.get(request.parts["id"])
-        if found is None:
+        if not self._server.is_seen(request, request.parts["id"]):
             return self._server.not_found_reply(request)
+        found = self._server.applications[request.parts["id"]]
         if refusal := _application_problem(request.json):
             return refusal
         found |= request.json

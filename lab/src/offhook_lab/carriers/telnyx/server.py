@@ -1,26 +1,21 @@
 """Telnyx's REST API for calls, and the calls' events."""
 
 import asyncio
-import base64
-import json
 import secrets
 import uuid
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding as KeyEncoding
-from cryptography.hazmat.primitives.serialization import PublicFormat
-
 from offhook.kit.clock import Clock
-from offhook_lab.carriers.core.callbacks import OutgoingCallback, json_callback
+from offhook_lab.carriers.core.callbacks import json_callback
 from offhook_lab.carriers.core.calls import EmulatedCall, Status
 from offhook_lab.carriers.core.codecs import Encoding
-from offhook_lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
+from offhook_lab.carriers.core.emulator import EmulatedNumber
 from offhook_lab.carriers.core.number_formats import is_e164
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
-from offhook_lab.carriers.telnyx import active_calls, conferences, numbers
+from offhook_lab.carriers.telnyx import accounts, active_calls, conferences, numbers
+from offhook_lab.carriers.telnyx.accounts import TelnyxAccounts, public_key
 from offhook_lab.carriers.telnyx.actions import CallActions, stream_problem
 from offhook_lab.carriers.telnyx.hangup_causes import hangup_fields
 from offhook_lab.carriers.telnyx.replies import failure_reply, ok_reply
@@ -30,7 +25,7 @@ from offhook_lab.carriers.telnyx.stream import TelnyxStream
 INBOUND_TIMEOUT_S = 60.0
 
 
-class TelnyxEmulator(CarrierEmulator):
+class TelnyxEmulator(TelnyxAccounts):
     """Emulates Telnyx. ``applications`` are stored by connection id, with Telnyx's names; there is one from the
     start, for inbound calls: ``point_at(url)`` sets its webhook. Numbers' settings: ``connection_id``."""
 
@@ -38,13 +33,6 @@ class TelnyxEmulator(CarrierEmulator):
 
     def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
-        self.api_key = f"KEY{secrets.token_hex(16).upper()}_lab"
-        self.key = Ed25519PrivateKey.generate()
-        self.connection_id = str(secrets.randbelow(9 * 10**18) + 10**18)
-        self.user_id = str(uuid.uuid4())
-        self.applications: dict[str, dict[str, Any]] = {
-            self.connection_id: {"application_name": "Lab", "webhook_event_url": ""}
-        }
         self.leg_codec: Encoding = "PCMU"
         self.line_types: dict[str, str] = {}
         self.orders: dict[str, dict[str, Any]] = {}
@@ -58,6 +46,7 @@ class TelnyxEmulator(CarrierEmulator):
         self.add_route("GET", "/v2/calls/{id}", self._fetch_call)
         self.add_route("POST", "/v2/calls/{id}/actions/{command}", self._run_command)
         self.add_route("GET", "/v2/balance", self._get_balance)
+        accounts.add_routes(self)
         active_calls.add_routes(self)
         conferences.add_routes(self)
         numbers.add_routes(self)
@@ -69,7 +58,7 @@ class TelnyxEmulator(CarrierEmulator):
     @property
     def public_key(self) -> str:
         """Returns the key as the portal shows it: base64 of 32 bytes."""
-        return base64.b64encode(self.key.public_key().public_bytes(KeyEncoding.Raw, PublicFormat.Raw)).decode()
+        return public_key(self.key)
 
     def point_at(self, url: str, /) -> None:
         """Sets the URL for the first application's events."""
@@ -83,7 +72,7 @@ class TelnyxEmulator(CarrierEmulator):
     # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
-        if request.bearer_token() != self.api_key:
+        if self.account_asking(request) is None:
             detail = "The request could not be authenticated."
             return failure_reply(401, "10009", "Authentication failed", detail)
         return None if self.has_room_for_request() else self.rate_limited()
@@ -98,21 +87,6 @@ class TelnyxEmulator(CarrierEmulator):
 
     def server_error(self) -> RestReply:
         return failure_reply(500, "10007", "Unexpected error", "An unexpected error occurred.")
-
-    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """Signs with Ed25519 over the time and the raw body, which contains the attempt's number."""
-        if callback.method == "GET":
-            return {}
-        if callback.attempt > 1:
-            body = callback.json
-            body["meta"]["attempt"] = callback.attempt
-            callback.body = json.dumps(body).encode()
-        if callback.forgery == "unsigned":
-            return {}
-        key = Ed25519PrivateKey.generate() if callback.forgery == "forged" else self.key
-        at = str(int(self.now().timestamp()))
-        signed = key.sign(f"{at}|".encode() + callback.body)
-        return {"telnyx-signature-ed25519": base64.b64encode(signed).decode(), "telnyx-timestamp": at}
 
     # events
 
@@ -196,7 +170,7 @@ class TelnyxEmulator(CarrierEmulator):
         command = body.get("command_id")
         if command and command in self._dialled:
             return ok_reply(**self.render_call(self._dialled[command]))
-        if refusal := _dial_refusal(self, body):
+        if refusal := _dial_refusal(self, request):
             return refusal
         call = self.new_call("outbound", str(body["from"]), str(body["to"]))
         call.extra["connection_id"] = str(body["connection_id"])
@@ -305,14 +279,14 @@ class TelnyxEmulator(CarrierEmulator):
         }
 
     async def _fetch_call(self, request: RestRequest) -> RestReply:
-        call = self.find_call(request.parts["id"])
+        call = self.find_call_seen(request)
         if call is None:
             return self.not_found_reply(request)
         times = {"start_time": call.created_at.isoformat(), "call_duration": call.duration_s}
         return ok_reply(**self.render_call(call), **times)
 
     async def _run_command(self, request: RestRequest) -> RestReply:
-        call = self.find_call(request.parts["id"])
+        call = self.find_call_seen(request)
         if call is None:
             return self.not_found_reply(request)
         body, command = request.json, str(request.json.get("command_id") or "")
@@ -332,15 +306,20 @@ def _of(call: EmulatedCall) -> TelnyxStream | None:
     return call.stream if isinstance(call.stream, TelnyxStream) else None
 
 
-def _dial_refusal(server: TelnyxEmulator, body: Mapping[str, Any]) -> RestReply | None:
+def _dial_refusal(server: TelnyxEmulator, request: RestRequest) -> RestReply | None:
+    body = request.json
     for name in ("to", "from"):
         if not is_e164(str(body.get(name, ""))):
             detail = f"The '{name}' parameter must be a phone number in E.164 format."
             return failure_reply(422, "10016", "Phone number must be in +E.164 format", detail, f"/{name}")
-    if str(body.get("connection_id", "")) not in server.applications:
+    connection = str(body.get("connection_id", ""))
+    if not server.is_seen(request, connection):
         detail = "Invalid value for connection_id (Call Control App ID)."
         return failure_reply(422, "10015", "Invalid value", detail, "/connection_id")
-    if body["from"] not in server.numbers:
+    if not server.may_dial_with(connection):
+        detail = "The connection has no outbound voice profile."
+        return failure_reply(403, "10010", "Authorization failed", detail, "/connection_id")
+    if not server.is_own_number(request, str(body["from"])):
         detail = "Unverified origination number D51"
         return failure_reply(403, "10010", "Authorization failed", detail, "/from")
     return stream_problem(body)

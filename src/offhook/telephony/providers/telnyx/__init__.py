@@ -14,6 +14,7 @@ from offhook.telephony.providers.telnyx.calls import TelnyxCalls
 from offhook.telephony.providers.telnyx.config import CONFIG
 from offhook.telephony.providers.telnyx.numbers import TelnyxNumbers
 from offhook.telephony.providers.telnyx.signature import TelnyxVerifier
+from offhook.telephony.providers.telnyx.sub_accounts import TelnyxSubAccounts
 from offhook.telephony.providers.telnyx.webhooks import TelnyxWebhooks
 from offhook.telephony.providers.telnyx.wire import TelnyxWire
 
@@ -53,5 +54,6 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         account=AccountCapabilities(
             config=CONFIG,
             check=numbers,
+            sub_accounts=TelnyxSubAccounts(http),
         ),
     )
