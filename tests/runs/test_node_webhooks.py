@@ -21,6 +21,7 @@ from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fakes.web import LocalServer, Reply, egress_to_loopback, local_server
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION
+from tests.runs.test_encrypted_words import use_keys
 
 
 @pytest.fixture
@@ -158,15 +159,20 @@ async def test_what_is_told(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-async def test_five_attempts_with_growing_pauses_and_then_no_more(desk: Desk) -> None:
+@pytest.mark.parametrize("encrypts", [False, True])
+async def test_five_attempts_with_growing_pauses_and_then_no_more(desk: Desk, encrypts: bool) -> None:
+    use_keys(desk.root, encrypts=encrypts)
     async with local_server(Reply(503)) as server:
-        await desk.ended_run(webhook(server))
+        await desk.ended_run(webhook(server, payload_template={"customer": "{{first_name}}"}))
         for number in range(1, 6):
             delivery = await desk.attempt(number)
             assert delivery.status == ("pending" if number < 5 else "dead_letter")
         await desk.attempt(6)
     assert [seen.headers["x-offhook-delivery-attempt"] for seen in server.seen] == ["1", "2", "3", "4", "5"]
+    assert {json.loads(seen.body)["customer"] for seen in server.seen} == {'Ann "A"'}
     assert len({seen.body for seen in server.seen}) == 1
+    (stored,) = await desk.deliveries()
+    assert ("Ann" in str(stored.payload)) is not encrypts
     assert [(payload["attempt"], delay) for payload, delay in await desk.waiting()] == [
         (1, 0),
         (2, 30),

@@ -18,6 +18,8 @@ from offhook.webhooks.services import WebhookServices
 from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
+from tests.privacy.scan import find_in_tables
+from tests.runs.test_encrypted_words import use_keys
 from tests.webhooks.conftest import HOST, PATH, Queue, lose_key
 
 Hook = dict[str, Any]
@@ -48,6 +50,32 @@ class TestASuccess:
         assert seen.headers["webhook-id"] == content["id"]
         (delivery,) = await deliveries(client, org, hook)
         assert (delivery["status"], delivery["attempts"], delivery["last_status_code"]) == ("delivered", 1, 200)
+
+    async def test_is_told_in_full_where_the_database_has_it_encrypted(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue
+    ) -> None:
+        use_keys(root, encrypts=True)
+        await queue.publish(org, run_id=7, said="grüß Gott")
+        assert await find_in_tables(root, ["grüß"]) == {}
+        await queue.advance()
+        assert json.loads(shop.seen[0].body)["data"] == {"run_id": 7, "said": "grüß Gott"}
+        (delivery,) = await deliveries(client, org, hook)
+        path = f"{PATH}/{hook['id']}/deliveries/{delivery['id']}"
+        shown = (await client.get(path, headers=org.owner_headers)).json()
+        assert shown["data"] == {"run_id": 7, "said": "grüß Gott"}
+
+    async def test_is_dead_without_its_key(
+        self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue
+    ) -> None:
+        use_keys(root, encrypts=True)
+        await queue.publish(org, run_id=7, said="grüß Gott")
+        async with root.db.transaction() as session:
+            await session.execute(text("DELETE FROM data_keys"))
+        use_keys(root, encrypts=True)
+        await queue.advance()
+        assert shop.seen == [], "it would tell the number of the call only"
+        (delivery,) = await deliveries(client, org, hook)
+        assert (delivery["status"], "cannot be decrypted" in delivery["last_error"]) == ("dead", True)
 
     async def test_another_secret_does_not_verify(
         self, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue

@@ -92,6 +92,7 @@ class NodeBeat:
             "is_draining": is_draining,
             "is_accepting": not is_draining and not self.is_overloaded,
             "reads_encrypted_words": True,
+            "reads_sealed_rows": True,
         }
         async with self._root.db.transaction() as session:
             await repository.write_beat(session, self._root.node_id, values)

@@ -79,6 +79,12 @@ async def is_any_older(session: AsyncSession) -> bool:
     return await session.scalar(select(NodeRow.id).where(is_heard, ~NodeRow.reads_encrypted_words).limit(1)) is not None
 
 
+async def is_any_without_sealed_rows(session: AsyncSession) -> bool:
+    """Returns whether a process is running that cannot read encrypted summaries, reviews and bodies of webhooks."""
+    is_heard = NodeRow.beat_at > func.clock_timestamp() - SILENT_AFTER
+    return await session.scalar(select(NodeRow.id).where(is_heard, ~NodeRow.reads_sealed_rows).limit(1)) is not None
+
+
 async def list_nodes(session: AsyncSession) -> list[NodeRecord]:
     """Returns all nodes, servers first, and those that stopped without a word for as long as they are kept."""
     silent = func.extract("epoch", func.clock_timestamp() - NodeRow.beat_at)

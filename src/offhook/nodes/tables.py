@@ -28,6 +28,8 @@ class NodeRow(Base):
     is_accepting: Mapped[bool] = mapped_column(server_default=text("true"))
     # Processes from before 0031 leave it: they would take encrypted words of calls for missing ones.
     reads_encrypted_words: Mapped[bool] = mapped_column(server_default=text("false"))
+    # Processes from before 0036 leave it: of encrypted summaries, reviews and bodies of webhooks they would see numbers only.
+    reads_sealed_rows: Mapped[bool] = mapped_column(server_default=text("false"))
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
     beat_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

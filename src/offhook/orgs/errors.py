@@ -333,3 +333,9 @@ class MembershipsChanged(Conflict):
     """Your memberships have just changed. Check them, then try again."""
 
     code = "memberships_changed"
+
+
+class WordsUnreadable(Conflict):
+    """This is encrypted and cannot be decrypted: its key was deleted, or is sealed with another secret key."""
+
+    code = "words_unreadable"

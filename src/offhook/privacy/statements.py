@@ -152,7 +152,11 @@ async def empty_webhook_events(session: AsyncSession, organization_id: int, run_
     done = await session.execute(
         update(events)
         .where(events.c.organization_id == organization_id, run_id.in_([str(number) for number in run_ids]))
-        .values(data=func.jsonb_build_object("run_id", events.c.data["run_id"], "is_erased", True))
+        .values(
+            data=func.jsonb_build_object("run_id", events.c.data["run_id"], "is_erased", True),
+            key_number=None,
+            sealed=None,
+        )
         .returning(events.c.id)
     )
     return len(done.all())

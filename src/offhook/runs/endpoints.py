@@ -165,7 +165,7 @@ async def get_workflow_run(
         carrier_bill=run.carrier_bill,
         unpriced=run.usage.get("unpriced", []),
         annotations=await reviews.load_annotations(session, org.organization_id, run_id),
-        analysis=await analysis_queries.find_analysis(session, org.organization_id, run_id),
+        analysis=await analysis_queries.read_analysis(session, org.organization_id, run_id),
         note=run.note,
         prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
         has_journal=await journal_queries.has_journal(session, org.organization_id, run_id),

@@ -93,12 +93,6 @@ class ChatTurnNotFound(NotFound):
     code = "chat_turn_not_found"
 
 
-class WordsUnreadable(Conflict):
-    """What was said in this run cannot be decrypted: its key was deleted, or is sealed with another secret key."""
-
-    code = "words_unreadable"
-
-
 class OlderProcessRunning(Conflict):
     """A process of an older version is running, which cannot read encrypted transcripts. Update it, then try again."""
 

@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from decimal import Decimal
+from typing import ClassVar
 
 from sqlalchemy import (
     BigInteger,
@@ -21,6 +22,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
 from offhook.kit.json_values import JsonObject
+from offhook.orgs.data_keys.sealed_rows import SealedRow
 
 # Columns that lists filter and sort by: the indexes include them, so that 100,000 rows are counted and sorted without
 # touching the rows themselves, which are thirty times as wide.
@@ -328,9 +330,11 @@ class MediaToken(Base):
     used_at: Mapped[datetime | None]
 
 
-class RunReview(Base):
+class RunReview(SealedRow, Base):
     """One QA node's review of a finished run. ``status``: pending, done, skipped or failed; ``result`` as displayed."""
 
+    sealed_columns: ClassVar = ("result",)
+    sealed_name: ClassVar = "id"
     __tablename__ = "run_reviews"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)
 
@@ -345,10 +349,12 @@ class RunReview(Base):
     updated_at: Mapped[datetime | None]
 
 
-class RunAnalysis(Base):
+class RunAnalysis(SealedRow, Base):
     """The summary of a finished run and its success criteria. ``status``: pending, done, skipped or failed; ``judged_by``:
     model or rules; ``criteria``: ``[{name, passed, reason}]``, in the agent's order; ``error``: why there is none."""
 
+    sealed_columns: ClassVar = ("summary", "criteria")
+    sealed_name: ClassVar = "run_id"
     __tablename__ = "run_analyses"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -364,10 +370,12 @@ class RunAnalysis(Base):
     updated_at: Mapped[datetime | None]
 
 
-class NodeWebhookDelivery(Base):
+class NodeWebhookDelivery(SealedRow, Base):
     """One webhook node's delivery for one finished run. ``status``: pending, delivered or dead_letter; ``payload``
     as first sent."""
 
+    sealed_columns: ClassVar = ("payload",)
+    sealed_name: ClassVar = "id"
     __tablename__ = "node_webhook_deliveries"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)
 

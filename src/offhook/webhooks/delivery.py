@@ -24,6 +24,8 @@ from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs.data_keys.sealed_rows import open_row
+from offhook.orgs.errors import WordsUnreadable
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
 from offhook.webhooks.repository import DueDelivery
@@ -94,8 +96,9 @@ class WebhookDeliverer:
             try:
                 if due.endpoint.status != service.ENABLED:
                     raise WebhookDisabled("The webhook is disabled.")
-                signed = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
-            except (WebhookDisabled, WebhookSecretUnreadable) as error:
+                data = (await open_row(session, due.event))["data"]
+                signed = self.sign_delivery(due.endpoint, due.event, data, due.delivery.sequence, attempts + 1)
+            except (WebhookDisabled, WebhookSecretUnreadable, WordsUnreadable) as error:
                 due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
                 if due is not None and _is_current(due, in_round, attempts):
                     _mark_dead(due, error.message)
@@ -119,9 +122,9 @@ class WebhookDeliverer:
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts)
 
     def sign_delivery(
-        self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int
+        self, endpoint: WebhookEndpoint, event: WebhookEvent, data: JsonObject, sequence: int, attempt: int
     ) -> SignedDelivery:
-        """Returns the signed request; an endpoint with a recently rotated secret gets a signature by each secret.
+        """Returns the signed request with the event's readable data; an endpoint with a recently rotated secret gets a signature by each secret.
 
         Raises WebhookSecretUnreadable when the key that sealed its secret is gone.
         """
@@ -132,7 +135,7 @@ class WebhookDeliverer:
             "timestamp": event.created_at.isoformat(),
             "organization_id": event.organization_id,
             "sequence": sequence,
-            "data": event.data,
+            "data": data,
         }
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         now = self._clock.now()
@@ -174,7 +177,7 @@ class WebhookDeliverer:
                 data={"webhook_id": endpoint.id, "message": "This is a test."},
                 created_at=self._clock.now(),
             )
-            signed = self.sign_delivery(endpoint, event, 0, 1)
+            signed = self.sign_delivery(endpoint, event, event.data, 0, 1)
         return await self.send(signed)
 
     async def send(self, signed: SignedDelivery) -> DeliveryOutcome:

@@ -10,6 +10,7 @@ from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
+from offhook.orgs.data_keys.sealed_rows import open_row
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookUrlRefused
 from offhook.webhooks.repository import DueDelivery
@@ -152,7 +153,8 @@ async def get_webhook_delivery(
     found = await service.get_delivery(session, org.organization_id, webhook_id, delivery_id)
     log = await repository.list_attempts(session, org.organization_id, delivery_id)
     attempts = [AttemptResponse.model_validate(attempt) for attempt in log]
-    return DeliveryDetail(**_delivery_response(found).model_dump(), attempt_log=attempts, data=found.event.data)
+    data = (await open_row(session, found.event))["data"]
+    return DeliveryDetail(**_delivery_response(found).model_dump(), attempt_log=attempts, data=data)
 
 
 @router.post(
@@ -195,7 +197,7 @@ async def list_events(
                 message_id=f"evt_{event.id}",
                 type=event.type,
                 timestamp=event.created_at,
-                data=event.data,
+                data=(await open_row(session, event, is_lenient=True))["data"],
             )
             for event in shown
         ],

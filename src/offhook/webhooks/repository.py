@@ -54,12 +54,13 @@ async def lock_order(session: AsyncSession, organization_id: int) -> None:
 async def insert_events(
     session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, Mapping[str, object]]], at: datetime
 ) -> dict[str, int]:
-    """Inserts events ``(kind, key, data)`` in order and returns new ids by key. Existing events are left out."""
+    """Inserts events ``(kind, key, columns of data)`` in order and returns new ids by key. Existing events are left
+    out."""
     statement = (
         insert(WebhookEvent)
         .values(
             [
-                {"organization_id": organization_id, "type": kind, "key": key, "data": data, "created_at": at}
+                {"organization_id": organization_id, "type": kind, "key": key, "created_at": at, **data}
                 for kind, key, data in events
             ]
         )

@@ -12,10 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.jobs import enqueue
 from offhook.kit.crypto import Keyring
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
+from offhook.orgs.data_keys.sealed_rows import seal_values
 from offhook.webhooks import repository
 from offhook.webhooks.errors import DeliveryNotFound, TooManyWebhooks, WebhookDisabled, WebhookNotFound
 from offhook.webhooks.repository import DueDelivery
-from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
+from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 DELIVER_JOB: Final = "webhook.deliver"
 TEST_EVENT: Final = "webhook.test"
@@ -86,7 +87,9 @@ async def publish_events(
     now = datetime.now(UTC)
     await repository.lock_order(session, organization_id)
     keyed = {event.key or f"{event.event_type}:{secrets.token_hex(8)}": event for event in reversed(events)}
-    rows = [(event.event_type, key, event.data) for key, event in reversed(keyed.items())]
+    named = [(key, {"data": dict(event.data)}) for key, event in reversed(keyed.items())]
+    stored = await seal_values(session, WebhookEvent, organization_id, named)
+    rows = [(keyed[key].event_type, key, data) for (key, _), data in zip(named, stored, strict=True)]
     ids = await repository.insert_events(session, organization_id, rows, now)
     fresh = [(kind, ids[key]) for kind, key, _ in rows if key in ids]
     if fresh:

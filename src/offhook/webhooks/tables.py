@@ -1,12 +1,14 @@
 """Customers' endpoints, the events of an organization, and every delivery of an event to an endpoint."""
 
 from datetime import datetime
+from typing import ClassVar
 
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
 from offhook.kit.json_values import JsonObject
+from offhook.orgs.data_keys.sealed_rows import SealedRow
 
 
 class WebhookEndpoint(Base):
@@ -34,10 +36,14 @@ class WebhookEndpoint(Base):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-class WebhookEvent(Base):
+class WebhookEvent(SealedRow, Base):
     """Append-only; within an organization ids rise in commit order, so that a reader who asks for events after an
-    id misses nothing. ``key`` makes an event that is published twice a single one."""
+    id misses nothing. ``key`` makes an event that is published twice a single one. ``data`` can be encrypted."""
 
+    sealed_columns: ClassVar = ("data",)
+    sealed_name: ClassVar = "key"
+    # The events about a person's calls are found by it and emptied.
+    plain_parts: ClassVar = frozenset({"run_id"})
     __tablename__ = "webhook_events"
     __table_args__ = (
         UniqueConstraint("organization_id", "key"),

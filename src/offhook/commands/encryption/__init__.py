@@ -12,7 +12,8 @@ from offhook.kit.files.file_store import FileStore
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.orgs.data_keys.keys import DataKeys
-from offhook.runs.errors import WordsUnreadable
+from offhook.orgs.data_keys.row_sealer import seal_rows
+from offhook.orgs.errors import WordsUnreadable
 from offhook.runs.journals.call_journals import CallJournals
 from offhook.runs.recording_files.sealer import RecordingSealer
 from offhook.runs.recording_files.vault import RecordingVault
@@ -37,9 +38,10 @@ def register(app: typer.Typer) -> None:
 
     @encryption.command()
     def apply(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
-        """Encrypt an organization's existing transcripts, recordings and journals with its newest key, and delete older keys that nothing needs."""
-        events, sealed, left = run_with_database(lambda database: _apply(database, org))
+        """Encrypt an organization's existing transcripts, summaries, webhooks, recordings and journals with its newest key, and delete older keys that nothing needs."""
+        events, rows, sealed, left = run_with_database(lambda database: _apply(database, org))
         typer.echo(f"Encrypted {events} events of calls and {sealed} recordings.")
+        typer.echo(f"Encrypted {rows} summaries, reviews and bodies of webhooks.")
         if left:
             typer.echo(f"{left} recordings are less than an hour old and were skipped. Run this again later.")
 
@@ -58,13 +60,14 @@ async def _rotate(database: Database, org: str) -> int:
     return number
 
 
-async def _apply(database: Database, org: str) -> tuple[int, int, int]:
+async def _apply(database: Database, org: str) -> tuple[int, int, int, int]:
     settings = load_settings()
     async with database.transaction() as session:
         organization_id = (await orgs.find_organization(session, org)).id
     keys = DataKeys(load_keyring(settings))
     try:
         number, events = await WordSealer(database, keys, typer.echo).seal_words(organization_id)
+        rows = await seal_rows(database, keys, organization_id, number)
     except SecretUnreadable:
         raise WordsUnreadable from None
     vault = open_vault(settings, database)
@@ -80,7 +83,7 @@ async def _apply(database: Database, org: str) -> tuple[int, int, int]:
             await journals.delete_older_keys(organization_id, newest)
 
     sealer = RecordingSealer(database, vault, keys, SystemClock(), delete_older_keys)
-    return events, *await sealer.seal_recordings(organization_id)
+    return events, rows, *await sealer.seal_recordings(organization_id)
 
 
 def load_keyring(settings: Settings) -> Keyring:

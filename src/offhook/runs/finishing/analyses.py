@@ -13,6 +13,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.models.ports import ModelSource
+from offhook.orgs.data_keys.sealed_rows import seal_row
 from offhook.runs import repository as runs
 from offhook.runs.finishing import analysis_queries, call_reading, costs, repository
 from offhook.runs.finishing.call_reading import CallReading
@@ -139,6 +140,7 @@ class AnalysisJob:
                     reading = call_reading.read_by_rules(case.analysis, case.result, case.facts)
                 row.status = "done"
                 _apply_reading(row, run, reading)
+                await seal_row(session, row)
                 row.error = error
             if usage.get("llm"):
                 run.usage = add_usage(run.usage, usage)

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.orgs.data_keys.sealed_rows import open_row
 from offhook.runs.tables import Run, RunAnalysis, RunEvent
 from offhook.voice.events import EDGE_TAKEN, NODE_ENTERED
 
@@ -44,8 +45,13 @@ async def lock_analysis(session: AsyncSession, organization_id: int, run_id: int
     )
 
 
-async def find_analysis(session: AsyncSession, organization_id: int, run_id: int) -> RunAnalysis | None:
-    """Returns the run's analysis; None if its agent has no summary and no criteria."""
-    return await session.scalar(
+async def read_analysis(session: AsyncSession, organization_id: int, run_id: int) -> dict[str, Any] | None:
+    """Returns the run's analysis as it is shown; None if its agent has no summary and no criteria. Raises WordsUnreadable
+    (409)."""
+    row = await session.scalar(
         select(RunAnalysis).where(RunAnalysis.run_id == run_id, RunAnalysis.organization_id == organization_id)
     )
+    if row is None:
+        return None
+    facts = {name: getattr(row, name) for name in ("status", "judged_by", "model", "error")}
+    return {**facts, **await open_row(session, row)}

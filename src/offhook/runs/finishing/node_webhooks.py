@@ -14,6 +14,8 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, nonblank_text
 from offhook.kit.template import render_json
+from offhook.orgs.data_keys.sealed_rows import open_row, seal_row
+from offhook.orgs.errors import WordsUnreadable
 from offhook.runs import repository as runs
 from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.finishing import repository, reviews
@@ -76,11 +78,13 @@ class NodeWebhookJob:
         claimed = await self._claim_delivery(delivery_id, attempt)
         if claimed is None:
             return
-        delivery, run, node = claimed
-        status, error, retryable = await self._send_request(delivery, run, node)
+        delivery, body, run, node = claimed
+        status, error, retryable = await self._send_request(delivery, body, run, node)
         await self._record_result(delivery, node, status, error, may_repeat=retryable and attempt < MAX_ATTEMPTS)
 
-    async def _claim_delivery(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
+    async def _claim_delivery(
+        self, delivery_id: int, attempt: int
+    ) -> tuple[NodeWebhookDelivery, JsonObject, Run, Node] | None:
         async with self._db.transaction() as session:
             delivery = await repository.lock_delivery(session, delivery_id)
             if delivery is None or delivery.status != "pending" or delivery.attempts not in {attempt - 1, attempt}:
@@ -93,16 +97,28 @@ class NodeWebhookJob:
                 delivery.status, delivery.error = "dead_letter", "The webhook node is gone."
                 return None
             delivery.attempts = attempt
+            body = await self._load_body(session, delivery, run, version.workflow_name, node)
+        return None if body is None else (delivery, body, run, node)
+
+    async def _load_body(
+        self, session: AsyncSession, delivery: NodeWebhookDelivery, run: Run, workflow_name: str, node: Node
+    ) -> JsonObject | None:
+        """Returns the body as first sent, which the first attempt stores; None when there is none to send."""
+        try:
             if delivery.payload is None:
                 rated = await reviews.load_annotations(session, run.organization_id, run.id)
-                try:
-                    delivery.payload = event_queries.to_storable_json(
-                        self._build_body(run, version.workflow_name, node, rated)
-                    )
-                except ValueError as error:
-                    delivery.status, delivery.error = "dead_letter", f"The body cannot be made: {error}"
-                    return None
-        return delivery, run, node
+                delivery.payload = event_queries.to_storable_json(self._build_body(run, workflow_name, node, rated))
+                body: JsonObject = delivery.payload
+                await seal_row(session, delivery)
+            else:
+                body = (await open_row(session, delivery))["payload"]
+        except ValueError as error:
+            delivery.status, delivery.error = "dead_letter", f"The body cannot be made: {error}"
+            return None
+        except WordsUnreadable as error:
+            delivery.status, delivery.error = "dead_letter", error.message
+            return None
+        return body
 
     def _build_body(self, run: Run, workflow_name: str, node: Node, rated: JsonObject) -> JsonObject:
         has_audio = run.recording_key is not None
@@ -139,7 +155,7 @@ class NodeWebhookJob:
         return body
 
     async def _send_request(
-        self, delivery: NodeWebhookDelivery, run: Run, node: Node
+        self, delivery: NodeWebhookDelivery, body: JsonObject, run: Run, node: Node
     ) -> tuple[int | None, str | None, bool]:
         """Returns ``(status, error, retryable)``."""
         method = node.data.get("http_method")
@@ -151,7 +167,7 @@ class NodeWebhookJob:
             "X-Offhook-Run-Id": str(run.id),
             "X-Offhook-Delivery-Attempt": str(delivery.attempts),
         }
-        content = None if method == "GET" else json.dumps(delivery.payload, ensure_ascii=False).encode()
+        content = None if method == "GET" else json.dumps(body, ensure_ascii=False).encode()
         try:
             answer = await self._runner.send_request(
                 run.organization_id,

@@ -16,6 +16,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelSource
+from offhook.orgs.data_keys.sealed_rows import open_row, seal_row
 from offhook.runs import repository as runs
 from offhook.runs.finishing import costs, repository
 from offhook.runs.finishing.model_usage import add_usage
@@ -116,7 +117,8 @@ def sample_percentile(run_id: int) -> float:
 async def load_annotations(session: AsyncSession, organization_id: int, run_id: int) -> JsonObject:
     """Returns ``{status, …}`` with the result, reason or error by QA node; empty when the run has no reviews."""
     rows = await repository.list_reviews(session, organization_id, run_id)
-    return {row.node_id: {"status": row.status, **(row.result or {})} for row in rows}
+    results = [(await open_row(session, row, is_lenient=True))["result"] for row in rows]
+    return {row.node_id: {"status": row.status, **(result or {})} for row, result in zip(rows, results, strict=True)}
 
 
 class ReviewJob:
@@ -146,6 +148,7 @@ class ReviewJob:
             node = parse_graph(version.definition).nodes.get(review.node_id)
             if node is None:  # the version was a draft and has changed since
                 review.status, review.result = "skipped", {"reason": "The QA node is gone."}
+                await seal_row(session, review)
                 return None
             stored = await event_queries.read_events(session, organization_id, run.id, limit=MAX_EVENTS)
             can_pay = await usage_service.can_spend(session, organization_id)
@@ -208,6 +211,7 @@ class ReviewJob:
             facts = event_queries.to_storable_json({"name": case.node.name, **verdict.facts})
             event = {"node_id": case.node.id, **facts}
             review.result, review.updated_at = facts, now
+            await seal_row(session, review)
             if verdict.status == "failed":
                 event["attempt"] = case.attempt
             if verdict.may_repeat and case.attempt < MAX_ATTEMPTS:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.lists import queries
+from offhook.runs.lists import queries, result_queries
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredUtterance
 from offhook.runs.records.projections import build_transcript
@@ -39,10 +39,11 @@ class SessionFacts:
 async def load_session_facts(
     session: AsyncSession, organization_id: int, run_ids: Sequence[int]
 ) -> dict[int, SessionFacts]:
-    """Returns the facts by run id, with two queries; deleted runs are left out."""
+    """Returns the facts by run id, with three queries; deleted runs are left out."""
     if not run_ids:
         return {}
     rows = await queries.load_session_rows(session, organization_id, run_ids)
+    summaries = await result_queries.load_summaries(session, organization_id, run_ids)
     utterances: dict[int, list[StoredUtterance]] = defaultdict(list)
     for event in await event_queries.read_first_utterances(session, organization_id, run_ids):
         utterances[event["run_id"]].append(event)
@@ -51,7 +52,7 @@ async def load_session_facts(
         extracted = row.extracted if isinstance(row.extracted, dict) else {}
         found[row.id] = SessionFacts(
             row.workflow_id, row.duration, row.started_at, row.ended_at, extracted,
-            row.summary or summarize_conversation(extracted, utterances[row.id]), row.recording_key is not None,
+            summaries.get(row.id) or summarize_conversation(extracted, utterances[row.id]), row.recording_key is not None,
             row.result, row.is_success,
         )  # fmt: skip
     return found

@@ -28,7 +28,6 @@ from sqlalchemy.sql.elements import BooleanClauseList
 from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters.criteria import FilterConditions, reverse_sort
-from offhook.runs.lists.result_queries import summary_column
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run, RunValue
 
@@ -227,7 +226,7 @@ async def load_session_rows(session: AsyncSession, organization_id: int, run_ids
     rows = await session.execute(
         select(
             Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key, Run.result,
-            Run.is_success, summary_column(),
+            Run.is_success,
             Run.gathered_context[EXTRACTED].label("extracted"),
         ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
     )  # fmt: skip

@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ARRAY, DateTime, Label, Select, func, literal, select
+from sqlalchemy import ARRAY, DateTime, Select, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.orgs.data_keys.sealed_rows import open_row
 from offhook.runs.tables import Run, RunAnalysis
 
 
-def summary_column() -> Label[str | None]:
-    """Builds a column of a SELECT from runs: the summary that was written after the call."""
-    written = select(RunAnalysis.summary).where(
-        RunAnalysis.run_id == Run.id, RunAnalysis.organization_id == Run.organization_id
+async def load_summaries(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, str]:
+    """Returns the summaries that were written after these calls, by run. Those that cannot be decrypted are left out."""
+    rows = await session.scalars(
+        select(RunAnalysis).where(RunAnalysis.organization_id == organization_id, RunAnalysis.run_id.in_(run_ids))
     )
-    return written.scalar_subquery().label("summary")
+    opened = {row.run_id: (await open_row(session, row, is_lenient=True))["summary"] for row in rows}
+    return {run_id: summary for run_id, summary in opened.items() if summary}
 
 
 def campaign_results(organization_id: int, campaign_id: int) -> Select[int, str | None, bool | None]:

@@ -17,9 +17,8 @@ from offhook.kit.filters.criteria import (
 )
 from offhook.kit.filters.date_conditions import date_condition
 from offhook.kit.filters.filter_values import BadValue
-from offhook.runs.lists import queries, run_count_queries
+from offhook.runs.lists import queries, result_queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
-from offhook.runs.lists.result_queries import summary_column
 from offhook.runs.records.transcript_queries import find_transcript_condition
 from offhook.runs.schemas import UsageRunItem
 from offhook.runs.tables import Run
@@ -54,7 +53,6 @@ COLUMNS: Final = (
     Run.tags,
     Run.answer_ms,
     Run.gathered_context[("nodes_visited", "-1")].astext.label("last_step"),
-    summary_column(),
 )
 _SHOWN_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in UsageRunItem.model_fields)
 REPORT_HEADER: Final = (
@@ -107,7 +105,8 @@ async def find_usage_page(
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
     found = await queries.find_runs(session, COLUMNS, conditions, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
-    return [_usage_run_item(row, names) for row in found.rows], found.total
+    summaries = await result_queries.load_summaries(session, organization_id, [row.id for row in found.rows])
+    return [_usage_run_item(row, names, summaries.get(row.id)) for row in found.rows], found.total
 
 
 async def _find_usage_conditions(session: AsyncSession, organization_id: int, query: UsageQuery) -> FilterConditions:
@@ -134,10 +133,11 @@ def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterCo
     return conditions
 
 
-def _usage_run_item(row: Any, workflow_names: dict[int, str]) -> UsageRunItem:
+def _usage_run_item(row: Any, workflow_names: dict[int, str], summary: str | None) -> UsageRunItem:
     return UsageRunItem(
         **{column.key: getattr(row, column.key) for column in _SHOWN_COLUMNS},
         run_id=row.id,
+        summary=summary,
         workflow_name=workflow_names.get(row.workflow_id, ""),
         duration_seconds=0.0 if row.duration is None else float(row.duration),
     )
@@ -165,13 +165,15 @@ class UsageReport:
                     session, self._organization_id, COLUMNS, conditions, after=last, limit=_REPORT_PAGE
                 )
                 names = await workflows.names_of(session, self._organization_id, {row.workflow_id for row in rows})
+                run_ids = [row.id for row in rows]
+                summaries = await result_queries.load_summaries(session, self._organization_id, run_ids)
             for row in rows:
-                yield self._format_row(row, names)
+                yield self._format_row(row, names, summaries.get(row.id))
             if len(rows) < _REPORT_PAGE:
                 return
             last = rows[-1].created_at, rows[-1].id
 
-    def _format_row(self, row: Any, names: dict[int, str]) -> list[Any]:
+    def _format_row(self, row: Any, names: dict[int, str], summary: str | None) -> list[Any]:
         values = row.extracted_variables if isinstance(row.extracted_variables, dict) else {}
         return [
             row.id,
@@ -184,7 +186,7 @@ class UsageReport:
             row.outcome,
             row.result,
             row.is_success,
-            row.summary,
+            summary,
             row.started_at,
             row.ended_at,
             row.duration,

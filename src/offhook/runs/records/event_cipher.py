@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.crypto import DataKey, FileCipher, SecretUnreadable
 from offhook.kit.json_values import JsonObject
 from offhook.orgs.data_keys.word_keys import word_keys_of
-from offhook.runs.errors import WordsUnreadable
+from offhook.orgs.errors import WordsUnreadable
 from offhook.runs.records.retention_queries import FACTS
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,98 @@
+"""Encrypts the rows that an organization has with its newest key, and rewrites encrypted ones."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.crypto import DataKey, SecretUnreadable
+from offhook.kit.database.database import Database
+from offhook.orgs.data_keys import sealed_row_queries
+from offhook.orgs.data_keys.keys import DataKeys
+from offhook.orgs.data_keys.sealed_rows import SealedModel, list_sealed_models, open_values, seal_with
+from offhook.orgs.data_keys.word_keys import word_keys_of
+from offhook.orgs.errors import WordsUnreadable
+
+BATCH: Final = 200
+
+
+async def seal_rows(db: Database, keys: DataKeys, organization_id: int, number: int) -> int:
+    """Encrypts all rows that are plain, or have a key before this one, with it; returns how many. Each batch is one
+    transaction. A row whose key was deleted stays as it is. Raises SecretUnreadable."""
+    changed = 0
+    for model in list_sealed_models():
+        last = 0
+        while True:
+            async with db.transaction() as session:
+                key = await keys.find_key(session, organization_id, number)
+                rows = await sealed_row_queries.list_rows(
+                    session, organization_id, model, after=last, limit=BATCH, without_key=number
+                )
+                for row in rows:
+                    changed += await _seal_again(session, keys, model, row, key)
+            if not rows:
+                break
+            last = rows[-1]["row_number"]
+    return changed
+
+
+async def _seal_again(
+    session: AsyncSession, keys: DataKeys, model: SealedModel, row: Mapping[str, Any], key: DataKey
+) -> bool:
+    organization_id = row["organization_id"]
+    if row["key_number"] is not None:
+        if row["key_number"] not in await keys.list_numbers(session, organization_id):
+            return False
+        values = await open_values(session, model, row)
+    else:
+        values = {column: row[column] for column in model.sealed_columns}
+        if not any(values.values()):
+            return False
+    stored = seal_with(key, model, organization_id, row[model.sealed_name], values)
+    await sealed_row_queries.update_row(session, organization_id, model, row["row_number"], stored)
+    return True
+
+
+async def rewrite_rows(
+    db: Database, organization_id: int, model: SealedModel, rewrite: Callable[[dict[str, Any]], dict[str, Any]]
+) -> int:
+    """Changes what is encrypted in the rows of a table, with the keys that they have; returns how many changed. Rows that
+    cannot be decrypted stay as they are: nobody can read them."""
+    changed = last = 0
+    while True:
+        async with db.transaction() as session:
+            rows = await sealed_row_queries.list_rows(session, organization_id, model, after=last, limit=BATCH)
+            for row in rows:
+                key = await _find_key(session, organization_id, row["key_number"])
+                if key is None:
+                    continue
+                values = await open_values(session, model, row, is_lenient=True)
+                rewritten = rewrite(values)
+                if rewritten != values:
+                    stored = seal_with(key, model, organization_id, row[model.sealed_name], rewritten)
+                    await sealed_row_queries.update_row(session, organization_id, model, row["row_number"], stored)
+                    changed += 1
+        if not rows:
+            return changed
+        last = rows[-1]["row_number"]
+
+
+async def read_rows(
+    session: AsyncSession, organization_id: int, model: SealedModel
+) -> AsyncIterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yields the encrypted rows of a table with what is encrypted in them, or with their plain parts without the key."""
+    last = 0
+    while rows := await sealed_row_queries.list_rows(
+        session, organization_id, model, after=last, limit=BATCH, is_locked=False
+    ):
+        for row in rows:
+            yield row, await open_values(session, model, row, is_lenient=True)
+        last = rows[-1]["row_number"]
+
+
+async def _find_key(session: AsyncSession, organization_id: int, number: int) -> DataKey | None:
+    keys = word_keys_of(session)
+    try:
+        return None if keys is None else await keys.find_key(session, organization_id, number)
+    except (SecretUnreadable, WordsUnreadable):
+        return None
