@@ -207,6 +207,11 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "a media token or a signed link is all its caller knows",
     ),
     "src/offhook/telephony/accounts/repository.py::accounts_at_carrier": ("2026-11-22", "a webhook names its account"),
+    "src/offhook/telephony/accounts/repository.py::accounts_with_call": ("2026-11-27", "a webhook names its account"),
+    "src/offhook/runs/records/carrier_call_queries.py::organizations_with_call": (
+        "2026-11-27",
+        "organizations may share a carrier account",
+    ),
     "src/offhook/telephony/accounts/repository.py::number_countries": (
         "2026-11-22",
         "takes accounts that a webhook named",

@@ -1,6 +1,6 @@
 """Queries for runs as carriers identify them: by a URL of ours, or by the carrier's own call id."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import func, or_, select, text
@@ -27,6 +27,14 @@ async def run_by_call_id(
         query = query.where(Run.workflow_id == workflow_id)
     found = await session.execute(query.order_by(Run.id).limit(1).execution_options(populate_existing=True))
     return found.scalar_one_or_none()
+
+
+async def organizations_with_call(session: AsyncSession, mode: str, call_id: str) -> Sequence[int]:
+    """Returns the organizations that have a run with this carrier call id: organizations may share a carrier account."""
+    found = await session.scalars(
+        select(Run.organization_id).where(Run.mode == mode, Run.call_id == call_id).distinct().limit(100)
+    )
+    return found.all()
 
 
 async def call_ids_of_other_runs(

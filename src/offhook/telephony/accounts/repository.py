@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, select, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.runs.records import carrier_call_queries
 from offhook.telephony.errors import ConfigurationNotFound
 from offhook.telephony.tables import PhoneNumber, RefusedCall, TelephonyConfiguration
 
@@ -106,16 +107,47 @@ async def unset_default(session: AsyncSession, organization_id: int, except_id: 
     )
 
 
-async def accounts_at_carrier(session: AsyncSession, provider: str, reference: str) -> Sequence[TelephonyConfiguration]:
+async def accounts_at_carrier(
+    session: AsyncSession, provider: str, reference: str, called: Collection[str] = ()
+) -> Sequence[TelephonyConfiguration]:
     """Returns the accounts with this reference in every organization: a carrier's webhook names its account, and its
-    signature is verified next."""
-    found = await session.execute(
+    signature is verified next. All organizations may share the platform's account: those with a number in ``called`` are
+    returned alone, if there are any."""
+    accounts = (
         select(TelephonyConfiguration)
         .where(TelephonyConfiguration.provider == provider, TelephonyConfiguration.account_reference == reference)
         .order_by(TelephonyConfiguration.id)
         .limit(100)
     )
-    return found.scalars().all()
+    if called:
+        has_number = exists().where(
+            PhoneNumber.telephony_configuration_id == TelephonyConfiguration.id,
+            PhoneNumber.address_normalized.in_(called),
+        )
+        found = (await session.scalars(accounts.where(has_number))).all()
+        if found:
+            return found
+    return (await session.scalars(accounts)).all()
+
+
+async def accounts_with_call(
+    session: AsyncSession, provider: str, reference: str, call_id: str | None
+) -> Sequence[TelephonyConfiguration]:
+    """Returns the accounts with this reference of the organizations that have the call; all of them if none has it."""
+    organization_ids = await carrier_call_queries.organizations_with_call(session, provider, call_id) if call_id else ()
+    if organization_ids:
+        found = await session.scalars(
+            select(TelephonyConfiguration)
+            .where(
+                TelephonyConfiguration.provider == provider,
+                TelephonyConfiguration.account_reference == reference,
+                TelephonyConfiguration.organization_id.in_(organization_ids),
+            )
+            .order_by(TelephonyConfiguration.id)
+        )
+        if rows := found.all():
+            return rows
+    return await accounts_at_carrier(session, provider, reference)
 
 
 # numbers

@@ -166,7 +166,7 @@ class InboundCalls:
         """Returns all accounts whose secrets match: accounts of several organizations may be one at the carrier."""
         reference = self._callbacks.read_account_reference(spec, webhook)
         async with self._db.transaction() as session:
-            found = await repository.accounts_at_carrier(session, spec.name, reference)
+            found = await repository.accounts_at_carrier(session, spec.name, reference, _called_numbers(spec, webhook))
             opened = [(row, await self._accounts.open_account(session, row)) for row in found]
         rows, accounts, proof = [], [], None
         for row, account in opened:
@@ -316,6 +316,16 @@ class InboundCalls:
             update = StatusUpdate("failed", end_reason=failure.code[:64])
             await self._reports.report_status(run.organization_id, run.id, update)
             return await self._refusals.speak_refusal(spec, answerer, taken.account, call.call_id, UNAVAILABLE)
+
+
+def _called_numbers(spec: CarrierSpec, webhook: CarrierWebhook) -> set[str]:
+    """Returns the number that an unverified request says was called, only used to find the account that verifies it."""
+    try:
+        call = spec.webhooks.inbound.parse_inbound(webhook) if spec.webhooks.inbound is not None else None
+    except Exception as error:  # noqa: BLE001 - the vendor boundary: what cannot be read is refused once it is verified
+        log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
+        return set()
+    return candidate_addresses(call.to_number) if call is not None else set()
 
 
 class AnswerDocuments:

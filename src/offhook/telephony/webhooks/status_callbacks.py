@@ -105,7 +105,7 @@ class CarrierCallbacks:
         """Handles a callback for a run of this carrier's account (or of the workflow), found by its call id. Raises
         RunNotFound (404)."""
         spec = self._get_spec(provider)
-        candidates = await self._accounts_of(spec, callback.webhook, workflow_id)
+        candidates = await self._accounts_of(spec, kind, callback.webhook, workflow_id)
         for account in candidates:
             try:
                 proof = self._proofs.verify_signature(spec, account, callback.webhook)
@@ -127,7 +127,7 @@ class CarrierCallbacks:
         raise WebhookRefused
 
     async def _accounts_of(
-        self, spec: CarrierSpec, webhook: CarrierWebhook, workflow_id: int | None
+        self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook, workflow_id: int | None
     ) -> list[CarrierAccount]:
         """Returns the accounts that the request claims, or all of the carrier's in the workflow's organization."""
         async with self._db.transaction() as session:
@@ -140,7 +140,8 @@ class CarrierCallbacks:
                 ]
             else:
                 reference = self.read_account_reference(spec, webhook)
-                rows = list(await repository.accounts_at_carrier(session, spec.name, reference))
+                call_id = _claimed_call(spec, kind, webhook)
+                rows = list(await repository.accounts_with_call(session, spec.name, reference, call_id))
             return [await self._accounts.open_account(session, row) for row in rows]
 
     def read_account_reference(self, spec: CarrierSpec, webhook: CarrierWebhook) -> str:
@@ -241,6 +242,16 @@ class CarrierCallbacks:
         if update.status in FINAL_STATES:
             await send_signal(session, call_signals.CALL_OVER, run.id, update.status)
         return OK
+
+
+def _claimed_call(spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> str | None:
+    """Returns the call that an unverified request is about, only used to find the account that verifies it."""
+    try:
+        report = spec.webhooks.statuses.parse_status(kind, webhook) if spec.webhooks.statuses is not None else None
+    except Exception as error:  # noqa: BLE001 - the vendor boundary: what cannot be read is refused once it is verified
+        log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
+        return None
+    return None if report is None else report.call_id
 
 
 async def note_leg_bill(session: AsyncSession, run: Run, report: CarrierReport | None) -> CallbackResult:
