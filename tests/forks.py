@@ -106,7 +106,10 @@ class Forks:
         stderr: IO[str] | None = None,
         target: str = COMMAND_LINE,
     ) -> ForkedProcess:
-        """Starts ``target`` (``module:function``, called without arguments); ``stderr`` goes to ``stdout`` by default."""
+        """Starts ``target`` (``module:function``, called without arguments; what it returns is the exit code).
+
+        ``stderr`` goes to ``stdout`` by default.
+        """
         order = json.dumps({"arguments": arguments, "env": dict(env), "target": target}).encode()
         socket.send_fds(self._control, [order], [stdout.fileno(), (stderr or stdout).fileno()])
         known = set(self._exit_codes)
@@ -247,8 +250,10 @@ class _Zygote:
         os.environ.update(environment)
         arguments = order["arguments"]
         assert isinstance(arguments, list)
-        sys.argv = ["offhook", *arguments]
-        return str(order["target"])
+        target = str(order["target"])
+        program = "offhook" if target == COMMAND_LINE else target.partition(":")[0].replace(".", "/") + ".py"
+        sys.argv = [program, *arguments]
+        return target
 
 
 def main() -> None:
@@ -262,7 +267,7 @@ def main() -> None:
     target = zygote.serve()
     if target is not None:
         module, _, function = target.partition(":")
-        getattr(importlib.import_module(module), function)()
+        sys.exit(getattr(importlib.import_module(module), function)())
 
 
 if __name__ == "__main__":

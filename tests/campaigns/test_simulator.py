@@ -1,10 +1,10 @@
 """The engine holds its invariants in every storm, and the simulator sees it when it does not."""
 
-import subprocess
-import sys
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +23,7 @@ from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.sim.verdict import Variant
 from tests.campaigns.sim.world import World
+from tests.forks import forks
 from tests.quick import first_quick
 
 # More by hand: python -m tests.campaigns.simulate.
@@ -42,10 +43,11 @@ ONCE_FAILED: dict[int, str] = {
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seeds", SEEDS)
-def test_no_invariant_is_violated_in_any_storm(seeds: int) -> None:
+def test_no_invariant_is_violated_in_any_storm(seeds: int, tmp_path: Path) -> None:
     """In its own processes, one for each core: coverage and plugins of the test run would slow it threefold."""
-    command = [sys.executable, "-m", "tests.campaigns.simulate", "--seeds", str(seeds), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    arguments = "--seeds", str(seeds), "--json"
+    target = "tests.campaigns.simulate:main"
+    done = forks().run(*arguments, env=os.environ, folder=tmp_path, timeout=900, target=target)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f'"seeds": {seeds}, "violations": 0' in done.stdout
 

@@ -2,9 +2,7 @@
 
 import asyncio
 import re
-import signal
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,23 +12,25 @@ from offhook.models.catalog import VendorCatalog
 from offhook.models.ports import ModelError
 from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
+from tests.commands.conftest import START_S, Offhook
 from tests.models.speech.vendors import spoken_words
 from tests.quick import first_quick
 
 
 @pytest.fixture(scope="module")
-def addresses() -> Iterator[dict[str, str]]:
-    command = [sys.executable, "-m", "offhook.cli", "lab", "vendors", "--first-port", "0", "--tones"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    lab = Offhook(tmp_path_factory.mktemp("lab") / "data")
+    process = lab.start("lab", "vendors", "--first-port", "0", "--tones")
+    began = time.monotonic()
+    while "offhook serve" not in lab.output():
+        assert process.poll() is None, lab.output()
+        assert time.monotonic() - began < START_S, lab.output()
+        time.sleep(0.02)
     found: dict[str, str] = {}
-    for line in process.stdout:
-        if (match := re.match(r"  ((?:tts|stt) \w+) .*(http://\S+)$", line)) is not None:
-            found.setdefault(match[1], match[2])
-        if "offhook serve" in line:
-            break
+    for kind, address in re.findall(r"^  ((?:tts|stt) \w+) .*(http://\S+)$", lab.output(), re.MULTILINE):
+        found.setdefault(kind, address)
     yield found
-    process.send_signal(signal.SIGTERM)
+    process.terminate()
     assert process.wait(20) == 0
 
 
