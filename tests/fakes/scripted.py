@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,7 @@ class ScriptedTts:
             await asyncio.sleep(self.chunk_s)
 
 
+@cache
 def tone(seconds: float, rate: int = 8000) -> bytes:
     t = np.arange(round(seconds * rate)) / rate
     return (np.sin(2 * np.pi * 300 * t) * 8000).astype("<i2").tobytes()
