@@ -7,6 +7,17 @@ cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --dev
 scripts/build_web.sh --install
 
+check_web() {
+  heading "Style and types of the web UI"
+  cd web
+  npm run --silent format:check
+  npm run --silent lint
+}
+# Each uses one core: they run beside those of the server.
+if [ -x web/node_modules/.bin/eslint ]; then
+  begin check_web
+fi
+
 heading "Style"
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
@@ -19,8 +30,7 @@ heading "Layers"
 .venv/bin/lint-imports
 
 if [ -x web/node_modules/.bin/eslint ]; then
-  heading "Style and types of the web UI"
-  (cd web && npm run --silent format:check && npm run --silent lint)
+  finish
 fi
 
 if command -v npm >/dev/null 2>&1; then

@@ -53,18 +53,21 @@ run_pytest() {
 
 SECONDS=0
 
-if [ "$selection" != slow ] && [ $# = 0 ] && [ -x web/node_modules/.bin/vitest ]; then
-  heading "Tests of the web UI"
-  # Beside them the Python tests are compiled, once for all processes. Nothing else: they type into forms, and time out
-  # where they get a fraction of a core.
-  .venv/bin/pytest --collect-only -p no:xdist >/dev/null 2>&1 &
-  (cd web && npm test --silent)
-  wait
+# One more than there are cores: some of them wait, for a database or a process of their own. Each reads all tests first.
+virtual=(-n "$(($(nproc) + 1))" --dist worksteal -m "($selection) and not real_time and not browser" -rs)
+if [ $# = 0 ]; then
+  # Beside those below, which wait for forms, for pages and for what people say: those go first, and these have the rest
+  # of the CPU.
+  begin nice -n 10 .venv/bin/pytest "${virtual[@]}"
+else
+  heading "Tests on virtual time"
+  run_pytest "${virtual[@]}" "$@"
 fi
 
-heading "Tests on virtual time"
-# One more than there are cores: some of them wait, for a database or a process of their own. Each reads all tests first.
-run_pytest -n "$(($(nproc) + 1))" --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
+if [ "$selection" != slow ] && [ $# = 0 ] && [ -x web/node_modules/.bin/vitest ]; then
+  heading "Tests of the web UI"
+  (cd web && npm test --silent)
+fi
 
 heading "Tests on the wall clock and in the browser"
 # Only their files: each process would read all the others for 15 seconds.
@@ -79,5 +82,10 @@ fi
 # with more of them requests of a slow machine take ten seconds, and callers hang up.
 run_pytest -n "$(($(nproc) + 1))" --dist loadfile --no-loadscope-reorder -m "($selection) and (real_time or browser)" \
   -rs "$@" "${timed[@]}"
+
+if [ $# = 0 ]; then
+  heading "Tests on virtual time"
+  finish
+fi
 
 heading "All of them passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"
