@@ -35,8 +35,6 @@ _PREFIX = "offhook-tests-"
 
 
 def pytest_configure() -> None:
-    # Nothing that is imported or collected goes again.
-    gc.disable()
     # How long an example takes is the machine's business: other processes run beside the tests.
     hypothesis.settings.register_profile("no deadline", deadline=None)
     hypothesis.settings.load_profile("no deadline")

@@ -259,11 +259,13 @@ class _Zygote:
 def main() -> None:
     # Of this process's own: whoever interrupts the tests from a terminal interrupts it too.
     zygote = _Zygote(socket.socket(fileno=int(sys.argv[1])), run=int(sys.argv[2]))
+    gc.disable()
     for name in _IMPORTS:
         importlib.import_module(name)
     importlib.import_module("offhook.cli").build_cli()
     gc.collect()
     gc.freeze()
+    gc.enable()
     target = zygote.serve()
     if target is not None:
         module, _, function = target.partition(":")
