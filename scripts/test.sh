@@ -56,9 +56,9 @@ SECONDS=0
 # One more than there are cores: some of them wait, for a database or a process of their own. Each reads all tests first.
 virtual=(-n "$(($(nproc) + 1))" --dist worksteal -m "($selection) and not real_time and not browser" -rs)
 if [ $# = 0 ]; then
-  # Beside those below, which wait for forms, for pages and for what people say: those go first, and these have the rest
-  # of the CPU.
-  begin nice -n 10 .venv/bin/pytest "${virtual[@]}"
+  # Beside those below, which wait for forms, for pages and for what people say. Those go first; these have the rest of
+  # the CPU, and a fifth while nobody waits: with less than that a long one would not end within its limit.
+  begin nice -n 5 .venv/bin/pytest "${virtual[@]}"
 else
   heading "Tests on virtual time"
   run_pytest "${virtual[@]}" "$@"
