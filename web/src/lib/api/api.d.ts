@@ -4174,6 +4174,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/recorded-answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Recorded Answers
+         * @description Returns how many answers of models are recorded for the agent's scenarios.
+         */
+        get: operations["get_recorded_answers"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Recorded Answers
+         * @description Deletes the recorded answers of the agent, so that the next play with `record` asks for all of them.
+         */
+        delete: operations["delete_recorded_answers"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow/{workflow_id}/recorded-answers/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Recorded Answers
+         * @description Returns the recorded answers as a file for `offhook test --cassette`, which needs no server.
+         */
+        get: operations["export_recorded_answers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/report": {
         parameters: {
             query?: never;
@@ -4531,10 +4575,12 @@ export interface paths {
         put?: never;
         /**
          * Play Scenarios
-         * @description Plays scenarios as a job, offline and at no cost. Poll `get_scenario_play`, or subscribe to the event
+         * @description Plays scenarios as a job, offline and at no cost unless `answers` or `record` say otherwise. Poll `get_scenario_play`, or subscribe to the event
          *     `scenarios.played`. A play of all scenarios, in the `mode` that the publish gate
          *     demands, gets its verdict. Returns 409 without scenarios
-         *     (`no_scenarios`), 429 while the organization has 10 plays waiting or running.
+         *     (`no_scenarios`), 429 while the organization has 10 plays waiting or running. With `recorded` and `live` the agent
+         *     needs a language model of a vendor (`model_required`, 422) with its key (`key_missing`, 422), and so do callers and judges
+         *     by a model.
          */
         post: operations["play_scenarios"];
         delete?: never;
@@ -5249,6 +5295,27 @@ export interface components {
             p95_ms: number | null;
         };
         /**
+         * AnsweringMachine
+         * @description Who answers instead of a person, with sound: says the greeting, beeps, records for so long, and hangs up.
+         */
+        AnsweringMachine: {
+            /**
+             * Beeps
+             * @default true
+             */
+            beeps: boolean;
+            /**
+             * Greeting
+             * @default You have reached my voicemail. Please leave a message after the tone.
+             */
+            greeting: string;
+            /**
+             * Records S
+             * @default 20
+             */
+            records_s: number;
+        };
+        /**
          * ApiKeyCreate
          * @description ``scopes``: ``read``, ``call`` (start and end conversations, start and pause campaigns), ``manage`` (every other
          *     change that the role allows). ``networks``: where the key may be used from, as addresses or CIDR; empty for anywhere.
@@ -5896,6 +5963,21 @@ export interface components {
             status: "ok" | "duplicate" | "ignored";
         };
         /**
+         * CallerModel
+         * @description A caller by a model: who it is, what it wants, how it talks, and which model plays it (``provider/model``; without,
+         *     the organization's own). The ``facts`` of the caller are what it knows.
+         */
+        CallerModel: {
+            /** Goal */
+            goal: string;
+            /** Name */
+            name?: string | null;
+            /** Persona */
+            persona: string;
+            /** Style */
+            style?: string | null;
+        };
+        /**
          * CallerRule
          * @description What the caller does whenever the agent is ``at`` a node, or says these words, at most ``times`` times. The
          *     seed chooses one of the sentences in ``one_of``.
@@ -5929,7 +6011,8 @@ export interface components {
         };
         /**
          * CallerScript
-         * @description ``turns`` come first, then ``rules`` as long as one matches. ``facts`` fill ``{{ name }}`` in what is said.
+         * @description ``turns`` come first, then ``rules`` as long as one matches, then the ``model``. ``facts`` fill ``{{ name }}`` in what is
+         *     said.
          */
         CallerScript: {
             /** Facts */
@@ -5953,6 +6036,7 @@ export interface components {
              * @default 40
              */
             max_turns: number;
+            model?: components["schemas"]["CallerModel"] | null;
             /**
              * Rules
              * @default []
@@ -8640,7 +8724,8 @@ export interface components {
          *     often one of ``wrong_sentences`` comes before the right one. The seed chooses where.
          *
          *     With sound a pause follows the filler, ``interrupts`` is the share of the turns' sentences that begin while the agent
-         *     speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute.
+         *     speaks, ``voice`` is one of espeak-ng's, and ``speed`` 1.0 is 165 words a minute. ``voicemail``: an answering machine
+         *     takes the call, and nothing else of the caller counts.
          */
         Manner: {
             /**
@@ -8660,6 +8745,7 @@ export interface components {
             speed: number;
             /** Voice */
             voice?: string | null;
+            voicemail?: components["schemas"]["AnsweringMachine"] | null;
             /**
              * Wrong Answers
              * @default 0
@@ -9027,6 +9113,34 @@ export interface components {
             seconds: number;
         };
         /**
+         * ModelVerdictResponse
+         * @description A model's verdict on one criterion.
+         */
+        ModelVerdictResponse: {
+            /** Code */
+            code: string;
+            /** Criterion */
+            criterion: string;
+            /** Is Recorded */
+            is_recorded: boolean;
+            /** Model */
+            model: string | null;
+            /**
+             * Passed
+             * @description Null: not judged, or the judge's answer could not be used (`code`)
+             */
+            passed: boolean | null;
+            /** Provider */
+            provider: string | null;
+            /**
+             * Quote
+             * @description The words that decide it; empty for what never happens
+             */
+            quote: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * MoveWorkflowToFolderRequest
          * @description ``null`` removes the workflow from its folder.
          */
@@ -9190,6 +9304,19 @@ export interface components {
          */
         OrderPlayRequest: {
             /**
+             * Answers
+             * @description Who answers: the built-in model at no cost, recorded answers of the agent's model, or the model itself
+             * @default built-in
+             * @enum {string}
+             */
+            answers: "built-in" | "recorded" | "live";
+            /**
+             * Cost Budget Cents
+             * @description What the models may cost before the play is stopped
+             * @default 100
+             */
+            cost_budget_cents: number;
+            /**
              * Cpu Budget S
              * @default 60
              */
@@ -9201,6 +9328,12 @@ export interface components {
              * @enum {string}
              */
             mode: "text" | "sound";
+            /**
+             * Record
+             * @description With `recorded`: ask the model for answers that are not recorded, and record them
+             * @default false
+             */
+            record: boolean;
             /**
              * Scenarios
              * @description Names; empty: all of them
@@ -9425,6 +9558,25 @@ export interface components {
             name: string;
         };
         /**
+         * PanelExpectation
+         * @description Figures of turn-taking that a call with sound must reach, named as in published panels: the mean seconds to an answer
+         *     (``L_R``) and to silence after an interruption (``L_Y``), the share of turns that are answered (``R_R``) and of
+         *     interruptions that the agent yields to (``R_Y``), and how often it begins while the caller speaks, for each turn of the
+         *     caller (``I_A``). ``L_R``, ``L_Y`` and ``I_A`` are the most, ``R_R`` and ``R_Y`` the least that passes.
+         */
+        PanelExpectation: {
+            /** I A */
+            I_A?: number | null;
+            /** L R */
+            L_R?: number | null;
+            /** L Y */
+            L_Y?: number | null;
+            /** R R */
+            R_R?: number | null;
+            /** R Y */
+            R_Y?: number | null;
+        };
+        /**
          * PasswordChange
          * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
          *     must then be less than 10 minutes old.
@@ -9603,6 +9755,13 @@ export interface components {
             max_yield_ms: number | null;
             /** Mean Answer Ms */
             mean_answer_ms: number | null;
+            /**
+             * Panel
+             * @description L_R, R_R, L_Y, R_Y and I_A of the call; null: nothing to measure
+             */
+            panel?: {
+                [key: string]: number | null;
+            };
             /**
              * Recording Hash
              * @description SHA-256 of the recording's bytes
@@ -10074,6 +10233,13 @@ export interface components {
              */
             answer_time_stays: boolean;
             /**
+             * Answers
+             * @description Only plays with these answers get a verdict
+             * @default built-in
+             * @enum {string}
+             */
+            answers: "built-in" | "recorded" | "live";
+            /**
              * Coverage Stays
              * @default true
              */
@@ -10092,6 +10258,12 @@ export interface components {
              * @default 0
              */
             min_edge_coverage: number;
+            /**
+             * Model Verdicts Stop
+             * @description What a model has judged stops a draft; it is a warning otherwise
+             * @default false
+             */
+            model_verdicts_stop: boolean;
             /**
              * No New Findings
              * @default true
@@ -10126,6 +10298,13 @@ export interface components {
              */
             answer_time_stays: boolean;
             /**
+             * Answers
+             * @description Only plays with these answers get a verdict
+             * @default built-in
+             * @enum {string}
+             */
+            answers: "built-in" | "recorded" | "live";
+            /**
              * Coverage Stays
              * @default true
              */
@@ -10140,6 +10319,12 @@ export interface components {
              * @default 0
              */
             min_edge_coverage: number;
+            /**
+             * Model Verdicts Stop
+             * @description What a model has judged stops a draft; it is a warning otherwise
+             * @default false
+             */
+            model_verdicts_stop: boolean;
             /**
              * No New Findings
              * @default true
@@ -10289,6 +10474,45 @@ export interface components {
             model?: string | null;
             /** Provider */
             provider?: string | null;
+        };
+        /**
+         * RecordedAnswersFile
+         * @description A file of recorded answers, as `offhook test --cassette` reads it.
+         */
+        RecordedAnswersFile: {
+            /**
+             * Answers
+             * @description Answers by the hash of what was asked, piece by piece with their times
+             */
+            answers: unknown[];
+            /**
+             * Format
+             * @default offhook-recorded-answers/1
+             * @constant
+             */
+            format: "offhook-recorded-answers/1";
+            /**
+             * Models
+             * @description How the models were configured that answered, without keys
+             */
+            models: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * RecordedAnswersResponse
+         * @description What is recorded for an agent's scenarios.
+         */
+        RecordedAnswersResponse: {
+            /** Count */
+            count: number;
+            /**
+             * Recorded At
+             * @description When the newest answer was recorded
+             */
+            recorded_at: string | null;
+            /** Size Bytes */
+            size_bytes: number;
         };
         /**
          * RecordingConfig
@@ -11232,6 +11456,12 @@ export interface components {
          *
          *     Only calls with sound have ``max_answer_ms``, the longest silence before an answer, ``max_yield_ms``, how long the agent
          *     goes on when the caller interrupts, and ``max_talk_overs``, how often it begins while the caller speaks.
+         *
+         *     ``panel`` has figures of turn-taking for them. ``max_cost_cents`` is what the models of the conversation may cost by the
+         *     published prices.
+         *
+         *     ``judged`` are criteria that a model judges when everything else holds, ``judged_by`` which one (``provider/model``;
+         *     without, the organization's own).
          */
         ScenarioExpectation: {
             /** Edges */
@@ -11252,10 +11482,19 @@ export interface components {
             end_reason?: string | null;
             /** Is Over */
             is_over?: boolean | null;
+            /**
+             * Judged
+             * @default []
+             */
+            judged: string[];
+            /** Judged By */
+            judged_by?: string | null;
             /** Keyed Edges */
             keyed_edges?: string[] | null;
             /** Max Answer Ms */
             max_answer_ms?: number | null;
+            /** Max Cost Cents */
+            max_cost_cents?: number | null;
             /** Max Seconds */
             max_seconds?: number | null;
             /** Max Talk Overs */
@@ -11281,6 +11520,7 @@ export interface components {
             nodes_never: string[];
             /** Outcome */
             outcome?: string | null;
+            panel?: components["schemas"]["PanelExpectation"] | null;
             /**
              * Says
              * @default []
@@ -11300,6 +11540,12 @@ export interface components {
         ScenarioFaultResponse: {
             /** Code */
             code: string;
+            /**
+             * Is By Model
+             * @description True for what a model has judged
+             * @default false
+             */
+            is_by_model: boolean;
             /** Message */
             message: string;
             /** Turn */
@@ -11341,8 +11587,20 @@ export interface components {
          *     ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands.
          */
         ScenarioPlayResponse: {
+            /**
+             * Answers
+             * @enum {string}
+             */
+            answers: "built-in" | "recorded" | "live";
             /** Content Hash */
             content_hash: string | null;
+            /** Cost Budget Cents */
+            cost_budget_cents: number;
+            /**
+             * Cost Cents
+             * @description What asking models cost, as far as prices are known. Null: none was asked
+             */
+            cost_cents: number | null;
             /** Cpu Budget S */
             cpu_budget_s: number;
             /**
@@ -11367,6 +11625,8 @@ export interface components {
             mode: "text" | "sound";
             /** Passed */
             passed: number;
+            /** Record */
+            record: boolean;
             /** Result Hash */
             result_hash: string | null;
             /** Scenarios */
@@ -11427,6 +11687,12 @@ export interface components {
          * @description The result of one scenario with one seed. ``hash`` covers its events, and its recording if it has sound.
          */
         ScenarioResultResponse: {
+            /**
+             * Cost Cents
+             * @description What the models of the conversation cost by the published prices
+             * @default 0
+             */
+            cost_cents: number;
             /** Duration S */
             duration_s: number;
             /** Edges */
@@ -11462,6 +11728,11 @@ export interface components {
             title: string;
             /** Transcript */
             transcript: components["schemas"]["ScenarioTurnResponse"][];
+            /**
+             * Verdicts
+             * @description What a model has judged
+             */
+            verdicts?: components["schemas"]["ModelVerdictResponse"][];
         };
         /**
          * ScenarioTurnResponse
@@ -37825,6 +38096,276 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_recorded_answers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedAnswersResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    delete_recorded_answers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedAnswersResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    export_recorded_answers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedAnswersFile"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
