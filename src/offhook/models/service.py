@@ -153,7 +153,7 @@ class ModelConfigurationStore:
                 for choice in choices if kind in own else ():
                     require_offered(self._registry.catalog.find_vendor(kind, choice.provider), choice)
             if chosen.realtime is not None and ("realtime" in own or "is_realtime" in own):
-                self._check_choice(chosen.realtime)
+                self.check_choice(chosen.realtime)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:
         """Resolves the services' addresses; call it before the transaction begins, lookups may take seconds.
