@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
+from offhook.models.providers.builtin.acts.classifier import ActClassifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.runs.live.tool_registry import CallToolbox
 from offhook.scenarios.engine.mocks import FixedDocuments
@@ -29,12 +30,14 @@ BLIND_FOLDER: Final = Path(__file__).parents[1] / "data" / "blind_conversations"
 FIGURATIVE_FOLDER: Final = Path(__file__).parents[1] / "data" / "figurative_conversations"
 # By five more who knew only the demo agents' graphs and documents, 50 each for each agent.
 HELD_OUT_FOLDER: Final = Path(__file__).parents[1] / "data" / "held_out_conversations"
+# By two more, who wrote only what is said at the last question before something final.
+DECISIONS_FOLDER: Final = Path(__file__).parents[1] / "data" / "decisions"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 
 
 @asynccontextmanager
-async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
+async def offline_agent(folder: Path, classifier: ActClassifier | None = None) -> AsyncIterator[BuiltinLlm]:
     """The offline agent, comparing by meaning where its model is installed; no answer goes without for being slow.
 
     ``folder`` keeps the model once it is prepared.
@@ -44,7 +47,7 @@ async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
         yield BuiltinLlm()
         return
     await model.load()
-    yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
+    yield BuiltinLlm(model.embed_sentences, max_wait_s=60, classifier=classifier)
 
 
 @cache

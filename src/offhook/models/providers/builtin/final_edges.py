@@ -1,11 +1,12 @@
 """Tells whether a caller's words carry an edge behind which the call ends and nothing can be taken back. Pure."""
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values
-from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.edge_polarity import UNSURE, edge_polarity
 from offhook.models.providers.builtin.english import assent, spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
@@ -68,6 +69,9 @@ _COMPLAINS: Final = re.compile(
     r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
     r"(?:goodbye|bye) is|was going to)\b"
 )
+_HAD_PERSON: Final = re.compile(r"\b(?:called|rang|phoned|texted|talked|spoke|told|said|wrote|left)\b")
+# Something is to be told or done before it.
+_FIRST: Final = re.compile(r"\b(?:before|tell me|explain|remind me)\b")
 _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?time\b")
 _POSTPONES: Final = re.compile(r"\b(?:later|another time|not sure|undecided|busy)\b", re.IGNORECASE)
 _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
@@ -83,8 +87,7 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
     A yes with anything left over is none, until it was asked again; a goodbye with a wish, and a wish with a condition,
     a doubt or somebody else's will in it, are none either. ``told`` is what the agent said.
     """
-    spoken = essential_tokens(said.heard)
-    if any(essential_tokens(phrase) == spoken for phrase in (edge.label, *edge.examples)):
+    if is_written(said, edge):
         return "?" not in said.heard or not said.is_question
     if said.asks_to_wait and not said.wants_to_stop:
         return False
@@ -119,6 +122,47 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
     return not assent.has_reservation(text, described, may_deny=may_deny)
 
 
+def contradicts(said: CallerUtterance, act: str) -> bool:
+    """Returns True where single words speak against an act: "I don't need a person", "no, I still have a question"."""
+    if said.is_question or said.asks_to_wait:
+        return True
+    if spoken_values.day_phrase(said.heard) or spoken_values.time_of_day(said.heard):
+        return True
+    if act == "person":
+        parts = [" ".join(word_tokens(part)) for part in _PARTS.split(said.heard)]
+        return any(_REFUSES_PERSON.search(part) or _HAD_PERSON.search(part) for part in parts)
+    if act == "yes":
+        waits = _FIRST.search(" ".join(word_tokens(said.heard))) is not None
+        return waits or assent.answers_nothing(said.heard) or assent.has_reservation(said.heard)
+    return _stays(said) or assent.contrasts(said.heard) or _goes_on(said) or assent.is_past(said.heard)
+
+
+def _stays(said: CallerUtterance) -> bool:
+    """Returns True for a "no" or a "bye" in words of a caller who goes on: "no, nobody has helped me yet"."""
+    return (
+        assent.denies_leaving(said.heard)
+        or assent.wants_to_go_on(said.heard)
+        or _COMPLAINS.search(" ".join(word_tokens(said.heard))) is not None
+    )
+
+
+def ends_in(said: CallerUtterance, acts: Collection[str]) -> bool:
+    """Returns True for a plain yes or no at the end, whatever was said before: "yes, hmm, no, honestly, no"."""
+    parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
+    return bool(parts) and is_plain_polarity(parts[-1]) and polarity_of(parts[-1]) in acts
+
+
+def takes_doubt(edge: EdgeHint) -> bool:
+    """Returns True for an edge that takes a "not sure" too."""
+    return UNSURE.search(f"{edge.label}. {edge.condition}") is not None
+
+
+def is_written(said: CallerUtterance, edge: EdgeHint) -> bool:
+    """Returns True for what an author has written of the edge, word by word."""
+    spoken = essential_tokens(said.heard)
+    return any(essential_tokens(phrase) == spoken for phrase in (edge.label, *edge.examples))
+
+
 def _is_denied(heard: str, edge: EdgeHint) -> bool:
     """Returns True where a "not" is about what the edge says without one: "I don't rent" and "I rent"."""
     denied = assent.denied_stems(heard)
@@ -139,11 +183,7 @@ def _names_other_number(heard: str, known: str) -> bool:
 
 def _is_refusal(said: CallerUtterance, edge: EdgeHint, told: str) -> bool:
     """Returns True for a refusal, a goodbye or a "later" without a wish, a yes or a complaint beside it."""
-    if (
-        assent.denies_leaving(said.heard)
-        or assent.wants_to_go_on(said.heard)
-        or _COMPLAINS.search(" ".join(word_tokens(said.heard)))
-    ):
+    if _stays(said):
         return False
     described = ". ".join((edge.label, edge.condition, *edge.examples))
     if assent.goes_elsewhere(said.heard, told):

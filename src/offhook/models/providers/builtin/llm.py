@@ -14,6 +14,7 @@ from offhook.models.ports import (
     ToolCall,
     ToolCalled,
 )
+from offhook.models.providers.builtin.acts.classifier import ActClassifier
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.rule_turn import RuleTurn
@@ -28,11 +29,16 @@ class BuiltinLlm:
     """Implements Llm. Equal requests get equal answers; it keeps no state between requests but vectors of sentences.
 
     ``embed`` gives sentences' vectors; without it, and while it takes longer than ``max_wait_s``, words alone are
-    compared.
+    compared. ``classifier`` tells what callers' words do; without it, rules alone tell it.
     """
 
-    def __init__(self, embed: EmbedSentences | None = None, max_wait_s: float = MAX_WAIT_S) -> None:
-        self._meaning = SentenceMeaning(embed, max_wait_s)
+    def __init__(
+        self,
+        embed: EmbedSentences | None = None,
+        max_wait_s: float = MAX_WAIT_S,
+        classifier: ActClassifier | None = None,
+    ) -> None:
+        self._meaning = SentenceMeaning(embed, max_wait_s, classifier)
 
     @property
     def model_ref(self) -> ModelRef:

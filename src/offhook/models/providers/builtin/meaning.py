@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
+from offhook.models.providers.builtin.acts.classifier import ActClassifier
 from offhook.models.sentence_encoder import EmbedSentences
 
 # Agents of a process and what their callers said lately: 1.5 kB each.
@@ -22,7 +23,13 @@ log = structlog.get_logger(__name__)
 class SentenceMeaning:
     """Vectors of sentences, kept for the next turn. One per process."""
 
-    def __init__(self, embed: EmbedSentences | None = None, max_wait_s: float = MAX_WAIT_S) -> None:
+    def __init__(
+        self,
+        embed: EmbedSentences | None = None,
+        max_wait_s: float = MAX_WAIT_S,
+        classifier: ActClassifier | None = None,
+    ) -> None:
+        self.classifier = classifier
         self._embed = embed
         self._max_wait_s = max_wait_s
         self._vectors: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
@@ -85,6 +92,13 @@ class SentenceMeaning:
         if self._embed is not None and (a is None or b is None):
             self._unknown |= {sentence: None for sentence in (one, other) if sentence not in self._vectors}
         return 0.0 if a is None or b is None else max(0.0, float(a @ b))
+
+    def vector(self, sentence: str) -> npt.NDArray[np.float32] | None:
+        """Returns the vector of a learned sentence; None, and it is unknown, when it is not learned."""
+        found = self._vectors.get(sentence)
+        if found is None and self._embed is not None:
+            self._unknown[sentence] = None
+        return found
 
     def pop_unknown(self) -> list[str]:
         """Returns the sentences that were compared since the last call and are not known, and forgets them."""

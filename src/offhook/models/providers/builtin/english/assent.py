@@ -207,6 +207,11 @@ def _denies_own(text: str, described: str) -> bool:
     return any(len(clauses) == 1 or own & set(content_stems(clause)) for clause in denied)
 
 
+def contrasts(text: str) -> bool:
+    """Returns True where a "but", an "only if" or an "until" limits what is said."""
+    return _CONTRASTS.search(" ".join(word_tokens(text))) is not None
+
+
 def wants_to_go_on(text: str) -> bool:
     """Returns True where a goodbye, or a "nothing", comes with a wish: "no, I still have a question"."""
     said = " ".join(word_tokens(text))

@@ -19,8 +19,8 @@ from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_f
 from offhook.models.providers.builtin.english.ratings import is_only_number
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, ActTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
-from offhook.models.providers.builtin.turns.wish_turn import WishTurn
 
 # So many times a value is asked for once more; then the call goes on without it.
 MAX_VALUE_REQUESTS: Final = 2
@@ -37,7 +37,7 @@ _IS_ME: Final = re.compile(
 )
 
 
-class GuardedTurn(WishTurn):
+class GuardedTurn(ActTurn):
     """A turn that takes an edge only when everything that was said belongs to it."""
 
     def _guard(self, reply: RuleReply) -> RuleReply:
@@ -51,7 +51,8 @@ class GuardedTurn(WishTurn):
             return reply
         said = parse_utterance(heard)
         if edge.is_final and not self._is_carried(said, edge):
-            return self._ask_for_decision(reply, said)
+            meant = None if self._hint.entered else self._edge_of_act(said)
+            return self._ask_for_decision(reply, said) if meant in (None, edge) else RuleReply(call=(meant.tool, {}))
         if not self._hint.entered and self._is_of_someone_else(said, edge):
             return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if not self._hint.entered and not edge.is_final and self._is_doubtful_yes(said, edge):
@@ -68,7 +69,13 @@ class GuardedTurn(WishTurn):
         told = f"{self._opening} {self._last_sentence()}"
         if self._mentions_only(said, edge) or self._lacks_value(said, edge):
             return False
-        return final_edges.is_carried_by(said, edge, told=told, is_asked_again=self._times_asked() > 0)
+        is_carried = final_edges.is_carried_by(said, edge, told=told, is_asked_again=self._times_asked() > 0)
+        if final_edges.is_written(said, edge) or not self._odds():
+            return is_carried
+        if edge_matching.is_otherwise(edge):
+            return is_carried or self._odds().of("answer", "no") >= LIKELY_ODDS
+        acts = self._acts_of(edge)
+        return not self._is_otherwise_meant(said, edge, acts) if is_carried else self._is_sure_of(said, acts)
 
     def _ask_for_decision(self, reply: RuleReply, said: CallerUtterance) -> RuleReply:
         if self._hint.entered:
@@ -130,9 +137,6 @@ class GuardedTurn(WishTurn):
 
     def _asked_for_number(self) -> bool:
         return any(variable.get("type") in ("integer", "number") for variable in self._hint.known_variables)
-
-    def _keeps_truth(self) -> bool:
-        return any(variable.get("type") == "boolean" for variable in self._hint.variables)
 
     def _kinds_kept(self) -> dict[str, str]:
         """Returns the kinds of value that this node keeps, each with its description."""

@@ -126,6 +126,11 @@ class NodeTurn:
         said = (message.content for message in reversed(self._messages) if message.role == "assistant")
         return next((text for text in said if text), "")
 
+    def _last_question(self) -> str:
+        """Returns what the caller was asked last, which a tool's answer or a document may have brought with it."""
+        asked = question_of(self._last_sentence())
+        return asked if asked.endswith("?") else self._current_question()
+
     def _current_question(self) -> str:
         return question_of(self._opening)
 

@@ -1,11 +1,13 @@
 """Answers questions out of documents, says back what was understood, and takes the ways that an author has drawn for danger."""
 
+import re
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import edge_values, passage_quotes, persona_answers, phrases
+from offhook.models.providers.builtin import arguments, edge_values, passage_quotes, persona_answers, phrases
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.words import content_stems
 from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
@@ -14,6 +16,9 @@ from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 MIN_LEAD_OF_DOCUMENTS: Final = 0.15
 # Fewer are no number that a caller gave.
 MIN_DIGITS_BACK: Final = 4
+_NAME_AND_NUMBER: Final = re.compile(
+    r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
+)
 
 
 class QuotingTurn(GuardedTurn):
@@ -53,3 +58,20 @@ class QuotingTurn(GuardedTurn):
             return RuleReply(last)
         is_named = spoken_values.day_phrase(self._opening) or spoken_values.clock_time(self._opening)
         return RuleReply(self._opening) if is_named and not edge_values.names_weekdays(self._opening) else None
+
+    def _ask_missing_number(self, heard: str) -> RuleReply | None:
+        """Asks for the number, where one question asked for a name and a number and the caller gave only the name."""
+        last = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
+        asks_both = _NAME_AND_NUMBER.search(self._current_question()) is not None
+        if not asks_both or len(self._edges) != 1 or last == phrases.AND_NUMBER or not content_stems(heard):
+            return None
+        return None if spoken_values.first_number(heard) is not None else RuleReply(phrases.AND_NUMBER)
+
+    def _fits_variables(self, heard: str) -> bool:
+        """Returns True when the answer has a value that the node wants."""
+        for variable in self._hint.variables:
+            name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
+            schema = {"type": variable.get("type") or "string", "description": prompt}
+            if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
+                return True
+        return False

@@ -20,6 +20,7 @@ from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
+from offhook.models.providers.builtin.turns.act_turn import SURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 from offhook.models.providers.builtin.turns.wish_turn import MIN_WISH_WORDS
@@ -34,9 +35,6 @@ MIN_PHONE_DIGITS: Final = 5
 _ASKS_PLACE: Final = re.compile(
     r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how much)\b", re.IGNORECASE
 )
-_NAME_AND_NUMBER: Final = re.compile(
-    r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
-)
 
 
 class RuleTurn(QuotingTurn):
@@ -48,12 +46,13 @@ class RuleTurn(QuotingTurn):
         if heard is None:
             return []
         said = parse_utterance(heard)
-        return [said.heard, said.standing, said.statement, *self.node_sentences()]
+        return [said.heard, said.standing, said.statement, *self._texts_of_acts(heard), *self.node_sentences()]
 
     def node_sentences(self) -> list[str]:
         """Returns the sentences of this node with which callers' words are compared."""
         return [
             *(phrase for edge in self._edges for phrase in (edge.label, edge.condition, *edge.examples)),
+            *self._texts_of_acts(""),
             *self._facts.facts,
             *(rule.situation for rule in self._facts.rules),
             *(sentence for passage in self._hint.passages for sentence, _ in passage_quotes.split_sentences(passage)),
@@ -129,6 +128,7 @@ class RuleTurn(QuotingTurn):
             self._say_urgent,
             self._say_again,
             self._say_back,
+            self._leave_or_hand_over,
             self._reply_to_question,
             self._take_up_values,
         ):
@@ -148,6 +148,19 @@ class RuleTurn(QuotingTurn):
         if not phrases.asks_again(word_tokens(said.heard)):
             return None
         return RuleReply(self._opening if self._times_asked() == 0 else self._current_question())
+
+    def _leave_or_hand_over(self, said: CallerUtterance) -> RuleReply | None:
+        """Takes the edge of a caller who plainly wants a person, or to go, whatever else is said beside it."""
+        if self._odds().of("person", "leave", "later") < SURE_ODDS:
+            return None
+        if said.is_correction or any(self._values_said(said).values()) or spoken_values.all_digits(said.heard):
+            return None
+        edge = self._edge_of_act(said)
+        if edge is None or edge_polarity(edge) == "yes":
+            return None
+        wanted = self._choose(said)
+        is_other = wanted is not None and wanted.edge is not edge
+        return None if is_other else RuleReply(call=(edge.tool, {}))
 
     def _reply_to_question(self, said: CallerUtterance) -> RuleReply | None:
         if said.is_question and (answered := self._answer_question(said)) is not None:
@@ -184,6 +197,8 @@ class RuleTurn(QuotingTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if said.asks_to_wait:
             return RuleReply(phrases.HOLDS)
+        if (done := self._edge_of_act(said)) is not None:
+            return RuleReply(call=(done.tool, {}))
         if said.says_little and spoken_values.first_number(text) is None:
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
         if (more := self._ask_missing_number(text)) is not None:
@@ -265,14 +280,6 @@ class RuleTurn(QuotingTurn):
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
 
-    def _ask_missing_number(self, heard: str) -> RuleReply | None:
-        """Asks for the number, where one question asked for a name and a number and the caller gave only the name."""
-        last = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
-        asks_both = _NAME_AND_NUMBER.search(self._current_question()) is not None
-        if not asks_both or len(self._edges) != 1 or last == phrases.AND_NUMBER or not content_stems(heard):
-            return None
-        return None if spoken_values.first_number(heard) is not None else RuleReply(phrases.AND_NUMBER)
-
     def _only_edge(self, heard: str) -> EdgeHint | None:
         """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
         needs a wish ("wants to end the call") is never taken just because it is the only one.
@@ -316,15 +323,6 @@ class RuleTurn(QuotingTurn):
             or self._times_asked() > 0
             or self._meaning.nearest(heard, (edge.condition, edge.label)) >= LIKELY_MEANING
         )
-
-    def _fits_variables(self, heard: str) -> bool:
-        """Returns True when the answer has a value that the node wants."""
-        for variable in self._hint.variables:
-            name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
-            schema = {"type": variable.get("type") or "string", "description": prompt}
-            if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
-                return True
-        return False
 
     def _ask_again(self) -> RuleReply:
         attempts = self._times_asked()
