@@ -171,13 +171,13 @@ def test_what_only_calls_with_sound_have_is_written_in_the_form(page: Page, agen
     dialog.get_by_role("textbox", name="Turn 1: words").fill("Hello")
     caller = {"Interrupts": "99.5", "Speed": "0.9", "Voice": "en-gb f3"}
     for label, typed in {**caller, "Max answer time": "1500", "Max time to stop": "100", "Max talk-overs": "0"}.items():
-        dialog.get_by_label(label).fill(typed)
+        dialog.get_by_label(label, exact=True).fill(typed)
     dialog.get_by_role("button", name="Save").click()
     expect(dialog.get_by_text("A voice has a name like en-us or en-gb+f3.")).to_be_visible()
-    dialog.get_by_label("Voice").scroll_into_view_if_needed()
+    dialog.get_by_label("Voice", exact=True).scroll_into_view_if_needed()
     looks_right(page, "sound-refused")
-    dialog.get_by_label("Voice").fill("en-gb+f3")
-    dialog.get_by_label("Max talk-overs").scroll_into_view_if_needed()
+    dialog.get_by_label("Voice", exact=True).fill("en-gb+f3")
+    dialog.get_by_label("Max talk-overs", exact=True).scroll_into_view_if_needed()
     looks_right_everywhere(page, "sound-fields")
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
