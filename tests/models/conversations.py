@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
-from offhook.models.providers.builtin.acts.classifier import ActClassifier
+from offhook.models.providers.builtin.acts.classifier import shipped_classifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.runs.live.tool_registry import CallToolbox
 from offhook.scenarios.engine.mocks import FixedDocuments
@@ -37,8 +37,8 @@ CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
 
 
 @asynccontextmanager
-async def offline_agent(folder: Path, classifier: ActClassifier | None = None) -> AsyncIterator[BuiltinLlm]:
-    """The offline agent, comparing by meaning where its model is installed; no answer goes without for being slow.
+async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
+    """The offline agent as it is shipped, where its model is installed; no answer goes without for being slow.
 
     ``folder`` keeps the model once it is prepared.
     """
@@ -47,7 +47,7 @@ async def offline_agent(folder: Path, classifier: ActClassifier | None = None) -
         yield BuiltinLlm()
         return
     await model.load()
-    yield BuiltinLlm(model.embed_sentences, max_wait_s=60, classifier=classifier)
+    yield BuiltinLlm(model.embed_sentences, max_wait_s=60, load_classifier=shipped_classifier)
 
 
 @cache

@@ -68,7 +68,7 @@ async def model(models_folder: Path) -> OfflineModel:
 
 @pytest.fixture
 async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
-    async with offline_agent(models_folder, shipped_classifier()) as agent:
+    async with offline_agent(models_folder) as agent:
         yield agent
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.edge_polarity import UNSURE, edge_polarity, edges_for_answer
 from offhook.models.providers.builtin.edge_topics import choose_topic
-from offhook.models.providers.builtin.edge_values import MIN_SCALE, value_score
+from offhook.models.providers.builtin.edge_values import MIN_SCALE, scale_of_edges, value_score
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
@@ -177,7 +177,7 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
     """Returns the edge that fits best, or None when none fits or two fit equally well."""
     if (onto_scale := _choose_on_scale(text, edges)) is not None:
         return onto_scale
-    if len(scale := _scale_of(edges)) >= MIN_SCALE:
+    if len(scale := scale_of_edges(edges)) >= MIN_SCALE:
         if any(number in scale for number in spoken_values.all_numbers(text)):
             # "one is the best, right?"
             return None
@@ -247,7 +247,7 @@ def _choose_by_topic(text: str, edges: Sequence[EdgeHint], meaning: SentenceMean
 
 def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     """Returns the edge of the one number that is said, where the edges' labels are numbers or "the highest"."""
-    scale = _scale_of(edges)
+    scale = scale_of_edges(edges)
     if len(scale) < MIN_SCALE:
         return None
     rated = rating_in(text, scale)
@@ -260,17 +260,17 @@ def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     return EdgeMatch(scale[min(scale)], SURE_BESIDE) if _LOWEST.search(text) else None
 
 
-def _scale_of(edges: Sequence[EdgeHint]) -> dict[float, EdgeHint]:
-    return {number: edge for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
-
-
 def is_closing(edge: EdgeHint) -> bool:
     return _CLOSES.search(f"{edge.label}. {edge.condition}") is not None
 
 
 def is_person(edge: EdgeHint) -> bool:
     """Returns True for an edge to a person."""
-    return _PERSON.search(f"{edge.label}. {edge.condition}") is not None
+    return asks_for_person(f"{edge.label}. {edge.condition}")
+
+
+def asks_for_person(text: str) -> bool:
+    return _PERSON.search(text) is not None
 
 
 def person_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:

@@ -41,6 +41,9 @@ _COMING: Final = re.compile(
 )
 _OTHER_VALUE: Final = re.compile(r"\b(another|different|other|none|not|no)\b", re.IGNORECASE)
 _REMARK: Final = re.compile(r"\b(weather|rain\w*|sunny|lovely|nice|hot|cold|birthday)\b", re.IGNORECASE)
+_CANCELS: Final = re.compile(
+    r"\bnot (?:\w+ ){0,2}(?:keep|keeping|make it|coming|come|attend|attending|get there|be there|turn up)\b"
+)
 # A caller who names a day or a time wants to book, if nothing else fits.
 _BOOKING_SCORE: Final = 0.5
 
@@ -68,6 +71,7 @@ def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
         and not _EXISTING.search(described)
         and (_COMING.search(text) or len(content_stems(text)) < 4)
         and not _REMARK.search(text)
+        and not _CANCELS.search(" ".join(word_tokens(text)))
     ):
         return _BOOKING_SCORE
     if _NUMBER.search(described) and spoken_values.all_numbers(text) and not _others_name_numbers(edge, edges):
@@ -122,10 +126,19 @@ def changed_kinds(edge: EdgeHint) -> frozenset[str]:
     return frozenset(kind for kind, pattern in kinds if pattern.search(described))
 
 
+def scale_of_edges(edges: Sequence[EdgeHint]) -> dict[float, EdgeHint]:
+    """Returns the edges that a number takes, each its own, by that number."""
+    return {number: edge for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
+
+
+def is_scale(edges: Sequence[EdgeHint]) -> bool:
+    """Returns True where a number is asked for and each has its edge."""
+    return len(scale_of_edges(edges)) >= MIN_SCALE
+
+
 def is_rated(text: str, edges: Sequence[EdgeHint]) -> bool:
     """Returns True for one number of a scale of edges: "it wasn't a five, it was a four"."""
-    scale = {number for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
-    return len(scale) >= MIN_SCALE and rating_in(text, scale) is not None
+    return is_scale(edges) and rating_in(text, set(scale_of_edges(edges))) is not None
 
 
 def is_off_scale(text: str, edges: Sequence[EdgeHint]) -> bool:

@@ -65,11 +65,15 @@ _COMMON: Final = frozenset(
     )
 )
 _COMPLAINS: Final = re.compile(
-    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|misunderst\w+|"
+    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|not my (?:order|name|number|appointment|account|address|parcel|package)|misunderst\w+|"
     r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
     r"(?:goodbye|bye) is|was going to)\b"
 )
 _HAD_PERSON: Final = re.compile(r"\b(?:called|rang|phoned|texted|talked|spoke|told|said|wrote|left)\b")
+# "Can I talk to somebody, ah actually you'll do"
+_THINKS_BETTER: Final = re.compile(
+    r"\byou (?:will|can|would) (?:do|help)\b|^(?:just )?(?:check|look up|find|tell|book|move)\b"
+)
 # Something is to be told or done before it.
 _FIRST: Final = re.compile(r"\b(?:before|tell me|explain|remind me)\b")
 _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?time\b")
@@ -98,6 +102,7 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
             and not assent.denies_leaving(said.heard)
             and not assent.is_about_others(said.heard)
             and not _REFUSES_PERSON.search(" ".join(word_tokens(said.heard)))
+            and not _is_thought_better(said)
         )
     if edge_polarity(edge) == "yes":
         return _is_yes(said, edge, told, is_asked_again=is_asked_again)
@@ -111,7 +116,7 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return _is_refusal(said, edge, told)
     if polarity_of(said.heard) == "yes" and assent.is_outright_yes(said.heard, told, described):
         return True
-    if not (takes_value or _shares_words(said.heard, edge)):
+    if not (takes_value or shares_words(said.heard, edge)):
         return False
     if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
         return _TAKES_EITHER.search(described) is not None
@@ -122,19 +127,30 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
     return not assent.has_reservation(text, described, may_deny=may_deny)
 
 
-def contradicts(said: CallerUtterance, act: str) -> bool:
-    """Returns True where single words speak against an act: "I don't need a person", "no, I still have a question"."""
+def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
+    """Returns True where single words speak against an act: "I don't need a person", "no, I still have a question".
+
+    ``is_certain``: only those count that no other word can outweigh.
+    """
+    parts = [" ".join(word_tokens(part)) for part in _PARTS.split(said.heard)]
+    if act == "person" and (_is_thought_better(said) or any(map(_REFUSES_PERSON.search, parts))):
+        return True
+    if is_certain:
+        return False
     if said.is_question or said.asks_to_wait:
         return True
     if spoken_values.day_phrase(said.heard) or spoken_values.time_of_day(said.heard):
         return True
     if act == "person":
-        parts = [" ".join(word_tokens(part)) for part in _PARTS.split(said.heard)]
-        return any(_REFUSES_PERSON.search(part) or _HAD_PERSON.search(part) for part in parts)
+        return any(map(_HAD_PERSON.search, parts))
     if act == "yes":
         waits = _FIRST.search(" ".join(word_tokens(said.heard))) is not None
         return waits or assent.answers_nothing(said.heard) or assent.has_reservation(said.heard)
     return _stays(said) or assent.contrasts(said.heard) or _goes_on(said) or assent.is_past(said.heard)
+
+
+def _is_thought_better(said: CallerUtterance) -> bool:
+    return said.is_correction and _THINKS_BETTER.search(" ".join(word_tokens(said.standing))) is not None
 
 
 def _stays(said: CallerUtterance) -> bool:
@@ -199,7 +215,7 @@ def _is_refusal(said: CallerUtterance, edge: EdgeHint, told: str) -> bool:
         return True
     if (
         said.is_goodbye
-        or _shares_words(said.heard, edge)
+        or shares_words(said.heard, edge)
         or any(assent.is_outright_no(part, described) for part in parts)
     ):
         return True
@@ -211,7 +227,7 @@ def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
     """Returns True where more than a "no" says that nothing is needed: "never mind", "I changed my mind", "bye"."""
     return (
         said.wants_to_stop
-        or _shares_words(said.heard, edge)
+        or shares_words(said.heard, edge)
         or any(
             essential_tokens(example)[0] != "no"
             and f" {' '.join(essential_tokens(example))} " in f" {' '.join(essential_tokens(said.heard))} "
@@ -229,7 +245,7 @@ def _goes_on(said: CallerUtterance) -> bool:
     return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in parts[1:])
 
 
-def _shares_words(heard: str, edge: EdgeHint) -> bool:
+def shares_words(heard: str, edge: EdgeHint) -> bool:
     """Returns True where the caller's words are the edge's, and not only a "no" or a common verb."""
     described = f"{edge.label}. {edge.condition}"
     own = {stem for phrase in (edge.label, *edge.examples) for stem in content_stems(phrase)}
@@ -246,7 +262,7 @@ def _is_yes(said: CallerUtterance, edge: EdgeHint, told: str, *, is_asked_again:
         return True
     if assent.has_reservation(said.heard) or assent.answers_nothing(said.heard):
         return False
-    if assent.only_acknowledges(said.heard) and not _shares_words(said.heard, edge):
+    if assent.only_acknowledges(said.heard) and not shares_words(said.heard, edge):
         return False
     if _ASKS_OPINION.search(told) or _orders(said.heard, edge):
         return True

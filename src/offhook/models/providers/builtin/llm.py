@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Final
 
 from offhook.models.ports import (
+    EdgeHint,
     LlmEvent,
     LlmRequest,
     LlmUsage,
@@ -14,14 +15,18 @@ from offhook.models.ports import (
     ToolCall,
     ToolCalled,
 )
-from offhook.models.providers.builtin.acts.classifier import ActClassifier
+from offhook.models.providers.builtin.acts.classifier import ActClassifier, compared_texts
+from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer, read_answer
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.rule_turn import RuleTurn
-from offhook.models.providers.builtin.variables import extract_variables
+from offhook.models.providers.builtin.variables import extract_variables, parse_lines
 from offhook.models.sentence_encoder import EmbedSentences
+from offhook.models.spoken_text import question_of
 
 MAX_DECISIONS: Final = 2
+# What was asked, and the answer.
+MIN_LINES: Final = 2
 _PIECE: Final = re.compile(r"\S+\s*")
 
 
@@ -29,16 +34,16 @@ class BuiltinLlm:
     """Implements Llm. Equal requests get equal answers; it keeps no state between requests but vectors of sentences.
 
     ``embed`` gives sentences' vectors; without it, and while it takes longer than ``max_wait_s``, words alone are
-    compared. ``classifier`` tells what callers' words do; without it, rules alone tell it.
+    compared. ``load_classifier`` returns what tells what callers' words do; without it, rules alone tell it.
     """
 
     def __init__(
         self,
         embed: EmbedSentences | None = None,
         max_wait_s: float = MAX_WAIT_S,
-        classifier: ActClassifier | None = None,
+        load_classifier: Callable[[], ActClassifier] | None = None,
     ) -> None:
-        self._meaning = SentenceMeaning(embed, max_wait_s, classifier)
+        self._meaning = SentenceMeaning(embed, max_wait_s, load_classifier)
 
     @property
     def model_ref(self) -> ModelRef:
@@ -52,7 +57,8 @@ class BuiltinLlm:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
             known, edges = (request.hint.known_variables, request.hint.edges) if request.hint else ((), ())
-            found = extract_variables(spoken, request.response_schema, hinted, known, edges)
+            answer = await self._read_last_answer(spoken, edges)
+            found = extract_variables(spoken, request.response_schema, hinted, known, edges, answer)
             yield TextDelta(json.dumps(found, ensure_ascii=False))
         else:
             reply = await self._decide_reply(request)
@@ -63,6 +69,15 @@ class BuiltinLlm:
                 earlier = sum(len(message.tool_calls) for message in request.messages)
                 yield ToolCalled(ToolCall(f"call_{earlier + 1}", name, given))
         yield LlmUsage(0, 0)
+
+    async def _read_last_answer(self, spoken: str, edges: Sequence[EdgeHint]) -> LastAnswer:
+        """Returns what the last line does as an answer to the one before."""
+        lines = parse_lines(spoken)
+        if not self._meaning.tells_acts or len(lines) < MIN_LINES or lines[-1][0] != "caller":
+            return UNKNOWN_ANSWER
+        texts = compared_texts(question_of(lines[-2][1]), lines[-1][1])
+        await self._meaning.learn(texts, self._meaning.deadline())
+        return read_answer(self._meaning.odds(lines[-1][1], texts), edges)
 
     async def _decide_reply(self, request: LlmRequest) -> RuleReply:
         turn, deadline = RuleTurn(request, self._meaning), self._meaning.deadline()

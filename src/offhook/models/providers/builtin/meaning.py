@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import structlog
 
-from offhook.models.providers.builtin.acts.classifier import ActClassifier
+from offhook.models.providers.builtin.acts.classifier import UNKNOWN_ACTS, ActClassifier, ActOdds
 from offhook.models.sentence_encoder import EmbedSentences
 
 # Agents of a process and what their callers said lately: 1.5 kB each.
@@ -21,21 +21,30 @@ log = structlog.get_logger(__name__)
 
 
 class SentenceMeaning:
-    """Vectors of sentences, kept for the next turn. One per process."""
+    """Vectors of sentences, kept for the next turn. One per process.
+
+    ``load_classifier`` is called once, in a thread, when the first sentences are learned.
+    """
 
     def __init__(
         self,
         embed: EmbedSentences | None = None,
         max_wait_s: float = MAX_WAIT_S,
-        classifier: ActClassifier | None = None,
+        load_classifier: Callable[[], ActClassifier] | None = None,
     ) -> None:
-        self.classifier = classifier
+        self._load_classifier = load_classifier
+        self._classifier: ActClassifier | None = None
         self._embed = embed
         self._max_wait_s = max_wait_s
         self._vectors: OrderedDict[str, npt.NDArray[np.float32]] = OrderedDict()
         self._running: asyncio.Task[None] | None = None
         self._retry_at = 0.0
         self._unknown: dict[str, None] = {}
+
+    @property
+    def tells_acts(self) -> bool:
+        """True where a classifier tells what sentences do, once their vectors are learned."""
+        return self._embed is not None and self._load_classifier is not None
 
     def deadline(self) -> float:
         """Returns until when a turn that begins now waits for the model, by the loop's time."""
@@ -84,6 +93,8 @@ class SentenceMeaning:
             log.info("sentences_not_embedded", error=str(error))
             self._retry_at = asyncio.get_running_loop().time() + RETRY_AFTER_S
             return
+        if self._load_classifier is not None and self._classifier is None:
+            self._classifier = await asyncio.to_thread(self._load_classifier)
         self._vectors.update(zip(missing, vectors, strict=True))
 
     def similarity(self, one: str, other: str) -> float:
@@ -99,6 +110,14 @@ class SentenceMeaning:
         if found is None and self._embed is not None:
             self._unknown[sentence] = None
         return found
+
+    def odds(self, said: str, texts: Sequence[str]) -> ActOdds:
+        """Returns what a sentence does, by the vectors of its compared texts; nothing where one is not learned."""
+        vectors = [self.vector(text) for text in texts]
+        known = [vector for vector in vectors if vector is not None]
+        if self._classifier is None or len(known) < len(vectors):
+            return UNKNOWN_ACTS
+        return self._classifier.odds(said, known)
 
     def pop_unknown(self) -> list[str]:
         """Returns the sentences that were compared since the last call and are not known, and forgets them."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer
 from offhook.models.providers.builtin.arguments import (
     drop_other_numbers,
     kind_of,
@@ -67,13 +68,15 @@ def extract_variables(
     variables: Sequence[Mapping[str, Any]],
     known: Sequence[Mapping[str, Any]] = (),
     edges: Sequence[EdgeHint] = (),
+    answer: LastAnswer = UNKNOWN_ANSWER,
 ) -> dict[str, Any]:
     """Returns a value or None for each property of the schema, and of ``known`` variables those that were corrected.
 
-    ``edges`` are the node's: the one that the last answer takes says what the answer means.
+    ``edges`` are the node's: the one that the last answer takes says what the answer means. ``answer`` is what a
+    classifier knows of it.
     """
     lines = parse_lines(conversation)
-    taken = _edge_of_last_answer(lines, edges)
+    taken = _edge_of_last_answer(lines, edges) or answer.edge
     prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
@@ -90,6 +93,7 @@ def extract_variables(
         if found[name] is None:
             prompt = prompts.get(name) or str(described.get("description") or "")
             is_said_now = not is_elsewhere or kind_of(name, prompt) in CORRECTED_KINDS
+            is_said_now = is_said_now and not (answer.rates_nothing and _is_number(described))
             found[name] = _extract_variable(lines if is_said_now else lines[:-1], name, prompt, described)
     latest = next((text for who, text in reversed(lines) if who == "caller"), "")
     for variable in known:
@@ -100,6 +104,11 @@ def extract_variables(
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
             found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
     return found
+
+
+def _is_number(schema: Mapping[str, Any]) -> bool:
+    declared = schema.get("type")
+    return bool({"integer", "number"} & (set(declared) if isinstance(declared, list) else {declared}))
 
 
 def _names_value(text: str) -> bool:

@@ -14,6 +14,7 @@ _PLAIN_ACTS: Final[tuple[CallerAct, ...]] = ("yes", "no", "leave", "later", "per
 _MIN_ODDS: Final = 0.5
 # Of an edge's examples.
 _MIN_SHARE: Final = 0.25
+_NEARLY_ALL: Final = 0.8
 # Who leaves has not said that: it is taken by its own words only.
 _OPTS_OUT: Final = re.compile(
     r"\b(?:call(?:ing|ed)? me|call(?:ed)? again|list|opt|my number|no more calls)\b", re.IGNORECASE
@@ -33,6 +34,12 @@ def acts_of_edge(edge: EdgeHint, odds_of: Callable[[str], ActOdds]) -> frozenset
         and sum(odds.of(act) >= _MIN_ODDS for odds in found) >= _MIN_SHARE * len(found)
         and _may_take(edge, act)
     )
+
+
+def does_only(edge: EdgeHint, act: CallerAct, odds_of: Callable[[str], ActOdds]) -> bool:
+    """Returns True for an edge of which nearly all examples are one act: it is drawn for nothing else."""
+    share = sum(odds_of(example).of(act) >= _MIN_ODDS for example in edge.examples)
+    return bool(edge.examples) and share >= _NEARLY_ALL * len(edge.examples)
 
 
 def _may_take(edge: EdgeHint, act: CallerAct) -> bool:

@@ -184,13 +184,20 @@ def has_yes_word(text: str) -> bool:
     return _YES_WORDS.search(said) is not None
 
 
+# "If you could send that, I'd be grateful" is no condition.
+_POLITE_IF: Final = re.compile(
+    r"\bif (?:that is (?:all right|okay|ok)|(?:you|it) (?:could|would(?: be so kind| not mind)?|can|do not mind|please|is no bother|is no trouble)(?= |$)"
+    r"(?! (?:first|wait|tell|find|make|do it|explain|check|confirm|promise|guarantee)))"
+)
+
+
 def has_reservation(text: str, described: str = "", *, may_deny: bool = False) -> bool:
     """Returns True for a condition, a delay, a doubt, another wish or another person's will beside what is said.
 
     ``described`` is what an author writes of the same wish: what belongs to it ("not sure yet") is no reservation.
     """
     said, own = (_IDIOMS.sub("yes", " ".join(word_tokens(written))) for written in (text, described))
-    said = said.replace("rather not", "not") if may_deny else said
+    said = _POLITE_IF.sub(" ", said.replace("rather not", "not") if may_deny else said)
     if not may_deny and (_denies_own(text, described) if described else _DENIES.search(said)):
         return True
     patterns = [_CONTRASTS, _DEFERS, _ALTERS, _REPORTS, _OTHERS]

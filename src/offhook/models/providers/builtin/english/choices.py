@@ -15,7 +15,8 @@ _CHOOSING: Final = word_set("""on at the next this in for by around about like m
     lunchtime oclock am pm half past quarter sharp day days week weeks month date time slot spot appointment checkup check cleaning
     visit or and then instead actually say said i mean meant thinking try also either you your me my our us him her them from of
     with one ones second third hour hours minutes okay that it would will be am have has got find a an as well later earlier
-    here there mine ours else more after clock o he she they off free says said day prefers likes something anything whatever whenever most nearest closest other""")
+    here there mine ours else more after clock o he she they off free says said day prefers likes something anything whatever whenever most nearest closest other
+    grand lovely brilliant perfect great fine ideal wonderful super only just""")
 _VALUES: Final = frozenset(
     {
         *spoken_values.WEEKDAYS,
@@ -37,7 +38,7 @@ _ABOUT_VISIT: Final = re.compile(
 )
 _REJECTS: Final = re.compile(
     r"\b(?:not|never|no|nothing|nobody|until|till|before|(?<!quarter )(?<!half )(?<!ten )(?<!five )(?<!twenty )(?<!day )(?<!week )after(?= \w)|than|except|without|"
-    r"(?:he|she|they|husband|wife|son|daughter) (?:also |usually |always )?works?(?! (?:for|with|around))|(?:get|gets|wake|wakes|stay) up|was|were|had|last|busy|away|skip|already (?:have|got|booked|full|something)|(?<!you )have (?:something|plans|an?|another|my)(?! (?:slot|time|day|look|preference))|avoid|hate|nightmare|impossible|unless|if|besides|excepted|excluding)\b"
+    r"(?:he|she|they|husband|wife|son|daughter) (?:also |usually |always )?works?(?! (?:for|with|around))|(?:get|gets|wake|wakes|stay) up|was|were|had|last|busy|away|skip|already (?:have|got|booked|full|something)|(?<!you )have (?:something|plans|an?|another|my)(?! (?:slot|time|day|look|preference))|avoid|hate|too (?:early|late|soon|far)|nightmare|impossible|unless|if|besides|excepted|excluding)\b"
 )
 _CLAUSES: Final = re.compile(r"[,;.!?…]+(?!\d)|\b(?:because|since|but|so|cause|cuz)\b", re.IGNORECASE)
 # An hour in digits, a date in digits.
@@ -45,7 +46,7 @@ _FIGURE: Final = re.compile(r"\d+(?:[:.]\d+)?$")
 
 
 _SUITS: Final = re.compile(
-    r"\b(?:that|it|which) (?:would |will |could |should )?(?:works?|suits?|be (?:good|fine|best|great|perfect|ideal))\b"
+    r"\b(?:that|it|which) (?:would |will |could |should )?(?:works?|suits?|be (?:good|fine|best|great|grand|lovely|perfect|ideal|the (?:one|day|time)))\b"
 )
 
 

@@ -44,6 +44,13 @@ _PLAIN: Final = tuple(
         (r"\b(?:ask|find|try) (?:some(?:one|body) else|another person)(?: to ask)?(?=\W*$)", "not interested"),
         (r"\bi (?:already )?(?:said|told you) no\b(?: to (?:this|that|you))?(?: already)?", "no, not interested"),
         (r"\bno time for (?:this|these|that|your|any)\b(?: \w+)?", "not interested"),
+        # agreed by denial
+        (r"\bi (?:do|can) ?(?:not|n't) see why not\b|\bcan't see why not\b|\bwhy (?:would|should) ?(?:not|n't) (?:i|we)\b(?= *[.!?]*$)|\bwhy (?:would|should) (?:i|we) not\b(?= *[.!?]*$)", "yes"),
+        # what was once is no reason to leave now
+        (r"\bhad (?:such |some )?(?:an? )?(?:really |very )?bad (?:time|experience)s?\b", "was hurt"),
+        # praised by denial
+        (r"\b(?:was|were|is)(?:n't| not) (?:half |too |so |that )?bad\b(?: at all| either)?(?! (?:time|moment|day))", "was good"),
+        (r"\b(?:not|never)(?: (?:half|too|so|that))? bad\b(?: at all| either)?(?! (?:time|moment|day))", "good"),
         # go on
         (r"^\W*(?:no\W+)?(?:it|this|now)(?:'s| is)(?:n't| not) a bad (?:time|moment)\b\W*(?:no|at all)?\W*$", "go ahead"),
         (r"^\W*(?:(?:well|okay|ok|sure|so|all right|alright)\W+)*what (?:do|would|did) you (?:want|like|need) to (?:know|ask)(?: me)?\W*$", "go ahead"),

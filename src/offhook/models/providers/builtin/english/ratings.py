@@ -32,6 +32,10 @@ _PLACE: Final = re.compile(
     r"\b(?:room|floor|suite|building|table|gate|unit|number \w+ on)(?: number)? (?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b(?! stars?)",
     re.IGNORECASE,
 )
+# "We came on the two o'clock train", "that's seat four C"
+_NAMED: Final = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten) ?(?:o'?clock|am|pm|[b-hj-z])\b(?!')", re.IGNORECASE
+)
 _OUT_OF: Final = re.compile(r"\b(?:out of|of) (?:a possible )?(?:\d+|five|ten|a hundred)\b", re.IGNORECASE)
 _GIVES: Final = re.compile(r"\b(?:give (?:it|you|that|this|them)|i would say|rate it|call it|make it)\b", re.IGNORECASE)
 _TOLD: Final = re.compile(
@@ -63,7 +67,7 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
         number
         for clause in clauses
         if not _NO_RATING.search(clause)
-        for number in spoken_values.all_numbers(_PLACE.sub("", _OUT_OF.sub("", clause)))
+        for number in spoken_values.all_numbers(_NAMED.sub("", _PLACE.sub("", _OUT_OF.sub("", clause))))
         if number in scale
     }
     return found.pop() if len(found) == 1 else None

@@ -45,7 +45,7 @@ _COUNTERFACTUAL: Final = re.compile(
     r"\b(?:would|could|might|should) (?:not )?have (?:been|given|said)\b(?! (?:here|there|delivered|shipped|done|home))"
 )
 _CLOSING: Final = re.compile(
-    r"\b(?:good ?bye|bye(?: bye| now)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
+    r"\b(?:good ?bye|bye(?: bye| now)?|nothing more(?: thanks| thank you)?|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted))?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
     r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more (?:questions|calls)\b|\b(?:take|get|remove|scratch|cross) (?:me|us|my (?:name|number)|this number) (?:off|from|out)\b|\b(?:stop|quit) (?:calling|phoning|ringing|bothering|texting)\b|\bdo not (?:ever )?(?:call|phone|ring|bother|contact|text) (?:me|us|here|this)\b(?! (?:at|on|before|after|later|by|for|miss|sir|ma))|\bnot want any (?:more )?calls\b|\blose my number\b|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
@@ -90,8 +90,12 @@ _ECHOED: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED_WISH: Final = re.compile(
-    r"\b(?:i )?(?:do|did|would|will|am)? ?not (?:really |actually )?(?:want|wish|need|like|mean|trying|going|asking|looking|calling|have (?:one|an?|any|anything) )"
+    r"\b(?:i )?(?:do|did|would|will|am)? ?not (?:really |actually )?(?:want|wish|need|like|mean|ask|trying|going|asking|looking|calling|have (?:one|an?|any|anything) )"
     r"(?: to| for)?\b|^(?:please )?(?:do|did) not (?!know|think|mind|have|remember|understand)|^(?:it is|this is|that is)? ?not about\b|^(?:no )?not an? (?:new )?(?:appointment|order|return|question|complaint)\b"
+)
+# "It will not be more than sixty dollars, no?"
+_TAG_NO: Final = re.compile(
+    r"(?<=\w{2} \w{2}), (?:no|isn't it|innit|is it not)\s*\?$|(?<=\w{4}), (?:no|innit)\s*\?$", re.IGNORECASE
 )
 # "The old one" has no number in it.
 _PRONOUN_ONE: Final = re.compile(
@@ -222,6 +226,7 @@ def parse_utterance(heard: str) -> CallerUtterance:
         ),
     )
     text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
+    text = _TAG_NO.sub("?", text)
     text = _ECHOED.sub(r"not \g<value>, ", text)
     tokens = " ".join(word_tokens(text))
     clauses = [clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:]

@@ -18,8 +18,8 @@ from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
 from offhook.models.providers.builtin.english.ratings import is_only_number
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
-from offhook.models.providers.builtin.english.words import word_tokens
-from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, ActTurn
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, SURE_ODDS, ActTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 
 # So many times a value is asked for once more; then the call goes on without it.
@@ -52,7 +52,11 @@ class GuardedTurn(ActTurn):
         said = parse_utterance(heard)
         if edge.is_final and not self._is_carried(said, edge):
             meant = None if self._hint.entered else self._edge_of_act(said)
+            if meant is None and not self._hint.entered:
+                meant = self._edge_of_request(said, edge)
             return self._ask_for_decision(reply, said) if meant in (None, edge) else RuleReply(call=(meant.tool, {}))
+        if not self._hint.entered and not edge.is_final and self._speaks_against(said, edge):
+            return self._answer_otherwise(reply, said, edge)
         if not self._hint.entered and self._is_of_someone_else(said, edge):
             return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if not self._hint.entered and not edge.is_final and self._is_doubtful_yes(said, edge):
@@ -73,9 +77,9 @@ class GuardedTurn(ActTurn):
         if final_edges.is_written(said, edge) or not self._odds():
             return is_carried
         if edge_matching.is_otherwise(edge):
-            return is_carried or self._odds().of("answer", "no") >= LIKELY_ODDS
+            return is_carried or (bool(content_stems(said.heard)) and self._odds().of("answer", "no") >= LIKELY_ODDS)
         acts = self._acts_of(edge)
-        return not self._is_otherwise_meant(said, edge, acts) if is_carried else self._is_sure_of(said, acts)
+        return not self._is_otherwise_meant(said, edge, acts) if is_carried else self._is_sure_of(said, edge, acts)
 
     def _ask_for_decision(self, reply: RuleReply, said: CallerUtterance) -> RuleReply:
         if self._hint.entered:
@@ -87,6 +91,15 @@ class GuardedTurn(ActTurn):
         if said.is_question:
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
         return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+
+    def _answer_otherwise(self, reply: RuleReply, said: CallerUtterance, edge: EdgeHint) -> RuleReply:
+        """Follows what the caller does instead of taking an edge."""
+        meant = self._edge_of_act(said)
+        if meant is not None and meant is not edge:
+            return RuleReply(call=(meant.tool, {}))
+        if self._odds().of("wait") >= SURE_ODDS:
+            return RuleReply(phrases.HOLDS)
+        return self._ask_for_decision(reply, said)
 
     def _ask_for_value(self, opener: str) -> RuleReply:
         if self._hint.entered:

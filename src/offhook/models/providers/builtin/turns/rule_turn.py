@@ -20,7 +20,7 @@ from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
-from offhook.models.providers.builtin.turns.act_turn import SURE_ODDS
+from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 from offhook.models.providers.builtin.turns.wish_turn import MIN_WISH_WORDS
@@ -153,14 +153,19 @@ class RuleTurn(QuotingTurn):
         """Takes the edge of a caller who plainly wants a person, or to go, whatever else is said beside it."""
         if self._odds().of("person", "leave", "later") < SURE_ODDS:
             return None
-        if said.is_correction or any(self._values_said(said).values()) or spoken_values.all_digits(said.heard):
+        has_value = any(self._values_said(said).values()) or spoken_values.all_digits(said.heard)
+        # "I'm eighty-one and I don't get on with machines" gives no number
+        if said.is_correction or (has_value and self._odds().certainty < CERTAIN_ODDS):
             return None
         edge = self._edge_of_act(said)
         if edge is None or edge_polarity(edge) == "yes":
             return None
         wanted = self._choose(said)
         is_other = wanted is not None and wanted.edge is not edge
-        return None if is_other else RuleReply(call=(edge.tool, {}))
+        is_other = is_other and wanted is not None and (wanted.edge.is_final or wanted.score >= SURE_SCORE)
+        if is_other and wanted is not None and not self._speaks_against(said, wanted.edge):
+            return None
+        return RuleReply(call=(edge.tool, {}))
 
     def _reply_to_question(self, said: CallerUtterance) -> RuleReply | None:
         if said.is_question and (answered := self._answer_question(said)) is not None:
@@ -197,7 +202,7 @@ class RuleTurn(QuotingTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if said.asks_to_wait:
             return RuleReply(phrases.HOLDS)
-        if (done := self._edge_of_act(said)) is not None:
+        if (done := self._edge_of_act(said) or self._edge_of_request(said)) is not None:
             return RuleReply(call=(done.tool, {}))
         if said.says_little and spoken_values.first_number(text) is None:
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
