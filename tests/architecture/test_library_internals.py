@@ -6,12 +6,12 @@ A new version of one of them is installed by raising its bound, and this file sa
 import inspect
 import re
 import tomllib
-from typing import Any
+from typing import Annotated, Any
 
 import httpcore2
 import httpx2
 import pytest
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Request
 from fastapi.routing import RouteContext, iter_route_contexts
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgPoolDriver
 from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
@@ -26,6 +26,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from offhook.kit.http.paths import PathIndex
+from offhook.kit.http.routing import Router
 from tests.architecture.source import TOP
 
 # Library: the first version that nobody has looked at.
@@ -119,6 +120,40 @@ def test_fastapi_describes_routes_and_fills_the_scope_as_our_index_does() -> Non
         assert framework[key] == ours[key], key
     assert framework["fastapi"]["effective_route_context"].original_route is context.original_route
     assert ours["fastapi"]["effective_route_context"].original_route is context.original_route
+
+
+def test_fastapi_builds_a_route_where_its_router_is_included() -> None:
+    """``kit.http.routing`` declares routes without building them: what answers is built from these attributes."""
+    declared, built = Router(prefix="/things", tags=["things"]), APIRouter(prefix="/things", tags=["things"])
+    for router in (declared, built):
+
+        @router.put("/{thing_id}", status_code=202, responses={404: {"description": "There is none."}})
+        async def keep_thing(thing_id: int, sizes: Annotated[list[int], Body(max_length=2)]) -> dict[str, int]:
+            """Keeps a thing."""
+            return {"sum": thing_id + sum(sizes)}
+
+    (route,) = declared.routes
+    assert not hasattr(route, "dependant")
+    answers = []
+    for router in (declared, built):
+        app = FastAPI()
+        api = APIRouter(dependencies=[Depends(require_key)])
+        api.include_router(router)
+        app.include_router(api, prefix="/api")
+        with TestClient(app) as client:
+            asked = [
+                client.put("/api/things/3?key=k", json=[4]),
+                client.put("/api/things/3?key=k", json=[4, 5, 6]),
+                client.put("/api/things/3", json=[4]),
+                client.get("/api/things/3?key=k"),
+            ]
+        answers.append([app.openapi(), *((answer.status_code, answer.text) for answer in asked)])
+    assert answers[0] == answers[1]
+    assert [status for status, _ in answers[0][1:]] == [202, 422, 422, 405]
+
+
+def require_key(key: str) -> None:
+    """A dependency of the router that includes the one with the route."""
 
 
 def test_pgqueuer_enqueues_and_listens_by_these_names() -> None:

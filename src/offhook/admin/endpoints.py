@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from offhook.admin.schemas import (
     ImpersonatedUser,
@@ -17,6 +17,7 @@ from offhook.admin.schemas import (
 from offhook.campaigns.reports import superuser_queries as campaigns
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.routing import Router
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.orgs.sign_in import impersonation
@@ -28,7 +29,7 @@ from offhook.usage import queries as usage_queries
 from offhook.workflows import service as workflow_service
 from offhook.workflows import superuser_queries as workflows
 
-router = APIRouter(prefix="/superuser", tags=["superuser"])
+router = Router(prefix="/superuser", tags=["superuser"])
 
 OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only items of this organization")]
 

@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook import jobs
 from offhook.admin.schemas import FailedJobItem, FailedJobsResponse, JobRetryResponse, NodeItem, NodesResponse
 from offhook.errors import NotFound
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.nodes import queries as nodes
 from offhook.orgs import RequireSuperuser, write_audit_entry
 from offhook.runs.lists import superuser_queries as runs
 
-router = APIRouter(prefix="/superuser", tags=["superuser"])
+router = Router(prefix="/superuser", tags=["superuser"])
 
 
 class FailedJobNotFound(NotFound):

@@ -4,19 +4,20 @@ from contextlib import ExitStack
 from typing import Annotated
 
 import structlog
-from fastapi import APIRouter, Query, WebSocket
+from fastapi import Query, WebSocket
 
 from offhook.browser.browser_leg import BrowserLeg
 from offhook.browser.services import BrowserServices, Services
 from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
+from offhook.kit.http.routing import Router
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket, refuse_socket
 from offhook.kit.tasks import TaskTracker
 from offhook.runs import LiveCallRegistry, Run
 from offhook.runs.errors import MediaTokenRefused, ProcessIsFull, RunNotConnectable
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
 
-router = APIRouter(prefix="/browser", tags=["browser"])
+router = Router(prefix="/browser", tags=["browser"])
 log = structlog.get_logger(__name__)
 
 MODE = "browser"

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from offhook.campaigns import repository, service
 from offhook.campaigns.deletion import CampaignDeletion
@@ -23,10 +23,11 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject, as_json_object
 from offhook.orgs import CurrentOrg, IdempotencyHeader, RequireAdmin, RequireMember, write_audit_entry
 
-router = APIRouter(prefix="/campaign", tags=["campaigns"])
+router = Router(prefix="/campaign", tags=["campaigns"])
 
 
 @router.get("/", response_model=list[CampaignResponse], operation_id="list_campaigns")

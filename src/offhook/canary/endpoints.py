@@ -2,20 +2,19 @@
 
 from dataclasses import replace
 
-from fastapi import APIRouter
-
 from offhook.canary import service
 from offhook.canary.schemas import CanaryResponse, ChangeCanaryRequest, EndCanaryRequest, StartCanaryRequest
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import IfMatch
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now, RequireMember
 from offhook.workflows.canaries import service as canaries
 from offhook.workflows.canaries.service import CanaryPlan
 from offhook.workflows.services import Services
 
-router = APIRouter(prefix="/workflow/{workflow_id}/canary", tags=["canaries"])
+router = Router(prefix="/workflow/{workflow_id}/canary", tags=["canaries"])
 
 
 @router.post(

@@ -1,16 +1,15 @@
 """Text chats with an agent over HTTP."""
 
-from fastapi import APIRouter
-
 from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
 from offhook.chat.services import Chats
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireMember
 from offhook.runs import Run
 from offhook.runs.chats import chat_turns
 
-router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
+router = Router(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 
 
 def present_chat(run: Run) -> TextChat:

@@ -1,15 +1,14 @@
 """One turn of a conversation played again with the draft, over HTTP."""
 
-from fastapi import APIRouter
-
 from offhook.chat.recorded_turns import TurnOutcome
 from offhook.chat.schemas import ReplayedOutcome, TurnReplayResponse
 from offhook.chat.services import Chats
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireMember
 
-router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}/turns", tags=["runs"])
+router = Router(prefix="/workflow/{workflow_id}/runs/{run_id}/turns", tags=["runs"])
 
 
 @router.post(

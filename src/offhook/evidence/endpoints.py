@@ -1,14 +1,15 @@
 """The evidence of a run over HTTP."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from offhook.evidence.schemas import EvidenceFile
 from offhook.evidence.services import Services
 from offhook.kit.files.downloads import content_disposition
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import ReadTransaction, RequireAdmin
 
-router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
+router = Router(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
 
 
 @router.get("/evidence", response_model=EvidenceFile, operation_id="export_run_evidence")

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile
+from fastapi import File, Form, Path, Query, Response, UploadFile
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.routing import Router
 from offhook.knowledge import service
 from offhook.knowledge.errors import DocumentNameInvalid
 from offhook.knowledge.limits import MAX_FILE_BYTES
@@ -25,7 +26,7 @@ from offhook.knowledge.schemas import (
 from offhook.knowledge.services import Services
 from offhook.orgs import CurrentOrg, Now, RequireMember
 
-router = APIRouter(prefix="/knowledge-base", tags=["knowledge base"])
+router = Router(prefix="/knowledge-base", tags=["knowledge base"])
 
 DocumentId = Annotated[str, Path(max_length=64)]
 # a multipart body is the file and a little overhead

@@ -2,11 +2,11 @@
 
 from typing import Any, cast
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
+from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject
 from offhook.models.configuration import configuration_formats
 from offhook.models.schemas import (
@@ -25,7 +25,7 @@ from offhook.models.service import StoredConfiguration
 from offhook.models.services import ModelServices, Services
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 
-router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["models"])
+router = Router(prefix="/organizations/model-configurations/v2", tags=["models"])
 
 
 @router.get("/defaults", response_model=ModelDefaultsResponse, operation_id="get_model_configuration_defaults")

@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import repository, service
 from offhook.orgs.api_keys import keys
 from offhook.orgs.audit_trail.recorder import write_audit_entry
@@ -34,8 +35,8 @@ from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
 from offhook.orgs.sign_in.second_step import Challenge
 
-auth_router = APIRouter(prefix="/auth", tags=["auth"])
-organizations_router = APIRouter(prefix="/organizations", tags=["organizations"])
+auth_router = Router(prefix="/auth", tags=["auth"])
+organizations_router = Router(prefix="/organizations", tags=["organizations"])
 
 
 @auth_router.post("/login", response_model=SignedInResponse | SecondStepResponse, operation_id="login")

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
 from offhook.orgs import ReadTransaction, RequireAdmin
 from offhook.privacy.errors import ArchiveNotReady
@@ -16,7 +17,7 @@ from offhook.privacy.schemas import DataRequestCreate, DataRequestList, DataRequ
 from offhook.privacy.services import Services
 from offhook.privacy.tables import PersonDataRequest
 
-router = APIRouter(prefix="/organizations/data-requests", tags=["privacy"])
+router = Router(prefix="/organizations/data-requests", tags=["privacy"])
 
 
 @router.post("", response_model=DataRequestResponse, operation_id="create_data_request")

@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
+from offhook.kit.http.routing import Router
 from offhook.orgs import Now, RequireOwnerPerson
 from offhook.orgs.services import Services as OrgServices
 from offhook.privacy import organization_deletion
 from offhook.privacy.organization_deletion import OrganizationDeletionPreview
 
-router = APIRouter(prefix="/organizations/deletion", tags=["organizations"])
+router = Router(prefix="/organizations/deletion", tags=["organizations"])
 
 
 class OrganizationDeletionPreviewResponse(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
-from fastapi import APIRouter, File, Form, Header, Path, Query, Request, Response, UploadFile
+from fastapi import File, Form, Header, Path, Query, Request, Response, UploadFile
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
@@ -11,6 +11,7 @@ from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.pagination import SliceParams
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.recordings import repository, service
 from offhook.recordings.errors import RecordingNotFound
@@ -34,7 +35,7 @@ from offhook.recordings.uploads import read_body
 from offhook.root import base_url
 
 PREFIX: Final = "/workflow-recordings"
-router = APIRouter(prefix=PREFIX, tags=["recordings"])
+router = Router(prefix=PREFIX, tags=["recordings"])
 
 Name = Annotated[str, Path(min_length=1, max_length=64, description="The recording_id")]
 Filter = Annotated[str | None, Query(max_length=128)]

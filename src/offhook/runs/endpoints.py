@@ -3,13 +3,14 @@
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.runs import repository, service
 from offhook.runs.finishing import analysis_queries, reviews
@@ -36,7 +37,7 @@ from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
-router = APIRouter(prefix="/workflow", tags=["runs"])
+router = Router(prefix="/workflow", tags=["runs"])
 
 # More events than an hour's conversation produces; the event stream has the rest.
 MAX_EVENTS = 10_000

@@ -1,12 +1,13 @@
 """Answers other processes of the installation: whether this one carries a call. Needs no database."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.runs.resuming.call_owners import PATH, is_owner_token
 from offhook.runs.services import Services
 
-router = APIRouter()
+router = Router()
 
 
 @router.get(f"{PATH}/{{run_id}}/{{token}}", status_code=204, response_model=None, include_in_schema=False)

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from offhook.errors import UnprocessableRequest
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.tools import repository, service
 from offhook.tools.definitions import Category
@@ -27,8 +28,8 @@ from offhook.tools.schemas import (
 from offhook.tools.services import Services
 from offhook.tools.tool_runner import ToolTrial
 
-tools_router = APIRouter(prefix="/tools", tags=["tools"])
-credentials_router = APIRouter(prefix="/credentials", tags=["tools"])
+tools_router = Router(prefix="/tools", tags=["tools"])
+credentials_router = Router(prefix="/credentials", tags=["tools"])
 
 Uuid = Annotated[str, Path(max_length=64)]
 STATUSES: Final = {"active", "draft", "archived"}

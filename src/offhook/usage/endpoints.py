@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import (
     CurrentOrg,
     IdempotencyHeader,
@@ -33,8 +34,8 @@ from offhook.usage.schemas import (
 )
 from offhook.usage.services import Credits
 
-router = APIRouter(prefix="/organizations/usage", tags=["usage"])
-superuser_router = APIRouter(prefix="/superuser/organizations", tags=["superuser"])
+router = Router(prefix="/organizations/usage", tags=["usage"])
+superuser_router = Router(prefix="/superuser/organizations", tags=["superuser"])
 
 MAX_DAYS = 366
 

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.errors import UnprocessableRequest
 from offhook.kit.database.database import Session
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.data_keys.sealed_rows import open_row
 from offhook.webhooks import repository, service
@@ -34,8 +35,8 @@ from offhook.webhooks.schemas import (
 from offhook.webhooks.service import EVENT_TYPES, NewEndpoint
 from offhook.webhooks.services import Services
 
-router = APIRouter(prefix="/organizations/webhooks", tags=["webhooks"])
-events_router = APIRouter(prefix="/events", tags=["webhooks"])
+router = Router(prefix="/organizations/webhooks", tags=["webhooks"])
+events_router = Router(prefix="/events", tags=["webhooks"])
 
 
 class EventTypeUnknown(UnprocessableRequest):

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import IfMatch, set_revision
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.workflows import lifecycle, publication, service
 from offhook.workflows.changes import WorkflowChanges
@@ -33,7 +34,7 @@ from offhook.workflows.services import Services, WorkflowServices
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
 Number = Annotated[Id, Path(description="Version number")]
 
-router = APIRouter(prefix="/workflow", tags=["workflows"])
+router = Router(prefix="/workflow", tags=["workflows"])
 
 
 @router.post(

@@ -1,14 +1,13 @@
 """The kinds of nodes over HTTP, as editors and SDKs read them."""
 
-from fastapi import APIRouter
-
 from offhook.kit.http.openapi import sdk_method
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg
 from offhook.workflows.errors import NodeTypeNotFound
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.nodes.spec import SPEC_VERSION, InstanceLimits, NodeSpec, NodeTypesResponse
 
-router = APIRouter(prefix="/node-types", tags=["workflows"])
+router = Router(prefix="/node-types", tags=["workflows"])
 
 
 @router.get(

@@ -2,18 +2,19 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import Header, Request, Response
 
 from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES
 from offhook.campaigns.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
 from offhook.campaigns.services import Services
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireMember, record_link_read
 from offhook.root import base_url
 
 PREFIX: Final = "/s3"
-router = APIRouter(prefix=PREFIX, tags=["campaigns"])
+router = Router(prefix=PREFIX, tags=["campaigns"])
 
 
 @router.post(

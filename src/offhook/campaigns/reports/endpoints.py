@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
@@ -29,6 +29,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now, ReadTransaction, end_with_credential
 from offhook.root import base_url
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
@@ -38,7 +39,7 @@ from offhook.runs.services import Links
 from offhook.workflows import service as workflows
 from offhook.workflows.results.definitions import ResultName
 
-router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
+router = Router(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
 Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
 State = Literal["pending", "calling", "done"]

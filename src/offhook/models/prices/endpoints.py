@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.database.database import Session
+from offhook.kit.http.routing import Router
 from offhook.models.prices import service
 from offhook.models.prices.schemas import (
     Day,
@@ -19,7 +20,7 @@ from offhook.models.prices.schemas import (
 from offhook.models.prices.services import Billing
 from offhook.orgs import CurrentOrg, RequireAdmin
 
-router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
+router = Router(prefix="/organizations/usage/prices", tags=["usage"])
 
 
 @router.get("", response_model=PriceListResponse, operation_id="list_prices")

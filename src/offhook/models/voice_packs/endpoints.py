@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
+from offhook.kit.http.routing import Router
 from offhook.models.services import Services
 from offhook.models.voice_packs.schemas import (
     InstallPackRequest,
@@ -16,7 +17,7 @@ from offhook.models.voice_packs.schemas import (
 )
 from offhook.orgs import RequireSuperuser
 
-router = APIRouter(prefix="/superuser/voice-packs", tags=["voice packs"])
+router = Router(prefix="/superuser/voice-packs", tags=["voice packs"])
 
 PackName = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import repository
 from offhook.orgs.api_keys import keys
 from offhook.orgs.dependencies import Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.schemas import ApiKeyCreate
 
-router = APIRouter(prefix="/user/api-keys", tags=["api keys"])
+router = Router(prefix="/user/api-keys", tags=["api keys"])
 
 
 class UserApiKeyResponse(BaseModel):

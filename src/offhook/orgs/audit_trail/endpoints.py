@@ -3,19 +3,20 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, BeforeValidator
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.downloads import content_disposition
 from offhook.kit.http.pagination import PageParams
+from offhook.kit.http.routing import Router
 from offhook.orgs.audit_trail import repository
 from offhook.orgs.audit_trail.exported_entries import MEDIA_TYPE
 from offhook.orgs.dependencies import Now, ReadTransaction, RequireAdmin
 from offhook.orgs.services import Services
 
-router = APIRouter(prefix="/organizations", tags=["audit log"])
+router = Router(prefix="/organizations", tags=["audit log"])
 
 
 def _to_hex(seal: object) -> object:

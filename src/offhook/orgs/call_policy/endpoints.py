@@ -4,12 +4,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import reject_boolean
 from offhook.kit.phone_numbers import E164, CountryCode
 from offhook.orgs.audit_trail.recorder import write_audit_entry
@@ -19,7 +20,7 @@ from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
 from offhook.orgs.errors import BlockedCallerNotFound
 from offhook.orgs.tables import BlockedCaller
 
-router = APIRouter(prefix="/organizations", tags=["call policy"])
+router = Router(prefix="/organizations", tags=["call policy"])
 
 Cents = Annotated[Decimal, BeforeValidator(reject_boolean), Field(gt=0, le=100_000, decimal_places=4)]
 CallLimit = Annotated[int, BeforeValidator(reject_boolean), Field(ge=1, le=10_000)]

@@ -4,12 +4,13 @@ import asyncio
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, RequireMember
@@ -17,7 +18,7 @@ from offhook.orgs.do_not_call import do_not_call_list, repository
 from offhook.orgs.do_not_call.do_not_call_list import SOURCE_IMPORT, SOURCE_MANUAL, DoNotCallOrigin
 from offhook.orgs.tables import DoNotCallEntry
 
-router = APIRouter(prefix="/organizations/do-not-call", tags=["do not call"])
+router = Router(prefix="/organizations/do-not-call", tags=["do not call"])
 
 MAX_NUMBERS = 5000
 PhoneText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]

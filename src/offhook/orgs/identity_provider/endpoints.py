@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Annotated, Final, Literal
 
 from email_validator import EmailNotValidError, validate_email
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs.dependencies import ClientAddress, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.endpoints import entry_response
 from offhook.orgs.identity_provider import repository
@@ -45,7 +46,7 @@ Domain = Annotated[str, StringConstraints(max_length=255), AfterValidator(_norma
 Visible = r"^[\x21-\x7e]+$"
 Opaque = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
-router = APIRouter()
+router = Router()
 
 
 class IdentityProviderBody(BaseModel):

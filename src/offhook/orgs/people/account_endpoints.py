@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
+from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import WholeNumber
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import (
@@ -29,7 +29,7 @@ from offhook.orgs.sign_in.authentication import bearer_token
 
 Token = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
-router = APIRouter(prefix="/auth", tags=["auth"])
+router = Router(prefix="/auth", tags=["auth"])
 
 
 class InvitationToken(BaseModel):

@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
@@ -21,7 +21,7 @@ from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.tables import Invitation, Member, User
 from offhook.root import base_url
 
-router = APIRouter(prefix="/organizations", tags=["members"])
+router = Router(prefix="/organizations", tags=["members"])
 
 
 class InvitationCreate(BaseModel):

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from pydantic import BaseModel
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
+from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
 from offhook.orgs import service
 from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireAdminPerson, RequireMember
@@ -17,7 +18,7 @@ from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.settings import Settings
 
-router = APIRouter(prefix="/organizations", tags=["organizations"])
+router = Router(prefix="/organizations", tags=["organizations"])
 
 
 async def _app_settings(request: Request) -> Settings:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints
 
 from offhook.kit.database.database import Session
+from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import reject_boolean
 from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRules
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
@@ -15,7 +15,7 @@ from offhook.orgs.privacy_settings import redaction, retention
 from offhook.orgs.privacy_settings.redaction import MAX_NAMES
 from offhook.orgs.privacy_settings.retention import MAX_DAYS, MIN_AUDIT_DAYS, Days, RetentionState
 
-router = APIRouter(prefix="/organizations", tags=["privacy"])
+router = Router(prefix="/organizations", tags=["privacy"])
 
 AuditDays = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_AUDIT_DAYS, le=MAX_DAYS)]
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
 
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import (
     Authorization,
@@ -28,7 +28,7 @@ from offhook.orgs.sign_in.authentication import bearer_token
 
 Code = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 
-router = APIRouter()
+router = Router()
 
 
 class SecondFactorResponse(BaseModel):

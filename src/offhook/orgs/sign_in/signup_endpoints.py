@@ -1,11 +1,11 @@
 """Requests for accounts over HTTP: made by strangers, answered by superusers."""
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs.dependencies import ClientAddress, Now, RequireSuperuser
 from offhook.orgs.schemas import (
     Email,
@@ -20,7 +20,7 @@ from offhook.orgs.sign_in import signups
 from offhook.orgs.sign_in.signups import PersonalLink
 from offhook.root import base_url
 
-router = APIRouter()
+router = Router()
 
 
 class SignInLinkBody(BaseModel):

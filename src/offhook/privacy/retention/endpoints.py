@@ -1,16 +1,16 @@
 """How long an agent's calls are kept, over HTTP."""
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.privacy_settings.retention import Days
 from offhook.privacy.retention import agent_periods
 from offhook.privacy.retention.agent_periods import AgentPeriods, AgentRetentionView
 
-router = APIRouter(prefix="/workflow/{workflow_id}/retention", tags=["privacy"])
+router = Router(prefix="/workflow/{workflow_id}/retention", tags=["privacy"])
 
 
 class AgentRetentionUpdate(BaseModel):

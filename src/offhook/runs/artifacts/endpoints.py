@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import Depends, Header, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from offhook.errors import Unauthorized
@@ -13,6 +13,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, OptionalOrg, end_with_credential, record_link_read
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import Artifact
@@ -25,7 +26,7 @@ from offhook.runs.services import Links, Services
 from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
-router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
+router = Router(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
 
 LinkParam = Annotated[str | None, Query(description="The token of a signed link, instead of a credential")]
 MAX_EVENTS = 100_000

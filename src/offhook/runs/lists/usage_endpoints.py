@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now, ReadTransaction
 from offhook.runs.lists import usage_list
 from offhook.runs.lists.insights import MAX_DAYS, load_insights
@@ -15,8 +16,8 @@ from offhook.runs.records.transcript_queries import MAX_QUERY_CHARS
 from offhook.runs.schemas import InsightsResponse, UsageRunList
 from offhook.runs.services import Services
 
-router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
-insights_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
+router = Router(prefix="/organizations/usage/runs", tags=["usage"])
+insights_router = Router(prefix="/organizations/usage", tags=["usage"])
 
 MAX_LIMIT = 200
 _MAX_OFFSET = 2**31 - 1

@@ -2,10 +2,11 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import CurrentOrg, Now, ReadTransaction
 from offhook.runs.services import Services
@@ -15,8 +16,8 @@ from offhook.runs.strips.loudness import BARS, reduce_bars
 from offhook.runs.strips.schemas import AnswerTimeStatistics, CallStrip, CallStripList, MeasuredCallStrip
 from offhook.runs.tables import RunStrip
 
-router = APIRouter(prefix="/workflow", tags=["runs"])
-list_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
+router = Router(prefix="/workflow", tags=["runs"])
+list_router = Router(prefix="/organizations/usage", tags=["usage"])
 
 # A list's page has at most so many.
 MAX_RUNS: Final = 200

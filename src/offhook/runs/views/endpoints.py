@@ -1,15 +1,14 @@
 """Saved views of the list of runs over HTTP."""
 
-from fastapi import APIRouter
-
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import Caller, CurrentOrg, Now
 from offhook.runs.tables import RunView
 from offhook.runs.views import saved_views
 from offhook.runs.views.schemas import CreateViewRequest, UpdateViewRequest, ViewDeleted, ViewRecord
 
-router = APIRouter(prefix="/organizations/usage/run-views", tags=["usage"])
+router = Router(prefix="/organizations/usage/run-views", tags=["usage"])
 
 
 @router.get("", response_model=list[ViewRecord], operation_id="list_run_views")

@@ -1,15 +1,14 @@
 """Recorded answers of models over HTTP."""
 
-from fastapi import APIRouter
-
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.scenarios.answers import service
 from offhook.scenarios.answers.schemas import RecordedAnswersFile, RecordedAnswersResponse
 from offhook.scenarios.services import Services
 
-router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+router = Router(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 
 @router.get("/recorded-answers", response_model=RecordedAnswersResponse, operation_id="get_recorded_answers")

@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, Now
 from offhook.scenarios.coverage import service
 from offhook.scenarios.coverage.schemas import CallCoverageResponse, ScenarioCoverageResponse
 
-router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+router = Router(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 
 @router.get("/scenario-coverage", response_model=ScenarioCoverageResponse, operation_id="get_scenario_coverage")

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
@@ -10,6 +10,7 @@ from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 from offhook.scenarios.answers.questions import BUILT_IN, LIVE
 from offhook.scenarios.errors import ScenarioRecordingNotFound
@@ -25,7 +26,7 @@ from offhook.scenarios.plays.schemas import (
 from offhook.scenarios.services import Services
 from offhook.workflows.version_scenarios import gate_settings
 
-router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+router = Router(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 
 @router.post(

@@ -1,13 +1,12 @@
 """Proposed scenarios over HTTP."""
 
-from fastapi import APIRouter
-
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireMember
 from offhook.scenarios.proposals.schemas import ScenarioProposalsResponse
 from offhook.scenarios.services import Services
 
-router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+router = Router(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 
 @router.post("/scenario-proposals", response_model=ScenarioProposalsResponse, operation_id="propose_scenarios")

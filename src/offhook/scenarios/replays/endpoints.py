@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireMember
 from offhook.scenarios.replays.schemas import RunReplayResponse
 from offhook.scenarios.services import Services
 
-router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
+router = Router(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
 
 
 @router.post("/replay", response_model=RunReplayResponse, operation_id="replay_run")

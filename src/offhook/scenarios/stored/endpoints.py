@@ -3,13 +3,14 @@
 import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile
+from fastapi import File, Form, Path, Query, Response, UploadFile
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.downloads import content_disposition
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.kit.http.revisions import IfMatch, set_revision
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.errors import MAX_ISSUES, ScenariosInvalid
@@ -31,7 +32,7 @@ VersionNumber = Annotated[
     int | None, Query(ge=1, le=2**31 - 1, description="A version by its number, instead of the draft")
 ]
 
-router = APIRouter(prefix="/workflow/{workflow_id}", tags=["scenarios"])
+router = Router(prefix="/workflow/{workflow_id}", tags=["scenarios"])
 
 
 @router.get(

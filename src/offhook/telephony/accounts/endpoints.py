@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin
 from offhook.telephony.accounts.account_numbers import NewNumber, NumberView
 from offhook.telephony.accounts.schemas import (
@@ -31,7 +32,7 @@ from offhook.telephony.services import Services
 
 Verify = Annotated[bool, Query(description="Check with the carrier before saving")]
 
-router = APIRouter(prefix="/organizations", tags=["telephony accounts"])
+router = Router(prefix="/organizations", tags=["telephony accounts"])
 _CONFIG = "/telephony-configs/{configuration_id}"
 _NUMBER = "/telephony-configs/{configuration_id}/phone-numbers/{phone_number_id}"
 

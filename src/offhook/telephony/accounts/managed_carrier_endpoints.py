@@ -3,19 +3,20 @@
 from datetime import datetime
 from typing import Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.telephony.accounts import superuser_queries
 from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.services import Services
 
-router = APIRouter(prefix="/superuser/managed-carrier", tags=["superuser"])
+router = Router(prefix="/superuser/managed-carrier", tags=["superuser"])
 
 
 class ManagedCarrierResponse(BaseModel):

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164, CountryCode
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
@@ -17,7 +18,7 @@ from offhook.telephony.services import Services
 
 AreaCode = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d{1,6}$")]
 
-router = APIRouter(prefix="/telephony", tags=["telephony"])
+router = Router(prefix="/telephony", tags=["telephony"])
 
 
 class CarrierLookupResponse(BaseModel):

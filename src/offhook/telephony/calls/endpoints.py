@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from fastapi import APIRouter, WebSocket
+from fastapi import WebSocket
 
 from offhook.errors import DomainError
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.path_ids import LongId, read_id
+from offhook.kit.http.routing import Router
 from offhook.kit.media_sockets.sockets import open_socket, refuse_socket
 from offhook.orgs import RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
@@ -21,8 +22,8 @@ from offhook.telephony.calls.schemas import (
 from offhook.telephony.services import Services
 from offhook.voice.socket_leg import REFUSED
 
-telephony = APIRouter(prefix="/telephony", tags=["telephony"])
-public = APIRouter(prefix="/public", tags=["public"])
+telephony = Router(prefix="/telephony", tags=["telephony"])
+public = Router(prefix="/public", tags=["public"])
 
 
 @telephony.post(

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, BeforeValidator
 
 from offhook.kit.http.path_ids import Id, LongId, require_digits
+from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
@@ -24,7 +25,7 @@ Attempt = Annotated[int, Path(ge=1, le=MAX_ATTEMPTS + 1), BeforeValidator(requir
 TransferId = Annotated[str, Path(max_length=64)]
 CallbackEndpoint = Callable[..., Awaitable["CallbackResponse"]]
 
-router = APIRouter(prefix="/telephony", tags=["carriers"])
+router = Router(prefix="/telephony", tags=["carriers"])
 
 
 class CallbackResponse(BaseModel):
@@ -165,7 +166,7 @@ def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
 # Built once per process, because it takes as long as all other parts of a process together.
 @cache
 def _build_routes(specs: tuple[_CallbackFacts, ...]) -> APIRouter:
-    routes = APIRouter(prefix="/telephony", tags=["carriers"])
+    routes = Router(prefix="/telephony", tags=["carriers"])
     for spec in specs:
         name = spec.name
         for kind in spec.workflow_callbacks:

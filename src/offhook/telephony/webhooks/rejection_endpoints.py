@@ -2,15 +2,15 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg
 from offhook.telephony.accounts import repository
 
-router = APIRouter(prefix="/telephony/refused-calls", tags=["telephony"])
+router = Router(prefix="/telephony/refused-calls", tags=["telephony"])
 
 
 class RefusedCallResponse(BaseModel):

@@ -1,12 +1,13 @@
 """Export and import of agents over HTTP."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.downloads import content_disposition
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import set_revision
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.workflows import service
 from offhook.workflows.agent_files.exporting import export_agent
@@ -15,7 +16,7 @@ from offhook.workflows.agent_files.schemas import AgentFile, ImportWorkflowRespo
 from offhook.workflows.schemas import WorkflowResponse
 from offhook.workflows.services import Services
 
-router = APIRouter(prefix="/workflow", tags=["workflows"])
+router = Router(prefix="/workflow", tags=["workflows"])
 
 
 @router.get(

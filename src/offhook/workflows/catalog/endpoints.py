@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Response
+from fastapi import Path, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.revisions import set_revision
+from offhook.kit.http.routing import Router
 from offhook.knowledge.services import Services as KnowledgeServices
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.workflows import service
@@ -16,7 +17,7 @@ from offhook.workflows.errors import TemplateNotFound
 from offhook.workflows.schemas import WorkflowResponse
 from offhook.workflows.services import Services
 
-router = APIRouter(prefix="/workflow", tags=["workflows"])
+router = Router(prefix="/workflow", tags=["workflows"])
 
 
 @router.get("/templates", response_model=list[TemplateResponse], operation_id="list_workflow_templates")

@@ -1,15 +1,16 @@
 """Folders over HTTP."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
+from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.workflows.folders import folders
 from offhook.workflows.schemas import DeletedResponse, FolderRequest, FolderResponse
 
-router = APIRouter(prefix="/folder", tags=["workflows"])
+router = Router(prefix="/folder", tags=["workflows"])
 
 
 @router.get("/", response_model=list[FolderResponse], operation_id="list_folders")

@@ -1,10 +1,11 @@
 """Workflow generation by a language model over HTTP."""
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.revisions import set_revision
+from offhook.kit.http.routing import Router
 from offhook.orgs import RequireMember
 from offhook.workflows import service
 from offhook.workflows.generation import generator
@@ -12,7 +13,7 @@ from offhook.workflows.generation.generator import AgentBrief
 from offhook.workflows.schemas import CreateWorkflowTemplateRequest, WorkflowResponse
 from offhook.workflows.services import Services
 
-router = APIRouter(prefix="/workflow", tags=["workflows"])
+router = Router(prefix="/workflow", tags=["workflows"])
 
 
 @router.post(
