@@ -9,6 +9,7 @@ from sqlalchemy import update
 from offhook.chat.recorded_turns import read_recorded_turn
 from offhook.root import Root
 from offhook.runs.records import event_queries
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.voice.dialog.conversation import ConversationState
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
@@ -205,7 +206,7 @@ class TestTools:
             await event_queries.append_events(
                 session,
                 [
-                    event_queries.NewEvent(run.id, kind, at, event_queries.encode_event_data(data), run.created_at)
+                    event_queries.NewEvent(run.id, kind, at, encode_event_data(data), run.created_at)
                     for at, (kind, data) in enumerate(happened)
                 ],
             )

@@ -19,6 +19,7 @@ from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
 from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.tables import Run
 from offhook.voice.events import (
     AGENT_SAID,
@@ -64,7 +65,7 @@ async def finish(root: Root, org: OrgFixture, run_id: int, **values: Any) -> Run
 
 async def say(root: Root, run_id: int, kind: str, **data: object) -> None:
     async with root.db.transaction() as session:
-        said = NewEvent(run_id, kind, 1500, event_queries.encode_event_data(data), datetime.now(UTC))
+        said = NewEvent(run_id, kind, 1500, encode_event_data(data), datetime.now(UTC))
         await event_queries.append_events(session, [said])
 
 

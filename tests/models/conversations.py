@@ -13,7 +13,7 @@ from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
 from offhook.models.providers.builtin.acts.classifier import shipped_classifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.runs.live.tool_registry import CallToolbox
+from offhook.runs.call_toolbox import CallToolbox
 from offhook.scenarios.engine.mocks import FixedDocuments
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig

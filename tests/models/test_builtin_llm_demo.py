@@ -6,7 +6,7 @@ import pytest
 
 from offhook.models.ports import CallModels, LlmMessage, LlmRequest, ToolCalled
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.runs.live.tool_registry import CallToolbox
+from offhook.runs.call_toolbox import CallToolbox
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.prompts import edge_tools, hint_for

@@ -25,6 +25,7 @@ from offhook.runs import service as runs
 from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import event_queries, transcript_queries
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.tables import Run, RunEvent
 from offhook.telephony.tables import PendingTransfer, PhoneNumber, RefusedCall, TelephonyConfiguration
 from offhook.voice.events import CALLER_SAID
@@ -117,7 +118,7 @@ async def plant_rows(root: Root, client: AsyncClient, org: OrgFixture, workflow_
             ]
         )  # fmt: skip
         said = [
-            NewEvent(other.id, CALLER_SAID, 10, event_queries.encode_event_data({"text": text}), datetime.now(UTC))
+            NewEvent(other.id, CALLER_SAID, 10, encode_event_data({"text": text}), datetime.now(UTC))
             for text in (*FORMS, f"Call my sister on {NUMBER}.")
         ]
         await event_queries.append_events(session, said)

@@ -16,6 +16,7 @@ from offhook.runs.finishing import analyses
 from offhook.runs.finishing.analyses import AnalysisJob
 from offhook.runs.records import event_queries, retention_queries
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.tables import Run, RunAnalysis
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
@@ -52,7 +53,7 @@ class CallReader:
             await event_queries.append_events(
                 session,
                 [
-                    NewEvent(run.id, kind, 2000, event_queries.encode_event_data(data), now)
+                    NewEvent(run.id, kind, 2000, encode_event_data(data), now)
                     for kind, data in [*events, *ending.get("events", [])]
                 ],
             )

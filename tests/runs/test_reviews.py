@@ -14,6 +14,7 @@ from offhook.runs.finishing import reviews
 from offhook.runs.finishing.reviews import ReviewJob, sample_percentile
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.tables import Run, RunReview
 from offhook.usage import ledger
 from offhook.workflows.tables import Workflow, WorkflowVersion
@@ -75,9 +76,7 @@ class Auditor:
             )
             heard = {"text": said, "start_s": 1.0, "end_s": 2.0}
             if said:
-                event = NewEvent(
-                    run.id, "caller_said", 2000, event_queries.encode_event_data(heard), self.root.clock.now()
-                )
+                event = NewEvent(run.id, "caller_said", 2000, encode_event_data(heard), self.root.clock.now())
                 await event_queries.append_events(session, [event])
         async with self.root.db.transaction() as session:
             await service.apply_status(session, self.org.id, run.id, "in_progress")

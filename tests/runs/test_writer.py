@@ -14,7 +14,7 @@ from offhook.root import Root
 from offhook.runs import RunServices, service
 from offhook.runs.live.event_writer import EVENTS_DROPPED, EventWriter
 from offhook.runs.records import event_queries
-from offhook.runs.records.event_queries import encode_event_data
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, CALLER_STARTED, CALLER_STOPPED, VoiceEvent

@@ -13,7 +13,8 @@ from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.artifacts.links import BROWSER
-from offhook.runs.records.event_queries import NewEvent, append_events, encode_event_data
+from offhook.runs.records.event_queries import NewEvent, append_events
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.states import TEXT_CHAT
 from offhook.runs.tables import Run
 from offhook.scenarios.coverage import service

@@ -9,8 +9,8 @@ from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import PassageLookup
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.knowledge.search import PassageSearch
-from offhook.knowledge.search_queries import KnowledgePassage
 from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.uploads import STORAGE_FOLDER, DocumentIntake
 from offhook.knowledge.vectors.reembedding import ReembeddingJob, enqueue_reembedding

@@ -13,8 +13,8 @@ from offhook.knowledge import repository
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.limits import MAX_PASSAGES, MAX_SHORT_TOKENS, MAX_WHOLE_TOKENS
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.knowledge.search import PassageSearch
-from offhook.knowledge.search_queries import KnowledgePassage
 
 # Passages below this similarity, without a rare word of the question, are off topic.
 MIN_COSINE: Final = 0.2

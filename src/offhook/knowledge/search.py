@@ -13,7 +13,8 @@ from offhook.knowledge.document_processing import vectors_as_text
 from offhook.knowledge.embedder import EmbeddingModel
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
-from offhook.knowledge.search_queries import KnowledgePassage, SearchScope
+from offhook.knowledge.passages import KnowledgePassage
+from offhook.knowledge.search_queries import SearchScope
 
 # A call repeats the same question while the caller is still speaking.
 _MAX_CACHED_VECTORS: Final = 500

@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.knowledge.embedder import EmbeddingModel
+from offhook.knowledge.passages import KnowledgePassage
 
 # Pieces per ranking.
 MAX_RANKED: Final = 40
@@ -61,24 +62,6 @@ class QueryTerm:
 
     lexeme: str
     chunks: int
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgePassage:
-    """A passage of a document. ``is_whole`` marks a document's whole text; otherwise ``page`` is its page.
-
-    ``score``, from 0 to 1, is 1 for the first place in both rankings; ``cosine`` is None for passages found by words
-    alone.
-    """
-
-    document_id: str
-    name: str
-    text: str
-    heading: str = ""
-    page: int | None = None
-    score: float = 1.0
-    cosine: float | None = None
-    is_whole: bool = False
 
 
 async def load_scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> SearchScope:

@@ -22,6 +22,7 @@ from offhook.runs.records import event_queries
 from offhook.runs.records import repository as records
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.placement import CallPlacement
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -234,7 +235,7 @@ def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object])
     """Builds the event. Its time is on the run's audio clock as seen from outside: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
-    return NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(data), datetime.now(UTC))
+    return NewEvent(run.id, kind, at_ms, encode_event_data(data), datetime.now(UTC))
 
 
 async def take_for_dialing(

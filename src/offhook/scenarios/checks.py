@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from offhook.kit.json_values import JsonObject
-from offhook.runs.live.tool_registry import CallToolbox, describe_tool, function_name
+from offhook.runs.call_toolbox import CallToolbox, describe_tool, function_name
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool
 from offhook.workflows.analysis import GraphFinding, analyze_graph
 from offhook.workflows.configurations import Phrases

@@ -3,13 +3,20 @@
 import asyncio
 import contextlib
 import os
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+from offhook.kit.processes import quick_program
 from offhook.kit.processes.child_process import die_with_parent
 
 MAX_LINE_BYTES: Final = 8 * 1024 * 1024
+
+
+def quick_command(module: str) -> tuple[str, ...]:
+    """Returns the command that runs the ``main`` of one of our modules, without the rest of the product."""
+    return sys.executable, "-m", quick_program.__name__, module
 
 
 @asynccontextmanager

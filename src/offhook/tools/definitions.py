@@ -15,7 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from offhook.kit.egress import HeaderInvalid, UrlInvalid, check_header
+from offhook.kit.egress.errors import HeaderInvalid, UrlInvalid
+from offhook.kit.egress.headers import check_header
 from offhook.kit.json_numbers import WholeNumber, reject_boolean
 from offhook.kit.phone_numbers import is_e164
 from offhook.kit.template import find_variables

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from offhook.kit.egress import UrlInvalid
+from offhook.kit.egress.errors import UrlInvalid
 from offhook.kit.egress.policy import EgressPolicy
 
 MAX_HOST_CHARS: Final = 253

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Codec, Samples
 from offhook.kit.json_values import JsonObject
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
 

@@ -22,6 +22,7 @@ from offhook.runs.finishing.costs import next_answer_cents
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_events
+from offhook.runs.records.storable_json import encode_event_data, to_storable_json
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -144,7 +145,7 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
             run.id,
             event.type,
             round(event.at_s * 1000),
-            event_queries.encode_event_data(event.data),
+            encode_event_data(event.data),
             now + timedelta(microseconds=number),
         )
         for number, event in enumerate(kept)
@@ -163,7 +164,7 @@ async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
 
 
 def _set_state(run: Run, state: ChatState) -> None:
-    run.chat_state = event_queries.to_storable_json(state)
+    run.chat_state = to_storable_json(state)
 
 
 async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
@@ -220,9 +221,7 @@ def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:
         "caller_lines": sum(message["role"] == "caller" for message in messages),
     }
     at_ms = round((now - (run.answered_at or now)).total_seconds() * 1000)
-    return NewEvent(
-        run.id, CHAT_REWOUND, max(0, at_ms), event_queries.encode_event_data(data), now - timedelta(microseconds=1)
-    )
+    return NewEvent(run.id, CHAT_REWOUND, max(0, at_ms), encode_event_data(data), now - timedelta(microseconds=1))
 
 
 def chat_conflict(message: str, expected: int | None, actual: int | None) -> ChatConflict:

@@ -21,6 +21,7 @@ from offhook.runs.finishing.call_results import has_conversation, load_facts
 from offhook.runs.finishing.model_usage import add_usage
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, format_transcript
+from offhook.runs.records.storable_json import to_storable_json
 from offhook.runs.tables import Run, RunAnalysis
 from offhook.usage import service as usage_service
 from offhook.voice.errors import AllModelsFailed
@@ -150,7 +151,7 @@ class AnalysisJob:
 
 
 def _apply_reading(row: RunAnalysis, run: Run, reading: CallReading) -> None:
-    facts = event_queries.to_storable_json(
+    facts = to_storable_json(
         {"summary": reading.summary, "criteria": [asdict(verdict) for verdict in reading.verdicts]}
     )
     row.judged_by, row.model = reading.judged_by, reading.model and reading.model[:120]

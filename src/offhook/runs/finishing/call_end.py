@@ -12,6 +12,7 @@ from offhook.runs import service
 from offhook.runs.finishing import finalization, repository
 from offhook.runs.finishing.repository import RunEndValues
 from offhook.runs.records import event_queries
+from offhook.runs.records.storable_json import to_storable_json
 from offhook.runs.states import COMPLETED, FAILED
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -56,8 +57,8 @@ async def store_run_end(
         end_reason=result.end_reason,
         ended_at=ending.ended_at,
         duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),
-        gathered_context=event_queries.to_storable_json(ending.gathered_context),
-        usage=event_queries.to_storable_json(ending.usage),
+        gathered_context=to_storable_json(ending.gathered_context),
+        usage=to_storable_json(ending.usage),
         latency=ending.latency,
         tags=[tag[:64] for tag in result.tags],
     )

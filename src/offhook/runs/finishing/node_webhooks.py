@@ -21,6 +21,7 @@ from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.finishing import repository, reviews
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data, to_storable_json
 from offhook.runs.tables import NodeWebhookDelivery, Run
 from offhook.settings import Settings
 from offhook.tools import ToolRunner
@@ -107,7 +108,7 @@ class NodeWebhookJob:
         try:
             if delivery.payload is None:
                 rated = await reviews.load_annotations(session, run.organization_id, run.id)
-                delivery.payload = event_queries.to_storable_json(self._build_body(run, workflow_name, node, rated))
+                delivery.payload = to_storable_json(self._build_body(run, workflow_name, node, rated))
                 body: JsonObject = delivery.payload
                 await seal_row(session, delivery)
             else:
@@ -211,7 +212,7 @@ class NodeWebhookJob:
             kind = WEBHOOK_DELIVERED if error is None else WEBHOOK_FAILED
             run = await runs.by_id(session, row.organization_id, row.run_id)
             at_ms = round(float(run.duration or 0) * 1000) if run is not None else 0
-            event = NewEvent(row.run_id, kind, at_ms, event_queries.encode_event_data(data), self._clock.now())
+            event = NewEvent(row.run_id, kind, at_ms, encode_event_data(data), self._clock.now())
             await event_queries.append_events(session, [event])
 
 

@@ -23,6 +23,7 @@ from offhook.runs.finishing.model_usage import add_usage
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import build_transcript, format_transcript
+from offhook.runs.records.storable_json import encode_event_data, to_storable_json
 from offhook.runs.tables import Run, RunReview
 from offhook.usage import service as usage_service
 from offhook.voice.dialog.llm_chain import LlmChain
@@ -208,7 +209,7 @@ class ReviewJob:
                 return
             run = await repository.lock_run(session, case.organization_id, review.run_id)
             assert run is not None  # the review is deleted with its run
-            facts = event_queries.to_storable_json({"name": case.node.name, **verdict.facts})
+            facts = to_storable_json({"name": case.node.name, **verdict.facts})
             event = {"node_id": case.node.id, **facts}
             review.result, review.updated_at = facts, now
             await seal_row(session, review)
@@ -223,9 +224,7 @@ class ReviewJob:
                 review.status = verdict.status
             kind = {"done": QA_RESULT, "skipped": QA_SKIPPED}.get(verdict.status, QA_FAILED)
             at_ms = round(float(run.duration or 0) * 1000)
-            await event_queries.append_events(
-                session, [NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(event), now)]
-            )
+            await event_queries.append_events(session, [NewEvent(run.id, kind, at_ms, encode_event_data(event), now)])
             if verdict.usage:
                 run.usage = add_usage(run.usage, verdict.usage)
                 await costs.charge_run(session, run)

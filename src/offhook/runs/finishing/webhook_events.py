@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
-from offhook.runs.records import event_queries
+from offhook.runs.records.storable_json import to_storable_json
 from offhook.runs.states import COMPLETED
 from offhook.runs.tables import Run
 from offhook.webhooks import service as webhooks
@@ -19,9 +19,7 @@ RUN_FAILED: Final = "run.failed"
 async def publish_run_started(session: AsyncSession, run: Run) -> None:
     """Publishes that the run's media connected, or that its chat began."""
     key = f"{RUN_STARTED}:{run.id}"
-    await webhooks.publish_event(
-        session, run.organization_id, RUN_STARTED, event_queries.to_storable_json(run_payload(run)), key=key
-    )
+    await webhooks.publish_event(session, run.organization_id, RUN_STARTED, to_storable_json(run_payload(run)), key=key)
 
 
 async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
@@ -30,7 +28,7 @@ async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> N
     outgoing_events = [
         webhooks.OutgoingEvent(
             RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
-            event_queries.to_storable_json(run_payload(run)),
+            to_storable_json(run_payload(run)),
             f"run.finished:{run.id}",
         )
         for run in runs

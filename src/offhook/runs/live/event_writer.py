@@ -18,6 +18,7 @@ from offhook.runs.live.call_metrics import count_trouble
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.resuming.call_states import CallStates
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
@@ -59,9 +60,7 @@ class RunEventSink:
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
         self._writer.note_change(self._run_id, event.type)
-        self._writer.add_event(
-            NewEvent(self._run_id, event.type, at_ms, event_queries.encode_event_data(event.data), self._last)
-        )
+        self._writer.add_event(NewEvent(self._run_id, event.type, at_ms, encode_event_data(event.data), self._last))
         if event.type == CALLER_SAID and not self.tally.has_opted_out and asks_not_to_be_called(heard):
             self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": heard}))
         if event.type == CALLER_SAID and not self.tally.has_asked_for_person and asks_for_a_person(heard):
@@ -203,5 +202,5 @@ class EventWriter:
     def _report_dropped(self) -> None:
         dropped, self._dropped = self._dropped, Counter()
         for run_id, count in dropped.items():
-            data = event_queries.encode_event_data({"count": count})
+            data = encode_event_data({"count": count})
             self.add_event(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))

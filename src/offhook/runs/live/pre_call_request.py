@@ -11,7 +11,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.json_values import JsonObject, JsonValue, nonblank_text
 from offhook.runs.live import repository
-from offhook.runs.records import event_queries
+from offhook.runs.records.storable_json import to_storable_json
 from offhook.runs.tables import Run
 from offhook.tools import ToolRunner
 from offhook.tools.errors import ToolCallFailed
@@ -147,7 +147,7 @@ def extract_variables(answer: Any) -> JsonObject:
         for key in ("initial_context", "dynamic_variables"):
             if isinstance(place.get(key), dict):
                 found = {str(name): value for name, value in place[key].items() if name not in _RESERVED_VARIABLES}
-                return event_queries.to_storable_json(dict(list(found.items())[:MAX_VARIABLES]))
+                return to_storable_json(dict(list(found.items())[:MAX_VARIABLES]))
     return {}
 
 

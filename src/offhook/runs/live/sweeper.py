@@ -21,6 +21,7 @@ from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries, retention_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import tally_events
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.runs.tables import Run
 from offhook.voice.events import CALL_ENDED
@@ -137,7 +138,7 @@ class RunSweeper:
         run.worker_id = None
         run.lease_until = None
         await session.flush()
-        data = event_queries.encode_event_data({"end_reason": run.end_reason})
+        data = encode_event_data({"end_reason": run.end_reason})
         event = NewEvent(run.id, RUN_SWEPT, round(tally.last_at_s * 1000), data, self._clock.now())
         await event_queries.append_events(session, [event])
         if tally.has_opted_out:

@@ -11,7 +11,7 @@ from offhook.orgs.data_keys.word_keys import word_keys_of
 from offhook.runs.records import encrypted_event_queries, transcript_queries
 from offhook.runs.records.encrypted_event_queries import WordEvent, list_run_ids, lock_words
 from offhook.runs.records.event_cipher import RunCipher, open_events
-from offhook.runs.records.event_queries import encode_event_data
+from offhook.runs.records.storable_json import encode_event_data
 
 __all__ = ["RUN_BATCH", "decrypt_rows", "find_events_with", "list_run_ids", "lock_words", "rewrite_words"]
 

@@ -1,11 +1,9 @@
 """The append-only event list in the database: how rows are numbered, and how readers are notified."""
 
-import json
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 import structlog
 from sqlalchemy import ColumnElement, LargeBinary, bindparam, select, text
@@ -56,40 +54,6 @@ class NewEvent:
     at_ms: int
     data_json: str
     created_at: datetime
-
-
-def encode_event_data(data: Mapping[str, Any]) -> str:
-    """Encodes JSON that PostgreSQL accepts: without NUL characters, lone surrogates, NaN and non-JSON values."""
-    try:
-        encoded = json.dumps(data, ensure_ascii=False, allow_nan=False)
-        encoded.encode()
-    except (ValueError, TypeError):
-        return json.dumps(_clean_value(data), ensure_ascii=False)
-    if "\\u0000" in encoded:
-        return json.dumps(_clean_value(data), ensure_ascii=False)
-    return encoded
-
-
-def to_storable_json(value: Mapping[str, object]) -> JsonObject:
-    """Copies plain JSON into a form that JSONB accepts: models and callers may send anything, even NUL characters."""
-    copy: JsonObject = json.loads(encode_event_data(value))
-    return copy
-
-
-def _clean_value(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {_clean_text(str(key)): _clean_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_clean_value(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int):
-        return value
-    return _clean_text(str(value))
-
-
-def _clean_text(value: str) -> str:
-    return value.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 # One lock per run, so that a callback in another process and a live call's writer never assign the same number.

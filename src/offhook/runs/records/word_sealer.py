@@ -13,7 +13,7 @@ from offhook.runs.errors import OlderProcessRunning
 from offhook.runs.records import encrypted_event_queries, transcript_queries
 from offhook.runs.records.encrypted_event_queries import WordEvent
 from offhook.runs.records.event_cipher import RunCipher, SealedData
-from offhook.runs.records.event_queries import encode_event_data
+from offhook.runs.records.storable_json import encode_event_data
 
 BATCH: Final = 100
 _REPORT_EVERY: Final = 10

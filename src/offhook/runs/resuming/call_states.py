@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring, SecretUnreadable
-from offhook.runs.records.event_queries import encode_event_data
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.resuming import resume_queries
 from offhook.voice import events
 from offhook.voice.call_state import CallState, ResumedCall, shorten_history

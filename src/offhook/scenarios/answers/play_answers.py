@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from offhook.errors import DomainError
 from offhook.kit.json_values import JsonObject
 from offhook.models.ports import Llm, ModelError, ModelRef
-from offhook.models.prices import PricedUsage, PriceList
+from offhook.models.prices.calculation import PricedUsage, PriceList
 from offhook.scenarios.answers.questions import (
     MODEL_FAILED,
     NOT_RECORDED,

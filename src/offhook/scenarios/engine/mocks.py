@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import ToolSpec
+from offhook.runs.call_toolbox import CallToolbox, ToolContext, build_mcp_functions, build_tool, function_name
 from offhook.runs.live.call_tools import ToolText, TransferRefused
-from offhook.runs.live.tool_registry import CallToolbox, ToolContext, build_mcp_functions, build_tool, function_name
 from offhook.scenarios.definition import Scenario, ToolMock
 from offhook.scenarios.engine.agent import ScenarioAgent, ScenarioTool
 from offhook.tools.definitions import HttpApiConfig, McpConfig, McpDefinition

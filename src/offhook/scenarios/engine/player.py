@@ -10,7 +10,7 @@ from typing import Any, Final
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.kit.template import find_variables, render_template
 from offhook.models.ports import CallModels, Llm
-from offhook.models.prices import PricedUsage, PriceList
+from offhook.models.prices.calculation import PricedUsage, PriceList
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.scenarios.engine.caller import ScenarioCaller

@@ -1,8 +1,9 @@
-"""The process that plays scenarios: reads an order, and writes one line of JSON for each result, and the verdict.
+"""The process that plays scenarios by text: reads an order, and writes one line of JSON for each result, and the verdict.
 
-Its arguments are the processor time in seconds, the folder of models, and a folder for recordings when the scenarios are
-played with sound. It has no database and no network to use: what vendors' models are asked, it asks the process that started
-it, with a line of JSON. A play that takes more processor time is ended by the system.
+Its arguments are the processor time in seconds and the folder of models. It has no database and no network to use: what
+vendors' models are asked, it asks the process that started it, with a line of JSON. A play that takes more processor time
+is ended by the system. It is started for each play, and imports what a conversation consists of, no more; what sound
+needs is in :mod:`~offhook.scenarios.plays.sound_program`.
 """
 
 import json
@@ -13,7 +14,6 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
-from offhook.models.ports import ModelError, ModelRef
+from offhook.models.ports import ModelRef
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios.answers.model import AnsweredLlm
 from offhook.scenarios.answers.pipe import PipedAnswers
@@ -32,9 +32,7 @@ from offhook.scenarios.engine.suite import MakeLlm, Play, ScenarioResult, SuiteR
 from offhook.scenarios.gate.verdict import judge_draft, summarize_suite
 from offhook.scenarios.offline import build_offline_model
 from offhook.scenarios.plays.orders import PlayOrder
-from offhook.scenarios.sound.player import SoundPlayer
 from offhook.scenarios.sound.strips import describe_strip
-from offhook.voice.input.silero_vad_engine import VadModelMissing
 
 # Behind calls and other jobs, which wait for somebody.
 NICENESS: Final = 10
@@ -54,7 +52,14 @@ _VERDICT: Final = (
 
 
 def main() -> int:
-    cpu_s, models_folder, recordings_folder = sys.argv[1:]
+    order, models = begin_play(*sys.argv[1:3])
+    write_lines(play_order(order, *models))
+    return 0
+
+
+def begin_play(cpu_s: str, models_folder: str) -> tuple[PlayOrder, tuple[MakeLlm, MakeLlm]]:
+    """Reads the order from the standard input; limits this process. Returns what makes the models, too: of the version,
+    and of the published one."""
     os.nice(NICENESS)
     # the output is for results; a trace of what went wrong belongs to the worker's own log
     structlog.configure(
@@ -66,20 +71,7 @@ def main() -> int:
     # what it took to start is not the play's
     limit_s = math.ceil(time.process_time()) + int(cpu_s)
     resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s + 1))
-    if recordings_folder:
-        with closing(SoundPlayer(Path(recordings_folder))) as player:
-            try:
-                player.load_models()
-            except (ModelError, VadModelMissing) as error:
-                _write_line({"error": str(error)})
-                return 1
-            beside = Path(recordings_folder) / "published"
-            beside.mkdir()
-            play_published = partial(player.play_call, folder=beside)
-            _write_lines(play_order(order, *models, play=player.play_call, play_published=play_published))
-    else:
-        _write_lines(play_order(order, *models))
-    return 0
+    return order, models
 
 
 def _choose_models(order: PlayOrder, models_folder: Path | None) -> tuple[MakeLlm, MakeLlm]:
@@ -96,12 +88,12 @@ def _choose_models(order: PlayOrder, models_folder: Path | None) -> tuple[MakeLl
     return make(AGENT), make(PUBLISHED)
 
 
-def _write_lines(lines: Iterator[JsonObject]) -> None:
+def write_lines(lines: Iterator[JsonObject]) -> None:
     for line in lines:
-        _write_line(line)
+        write_line(line)
 
 
-def _write_line(line: JsonObject) -> None:
+def write_line(line: JsonObject) -> None:
     sys.stdout.write(json.dumps(line, default=str) + "\n")
     sys.stdout.flush()
 
@@ -192,7 +184,3 @@ def _forget_recording(result: ScenarioResult) -> bool:
     if result.played is not None and result.played.sound is not None:
         result.played.sound.recording.unlink(missing_ok=True)
     return True
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import json
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -26,12 +25,13 @@ from offhook.scenarios.plays import repository
 from offhook.scenarios.plays.content import PlayContent, gather_content
 from offhook.scenarios.plays.orders import AnsweringModel, PlayOrder
 from offhook.scenarios.plays.recordings import PlayRecordings
-from offhook.scenarios.processes import start_program
+from offhook.scenarios.processes import quick_command, start_program
 from offhook.scenarios.tables import SOUND, TEXT, ScenarioPlay
 from offhook.webhooks.service import publish_event
 
-# Gets the processor time in seconds, the folder of models and one for recordings as its arguments.
-PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.plays.program")
+# They get the processor time in seconds, the folder of models and one for recordings as their arguments.
+PROGRAM: Final = quick_command("offhook.scenarios.plays.program")
+SOUND_PROGRAM: Final = quick_command("offhook.scenarios.plays.sound_program")
 # How often results are stored, and a cancellation is looked for.
 STORE_INTERVAL_S: Final = 0.5
 # Waiting for a processor is not the play's fault: its processor time is what is limited.
@@ -124,8 +124,8 @@ class _ProgramOrder:
 class ScenarioPlayJob:
     """Handles the job ``scenario.play``. A job that is run again plays from the beginning: the results are the same.
 
-    Without a folder of models the offline agent compares words, not meanings. Without a ``desk`` only the built-in model
-    answers.
+    Without a folder of models the offline agent compares words, not meanings. ``program`` takes the place of ours. Without
+    a ``desk`` only the built-in model answers.
     """
 
     def __init__(
@@ -133,13 +133,14 @@ class ScenarioPlayJob:
         db: Database,
         recordings: PlayRecordings,
         models_folder: Path | None,
-        program: Sequence[str] = PROGRAM,
+        program: Sequence[str] | None = None,
         *,
         desk: AnswerDesk | None = None,
     ) -> None:
         self._db = db
         self._recordings = recordings
-        self._program = program
+        self._program = program or PROGRAM
+        self._sound_program = program or SOUND_PROGRAM
         self._models_folder = models_folder
         self._desk = desk
 
@@ -155,7 +156,8 @@ class ScenarioPlayJob:
                 progress.folder = str(stack.enter_context(self._recordings.open_folder()))
             arguments = str(order.budget_s), str(self._models_folder or ""), progress.folder
             has_questions = order.answers is not None
-            program = start_program(self._program, order.text, *arguments, has_questions=has_questions)
+            command = self._sound_program if order.has_sound else self._program
+            program = start_program(command, order.text, *arguments, has_questions=has_questions)
             process = await stack.enter_async_context(program)
             limit = asyncio.timeout(order.limit_s)
             try:

@@ -61,7 +61,3 @@ def propose_lines(
             "keys": list(proposal.keys),
         }
     yield {}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

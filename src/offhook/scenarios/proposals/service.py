@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +16,11 @@ from offhook.scenarios.agents import load_agent, load_scenarios
 from offhook.scenarios.coverage.service import measure_scenarios
 from offhook.scenarios.errors import ProposalsFailed, TooManyProposals
 from offhook.scenarios.plays.orders import PlayOrder
-from offhook.scenarios.processes import start_program
+from offhook.scenarios.processes import quick_command, start_program
 from offhook.workflows import service as workflows
 
 # Gets the processor time in seconds and the folder of models as its arguments.
-PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.proposals.program")
+PROGRAM: Final = quick_command("offhook.scenarios.proposals.program")
 # A graph of 100 nodes takes about one second.
 MAX_CPU_S: Final = 15
 # Proxies give up after a minute.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from offhook.runs.live.tool_registry import CallToolbox, describe_tool
+from offhook.runs.call_toolbox import CallToolbox, describe_tool
 from offhook.scenarios.engine.agent import ScenarioAgent
 from offhook.tools.definitions import EndCallDefinition, McpDefinition, TransferCallDefinition
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final
 
-from offhook.runs.records.event_queries import to_storable_json
+from offhook.runs.records.storable_json import to_storable_json
 from offhook.voice import events
 from offhook.voice.events import LIVE_ONLY
 from offhook.voice.journal.replay import EVENT, Observation

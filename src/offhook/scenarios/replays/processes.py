@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -10,11 +9,11 @@ from typing import Final, Self
 
 from offhook.runs.errors import JournalDamaged
 from offhook.scenarios.errors import ReplayFailed
-from offhook.scenarios.processes import open_program
+from offhook.scenarios.processes import open_program, quick_command
 from offhook.scenarios.replays.orders import ReplayableRun, RunReplay
 
 # Gets the processor time of each call in seconds as its argument.
-PROGRAM: Final = (sys.executable, "-m", "offhook.scenarios.replays.program")
+PROGRAM: Final = quick_command("offhook.scenarios.replays.program")
 # A call of a quarter of an hour takes less than one second.
 MAX_CPU_S: Final = 20
 TIMEOUT_S: Final = 120.0

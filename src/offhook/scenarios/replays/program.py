@@ -49,7 +49,3 @@ def answer_order(line: bytes) -> JsonObject:
         return {"replay": play_run(ReplayableRun.from_json(json.loads(line))).as_json()}
     except JournalUnreadable as error:
         return {"damage": str(error)}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs.privacy_settings import redaction
 from offhook.runs import service as runs
-from offhook.runs.live.tool_registry import function_name
+from offhook.runs.call_toolbox import function_name
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import CHAT_REWOUND
 from offhook.runs.states import FINAL_STATES

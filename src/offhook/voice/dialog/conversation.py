@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NotRequired, TypedDict
 
 from offhook.kit.json_values import JsonObject, nonblank_text
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import (
     Expectation,
     LlmEvent,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
 from offhook.voice.ports import AgentTool
 from offhook.workflows.graph import Edge, Node, WorkflowGraph

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from offhook.kit.json_values import ReadableJsonObject
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.events import Emit

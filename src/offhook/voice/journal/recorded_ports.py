@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any, Final, TypeVar, cast
 
 from offhook.kit.audio import Codec
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import (
     CallModels,
     Expectation,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from offhook.kit.audio import Codec
-from offhook.knowledge import KnowledgePassage
+from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import Expectation, LlmEvent, LlmRequest, ModelRef, SttEvent, SttStream
 from offhook.voice.events import VoiceEvent
 from offhook.voice.journal.answers import (
