@@ -11,7 +11,11 @@ const spec = {
     { name: "say_type", display_name: "Kind of sentence", options: [{ value: "audio", label: "Recording" }] },
   ],
 } as unknown as NodeSpec;
-const says = changeLabels(new Map([["agentNode", spec]]), new Map([["ea81", "Look up order"]]));
+const names = new Map([
+  ["ea81", "Look up order"],
+  ["elevenlabs", "ElevenLabs"],
+]);
+const says = changeLabels(new Map([["agentNode", spec]]), names);
 const change = (
   kind: Change["kind"],
   id: string,
@@ -38,5 +42,23 @@ it("calls fields, settings and what they stand for as their forms do", () => {
     "Action",
     "Hang up",
   ]);
-  expect(said(...change("setting", "models", "tts", { provider: "x" }))).toEqual(["Models", "Voice", "provider: x"]);
+});
+
+it("names vendors, and settings that have no form, in words", () => {
+  expect(said(...change("setting", "models", "tts", { provider: "elevenlabs", voice_id: "Rachel" }))).toEqual([
+    "Models and voice",
+    "Voice",
+    "vendor: ElevenLabs, voice: Rachel",
+  ]);
+  expect(said(...change("setting", "vad_configuration", "stop_seconds", 0.1))).toEqual([
+    "Voice detection",
+    "Silence that ends speech",
+    "0.1 s",
+  ]);
+  expect(said(...change("setting", "call_analysis", "write_summary", true))).toEqual([
+    "Results and success",
+    "Write a summary of each call",
+    "Yes",
+  ]);
+  expect(said(...change("setting", "max_call_duration", "value", 60))[2]).toBe("60 s");
 });

@@ -2,9 +2,14 @@
 
 import type { PropertySpec } from "../../../graph/specs";
 
+export interface SettingSpec extends PropertySpec {
+  /** Of its number. */
+  unit?: string;
+}
+
 export interface SettingsGroup {
   title: string;
-  properties: PropertySpec[];
+  properties: SettingSpec[];
 }
 
 type More = Partial<PropertySpec>;
@@ -25,13 +30,15 @@ export const seconds = (
   max: number,
   isWhole = false,
   more: More = {},
-) =>
-  setting(name, "number", title, `${description} ${min} to ${max} seconds.`, {
+): SettingSpec => ({
+  ...setting(name, "number", title, `${description} ${min} to ${max} seconds.`, {
     default: standard,
     min_value: min,
     max_value: max,
     extra: { fractional: !isWhole },
     ...more,
-  });
+  }),
+  unit: "s",
+});
 export const choices = (...pairs: [string, string][]) => pairs.map(([value, label]) => ({ value, label }));
 export const when = (name: string, ...values: unknown[]) => ({ display_options: { show: { [name]: values } } });
