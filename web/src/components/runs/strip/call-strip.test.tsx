@@ -43,7 +43,7 @@ it("lights the step that is heard, and leads to each", async () => {
 it("plays a mark with what led to it", async () => {
   const { seek } = show();
   const marks = within(screen.getByRole("list", { name: "Marks of the call" }));
-  await userEvent.click(marks.getByRole("button", { name: /^0:06 Not understood/ }));
+  await userEvent.click(marks.getByRole("button", { name: /^\d+ marks: 0:06 Not understood/ }));
   expect(seek).toHaveBeenCalledWith(5.5);
 });
 
@@ -75,4 +75,6 @@ it("draws the loudest of what a bar stands for, and colors a step alike when it 
   expect(heightsOf([], 9, 60)).toEqual([]);
   expect(stepColors([{ node_id: "a" }, { node_id: "b" }, { node_id: "a" }])).toEqual([0, 1, 0]);
   expect(ticksOf(52, 12)).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+  expect(ticksOf(52, 12, 0.05)).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
+  expect(ticksOf(0.5, 12, 2)).toEqual([0]);
 });

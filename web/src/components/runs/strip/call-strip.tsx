@@ -15,6 +15,7 @@ const JUMP_S = 5;
 const LEAD_S = 0.5;
 const MARK_PX = 26;
 const TICK_PX = 90;
+const TICK_LABEL_PX = 36;
 const ICONS = {
   barge_in: Hand,
   talked_through: Ear,
@@ -61,7 +62,7 @@ export function CallStrip({ strip, seconds, total, onSeek, onToggle }: CallStrip
       </Wave>
       <Steps strip={strip} seconds={seconds} percent={percent} onSeek={onSeek} />
       <div className={classes.scale} aria-hidden="true">
-        {ticksOf(total, Math.max(2, width / TICK_PX)).map((tick) => (
+        {ticksOf(total, Math.max(2, width / TICK_PX), width > 0 ? TICK_LABEL_PX / width : 0).map((tick) => (
           <span key={tick} style={{ left: percent(tick) }}>
             {formatClock(tick * 1000)}
           </span>
@@ -140,7 +141,7 @@ function MarkButton({ group, left, onSeek }: { group: MarkGroup; left: string; o
           type="button"
           className={classes.mark}
           data-kind={worst}
-          aria-label={words.join("; ")}
+          aria-label={words.length > 1 ? `${words.length} marks: ${words.join("; ")}` : words[0]}
           onClick={() => onSeek(Math.max(0, first - LEAD_S))}
         >
           <Icon size={14} aria-hidden="true" />

@@ -102,9 +102,15 @@ export function describeStrip(strip: Strip): string {
   return parts.join(", ");
 }
 
-/** Where a time scale has its numbers: about `count` of them, at round seconds. */
-export function ticksOf(seconds: number, count: number): number[] {
+/**
+ * Where a time scale has its numbers: about `count` of them, at round seconds. `labelShare` is the part of the scale that
+ * a number takes; one that would leave the scale at its end is left out.
+ */
+export function ticksOf(seconds: number, count: number, labelShare = 0): number[] {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800];
   const step = steps.find((one) => seconds / one <= count) ?? 3600;
-  return Array.from({ length: Math.floor(seconds / step) + 1 }, (_, index) => index * step);
+  const last = seconds * (1 - labelShare);
+  return Array.from({ length: Math.floor(seconds / step) + 1 }, (_, index) => index * step).filter(
+    (tick) => tick === 0 || tick <= last,
+  );
 }
