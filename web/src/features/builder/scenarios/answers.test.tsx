@@ -35,15 +35,32 @@ it("runs with recorded answers, records missing ones, or asks the agent's own mo
   expect(await screen.findByText(/run offline and cost nothing/)).toBeTruthy();
   const answers = screen.getByRole("combobox", { name: "Answers" });
   for (const [choice, hint, order] of [
+    ["The agent’s own model", /Every run costs money/, { answers: "live", cost_budget_cents: 100 }],
     ["Recorded answers", /Nothing is sent/, { answers: "recorded", record: false }],
-    ["Recorded answers, record missing ones", /which costs, and recorded/, { answers: "recorded", record: true }],
-    ["The agent’s own model", /Every run costs/, { answers: "live" }],
+    ["Record missing answers", /costs money, and recorded/, { answers: "recorded", record: true }],
   ] as const) {
     await user.selectOptions(answers, choice);
     expect(screen.getByText(hint)).toBeTruthy();
-    expect(await screen.findByText("12 recorded answers.")).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Run all" }));
     await waitFor(() => expect(server.sent.at(-1)?.body).toMatchObject(order));
+  }
+  expect(await screen.findByText("12 recorded answers.")).toBeTruthy();
+});
+
+it("stops runs at the budget that is entered", async () => {
+  const { user, server } = await renderWith(<ScenariosPanel />);
+  server.on(`POST ${AGENT}/scenario-plays`, { status: 422, body: { detail: "No model.", code: "model_required" } });
+  await user.selectOptions(await screen.findByRole("combobox", { name: "Answers" }), "The agent’s own model");
+  const budget = screen.getByRole("textbox", { name: "Budget per run" });
+  for (const [typed, cents] of [
+    ["2.5", 250],
+    ["5000", 10_000],
+    ["0", 100],
+  ] as const) {
+    await user.clear(budget);
+    await user.type(budget, typed);
+    await user.click(screen.getByRole("button", { name: "Run all" }));
+    await waitFor(() => expect(server.sent.at(-1)?.body).toMatchObject({ cost_budget_cents: cents }));
   }
 });
 
@@ -68,7 +85,7 @@ it("deletes what is recorded after a question", async () => {
   await user.click(await screen.findByRole("button", { name: "Delete" }));
   expect(await screen.findByText(/until they are recorded again/)).toBeTruthy();
   await user.click(screen.getAllByRole("button", { name: "Delete" }).at(-1) as HTMLElement);
-  expect(await screen.findByText("No answers are recorded.")).toBeTruthy();
+  expect(await screen.findByText(/^No answers are recorded yet/)).toBeTruthy();
 });
 
 it("lets viewers see how much is recorded, and no more", async () => {

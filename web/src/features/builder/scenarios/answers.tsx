@@ -1,6 +1,6 @@
 /** Who answers when scenarios run, and what is recorded of the agent's model. */
 
-import { Anchor, Button, Group, NativeSelect, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Group, NativeSelect, NumberInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Confirm, FormProblem } from "../../../components/forms/dialog";
@@ -15,25 +15,26 @@ export type AnswerChoice = "built-in" | "recorded" | "record" | "live";
 export const ANSWER_CHOICES: { value: AnswerChoice; label: string }[] = [
   { value: "built-in", label: "Built-in model" },
   { value: "recorded", label: "Recorded answers" },
-  { value: "record", label: "Recorded answers, record missing ones" },
+  { value: "record", label: "Record missing answers" },
   { value: "live", label: "The agent’s own model" },
 ];
 
-/** A run is stopped when the model has cost so much. */
-const MAX_CENTS = 100;
+/** Of a run, unless another one is entered. */
+const DEFAULT_BUDGET_CENTS = 100;
+const MAX_BUDGET_CENTS = 10_000;
 
 const HINTS: Record<AnswerChoice, string> = {
   "built-in": "Conversations that this agent must be able to hold. They run offline and cost nothing.",
   recorded: "The agent answers as its model did when it was recorded. Nothing is sent, and nothing is charged.",
-  record: "Answers that are not recorded are requested from the agent’s model, which costs, and recorded.",
-  live: "The agent’s own model answers. Every run costs, and can turn out differently.",
+  record: "Missing answers are requested from the agent’s model, which costs money, and recorded.",
+  live: "The agent’s own model answers. Every run costs money, and results can vary.",
 };
 
 /** The part of an order for a play. */
-export function answersOrder(choice: AnswerChoice) {
+export function answersOrder(choice: AnswerChoice, budgetCents = DEFAULT_BUDGET_CENTS) {
   const isRecording = choice === "record";
   const answers = isRecording ? ("recorded" as const) : choice;
-  return { answers, record: isRecording, cost_budget_cents: MAX_CENTS };
+  return { answers, record: isRecording, cost_budget_cents: budgetCents };
 }
 
 interface AnswerSelectProps {
@@ -45,10 +46,45 @@ export function AnswerSelect({ choice, onChange }: AnswerSelectProps) {
   return (
     <NativeSelect
       size="xs"
-      aria-label="Answers"
+      label="Answers"
+      flex="1 1 200px"
       data={ANSWER_CHOICES}
       value={choice}
       onChange={(event) => onChange(event.currentTarget.value as AnswerChoice)}
+    />
+  );
+}
+
+interface BudgetFieldProps {
+  /** Undefined: the default. */
+  cents: number | undefined;
+  onChange: (cents: number) => void;
+}
+
+/** What models may cost before a run is stopped. Without an amount, the default applies; a larger one than is allowed becomes the largest. */
+export function BudgetField({ cents = DEFAULT_BUDGET_CENTS, onChange }: BudgetFieldProps) {
+  const [typed, setTyped] = useState<number | string>(cents / 100);
+  const keep = () => {
+    const entered = Math.round(100 * Number(typed));
+    const next = entered > 0 ? Math.min(MAX_BUDGET_CENTS, entered) : DEFAULT_BUDGET_CENTS;
+    setTyped(next / 100);
+    onChange(next);
+  };
+  return (
+    <NumberInput
+      size="xs"
+      label="Budget per run"
+      prefix="$"
+      min={0.01}
+      max={MAX_BUDGET_CENTS / 100}
+      step={0.5}
+      decimalScale={2}
+      fixedDecimalScale
+      w={116}
+      clampBehavior="none"
+      value={typed}
+      onChange={setTyped}
+      onBlur={keep}
     />
   );
 }
@@ -88,7 +124,9 @@ export function RecordedAnswers() {
     <Stack gap={4}>
       <Group gap={8}>
         <Text fz="sm" c="dimmed">
-          {count === 0 ? "No answers are recorded." : `${pluralize(count, "recorded answer")}.`}
+          {count === 0
+            ? "No answers are recorded yet. Run with “Record missing answers” to record them."
+            : `${pluralize(count, "recorded answer")}.`}
         </Text>
         {canEdit && count > 0 && (
           <>
@@ -111,7 +149,7 @@ export function RecordedAnswers() {
         onClose={() => setIsDeleting(false)}
         onConfirm={() => remove.mutate()}
       >
-        Scenarios cannot run with recorded answers until they are recorded again, which costs.
+        Scenarios cannot run with recorded answers until they are recorded again, which costs money.
       </Confirm>
     </Stack>
   );

@@ -119,6 +119,7 @@ interface Order {
   names: string[];
   hasSound: boolean;
   answers: AnswerChoice;
+  budgetCents?: number | undefined;
   /** The draft without one. */
   version?: number | undefined;
 }
@@ -127,7 +128,7 @@ interface Order {
 export function useOrderPlay(id: number) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ names, hasSound, answers, version }: Order) =>
+    mutationFn: ({ names, hasSound, answers, budgetCents, version }: Order) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/scenario-plays", {
           params: agentPath(id),
@@ -136,7 +137,7 @@ export function useOrderPlay(id: number) {
             seeds: [0],
             mode: hasSound ? "sound" : "text",
             cpu_budget_s: hasSound ? 300 : 60,
-            ...answersOrder(answers),
+            ...answersOrder(answers, budgetCents),
             ...(version === undefined ? {} : { version }),
           },
         }),

@@ -1,8 +1,8 @@
 /** What the caller does: one row for each turn. */
 
-import { ActionIcon, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, NativeSelect, NumberInput, Stack, Switch, Text, TextInput } from "@mantine/core";
 import { ArrowUp, Plus, Trash2 } from "lucide-react";
-import { object } from "../../../graph/definition";
+import { type Data, object, text } from "../../../graph/definition";
 import { ModelCaller } from "./model-fields";
 import {
   type Act,
@@ -15,6 +15,7 @@ import {
   withManner,
   withTurns,
 } from "./scenario";
+import classes from "./scenarios.module.css";
 import { SoundManner } from "./sound-fields";
 
 const MAX_TURNS = 100;
@@ -25,6 +26,7 @@ const ACTS: { value: ActKind; label: string }[] = [
   { value: "hang_up", label: "Hangs up" },
 ];
 const HINTS: Record<ActKind, string> = { say: "I'd like to book a table", press: "1", silence_s: "10", hang_up: "" };
+const UNITS: Partial<Record<ActKind, string>> = { silence_s: "s" };
 const VALUES: Record<ActKind, string> = { say: "Words", press: "Keys", silence_s: "Seconds", hang_up: "" };
 
 export interface ScenarioFieldsProps {
@@ -42,8 +44,8 @@ export function CallerFields({ scenario, issues, onChange }: ScenarioFieldsProps
   const problem = issueAt(issues, "caller");
   const rules = valueAt(scenario, "caller", "rules");
   return (
-    <Stack gap={8} role="group" aria-label="Caller">
-      <Text fz="sm" fw={600}>
+    <Stack gap="sm" role="group" aria-label="Caller" className={classes.section}>
+      <Text component="h3" fz="md" fw={600}>
         The caller
       </Text>
       {turns.map((act, index) => (
@@ -74,12 +76,13 @@ export function CallerFields({ scenario, issues, onChange }: ScenarioFieldsProps
       )}
       {Array.isArray(rules) && rules.length > 0 && (
         <Text fz="sm" c="dimmed">
-          This caller also follows rules. They are kept; edit them as YAML.
+          This caller also follows rules. Edit them as YAML.
         </Text>
       )}
       <ModelCaller scenario={scenario} issues={issues} onChange={onChange} />
       <Manner scenario={scenario} issues={issues} onChange={onChange} />
       <SoundManner scenario={scenario} issues={issues} onChange={onChange} />
+      <AnsweringMachine scenario={scenario} issues={issues} onChange={onChange} />
     </Stack>
   );
 }
@@ -114,6 +117,13 @@ function TurnRow({ number, act, problem, onChange, onRemove, onMoveUp }: TurnRow
           aria-label={`Turn ${number}: ${VALUES[act.kind].toLowerCase()}`}
           placeholder={HINTS[act.kind]}
           maxLength={1000}
+          rightSection={
+            UNITS[act.kind] && (
+              <Text fz="sm" c="dimmed" aria-hidden="true">
+                {UNITS[act.kind]}
+              </Text>
+            )
+          }
           value={act.value}
           error={problem}
           onChange={(event) => onChange({ ...act, value: event.currentTarget.value })}
@@ -178,5 +188,40 @@ function Manner({ scenario, issues, onChange }: ScenarioFieldsProps) {
         onChange={(value) => set("wrong_answers", Number(value))}
       />
     </Group>
+  );
+}
+
+/** A machine takes the call: what else the caller does does not count. */
+function AnsweringMachine({ scenario, issues, onChange }: ScenarioFieldsProps) {
+  const stored = object(valueAt(scenario, "caller", "manner"))["voicemail"];
+  const machine = object(stored);
+  const store = (next: Data | null) => onChange(withManner(scenario, "voicemail", next));
+  const { greeting: _greeting, ...silent } = machine;
+  return (
+    <>
+      <Switch
+        label="Voicemail answers"
+        description="A greeting and a beep instead of a person, as on outbound calls."
+        checked={stored !== undefined}
+        onChange={(event) => store(event.currentTarget.checked ? {} : null)}
+      />
+      {stored !== undefined && (
+        <Stack gap="sm" className={classes.nested}>
+          <TextInput
+            label="Greeting"
+            description="By default: “You have reached my voicemail. Please leave a message after the tone.”"
+            maxLength={1000}
+            value={text(machine["greeting"])}
+            error={issueAt(issues, "caller.manner.voicemail")}
+            onChange={({ currentTarget: { value } }) => store(value === "" ? silent : { ...machine, greeting: value })}
+          />
+          <Switch
+            label="Beep after the greeting"
+            checked={machine["beeps"] !== false}
+            onChange={(event) => store({ ...machine, beeps: event.currentTarget.checked })}
+          />
+        </Stack>
+      )}
+    </>
   );
 }

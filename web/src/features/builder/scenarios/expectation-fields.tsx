@@ -6,6 +6,7 @@ import { useEditorContext } from "../state/editor";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { JudgedExpectations } from "./model-fields";
 import { issueAt, listAt, valueAt, withField } from "./scenario";
+import classes from "./scenarios.module.css";
 import { CostField, LimitField, SoundExpectations } from "./sound-fields";
 
 const OTHER_FIELDS = ["edges", "edges_never", "nodes_never", "variables", "tools", "is_over", "outcome", "end_reason"];
@@ -22,8 +23,8 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
   const problem = issueAt(issues, "expect");
   const hasMore = OTHER_FIELDS.some((field) => field in object(scenario["expect"]));
   return (
-    <Stack gap={10} role="group" aria-label="Expectations">
-      <Text fz="sm" fw={600}>
+    <Stack gap="sm" role="group" aria-label="Expectations" className={classes.section}>
+      <Text component="h3" fz="md" fw={600}>
         Expectations
       </Text>
       {problem !== undefined && (
@@ -37,6 +38,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
         splitChars={[]}
         acceptValueOnBlur
         maxLength={1000}
+        classNames={{ pill: classes.pill ?? "" }}
         {...list("says")}
       />
       <TagsInput
@@ -44,6 +46,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
         splitChars={[]}
         acceptValueOnBlur
         maxLength={1000}
+        classNames={{ pill: classes.pill ?? "" }}
         {...list("never_says")}
       />
       <MultiSelect label="Steps in this order" data={steps} searchable hidePickedOptions {...list("nodes")} />
@@ -70,7 +73,7 @@ export function ExpectationFields({ scenario, issues, onChange }: ScenarioFields
       <SoundExpectations {...{ scenario, issues, onChange }} />
       {hasMore && (
         <Text fz="sm" c="dimmed">
-          This scenario has more expectations, such as tool calls or variables. They are kept; edit them as YAML.
+          This scenario has more expectations, such as tool calls or variables. Edit them as YAML.
         </Text>
       )}
     </Stack>

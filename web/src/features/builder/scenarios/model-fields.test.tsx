@@ -66,9 +66,9 @@ it("names what is missing of a caller at its field", async () => {
 
 it("takes criteria for a judge, and which model judges", async () => {
   const { user, scenario } = await renderFields(PLAIN);
-  expect(screen.queryByLabelText("Judge")).toBeNull();
+  expect(screen.queryByLabelText("Judging model")).toBeNull();
   await user.type(screen.getByPlaceholderText(/^The agent apologizes once/), "Is kind{Enter}");
-  await user.type(screen.getByLabelText("Judge"), "openai/y");
+  await user.type(screen.getByLabelText("Judging model"), "openai/y");
   expect(scenario()["expect"]).toEqual({ end: "bye", judged: ["Is kind"], judged_by: "openai/y" });
 });
 

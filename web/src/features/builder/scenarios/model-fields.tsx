@@ -4,8 +4,9 @@ import { Stack, Switch, TagsInput, Text, Textarea, TextInput } from "@mantine/co
 import { type Data, object, text } from "../../../graph/definition";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { issueAt, listAt, valueAt, withField } from "./scenario";
+import classes from "./scenarios.module.css";
 
-const MODEL_HINT = "Provider and model. Empty: your organization’s language model.";
+const MODEL_HINT = "Vendor and model. Defaults to your organization’s language model.";
 
 /** Who the caller is, for a model that decides what they say when turns and rules have nothing left. */
 export function ModelCaller({ scenario, issues, onChange }: ScenarioFieldsProps) {
@@ -19,15 +20,15 @@ export function ModelCaller({ scenario, issues, onChange }: ScenarioFieldsProps)
     onChange: (event: { currentTarget: { value: string } }) => store(withPart(model, name, event.currentTarget.value)),
   });
   return (
-    <Stack gap={8} role="group" aria-label="Caller, by a model">
+    <Stack gap="sm" role="group" aria-label="Caller, by a model">
       <Switch
         label="A model plays the caller"
-        description="After the turns above. Needs recorded answers or the agent’s own model when it runs."
+        description="Continues after the turns above. Needs recorded answers or the agent’s own model."
         checked={stored !== undefined}
         onChange={(event) => store(event.currentTarget.checked ? { persona: "", goal: "" } : null)}
       />
       {stored !== undefined && (
-        <>
+        <Stack gap="sm" className={classes.nested}>
           <Textarea
             label="Who they are"
             autosize
@@ -44,7 +45,7 @@ export function ModelCaller({ scenario, issues, onChange }: ScenarioFieldsProps)
           />
           <TextInput label="How they talk" placeholder="Short sentences, forgets the number first" {...line("style")} />
           <TextInput label="Model" description={MODEL_HINT} placeholder="openai/gpt-4.1-mini" {...line("name")} />
-        </>
+        </Stack>
       )}
     </Stack>
   );
@@ -61,21 +62,22 @@ export function JudgedExpectations({ scenario, issues, onChange }: ScenarioField
   const judged = listAt(scenario, "expect", "judged");
   const set = (field: string, value: unknown) => onChange(withField(scenario, "expect", field, value));
   return (
-    <Stack gap={8} role="group" aria-label="Expectations, judged by a model">
+    <Stack gap="sm" role="group" aria-label="Expectations, judged by a model">
       <TagsInput
         label="Judged by a model"
-        description="What must be true of the conversation, in words. Asked last, when everything else was met. Press Enter after each one."
+        description="What must be true of the conversation, in plain words. Checked when everything else passes. Press Enter after each one."
         placeholder={judged.length === 0 ? "The agent apologizes once and promises no date" : ""}
         splitChars={[]}
         acceptValueOnBlur
         maxLength={1000}
+        classNames={{ pill: classes.pill ?? "" }}
         value={judged}
         error={issueAt(issues, "expect.judged")}
         onChange={(value) => set("judged", value)}
       />
       {judged.length > 0 && (
         <TextInput
-          label="Judge"
+          label="Judging model"
           description={MODEL_HINT}
           placeholder="openai/gpt-4.1"
           maxLength={100}

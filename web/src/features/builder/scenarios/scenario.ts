@@ -9,6 +9,7 @@ export interface PlainScenario extends Data {
 
 export interface ScenarioIssue {
   path: string;
+  code?: string;
   message: string;
 }
 
@@ -101,7 +102,7 @@ function storedTurn({ kind, value, reply }: Act): unknown {
 /** The issue of a field, in the form's words; `caller.turns.1` has those of all that is inside. */
 export function issueAt(issues: readonly ScenarioIssue[], field: string): string | undefined {
   const found = issues.find(({ path }) => covers(field, path));
-  return found === undefined ? undefined : sentence(found.message);
+  return found === undefined ? undefined : issueSentence(found);
 }
 
 /** Issues that stand at none of the fields, each with its place. */
@@ -109,6 +110,15 @@ export function otherIssues(issues: readonly ScenarioIssue[], fields: readonly s
   return issues
     .filter(({ path }) => !fields.some((field) => covers(field, path)))
     .map(({ path, message }) => (placeOf(path) === "" ? sentence(message) : `${placeOf(path)}: ${message}.`));
+}
+
+const NOT_A_NUMBER = ["float_parsing", "float_type", "int_parsing", "int_type"];
+
+/** What the server's own words say to programmers, in the form's words. */
+function issueSentence({ path, code = "", message }: ScenarioIssue): string {
+  if (code === "string_pattern_mismatch" && path.endsWith(".press")) return "Enter keys: 0–9, *, #, or A–D.";
+  if (NOT_A_NUMBER.includes(code)) return "Enter a number.";
+  return sentence(message);
 }
 
 function covers(field: string, path: string): boolean {

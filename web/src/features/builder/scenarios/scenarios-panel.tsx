@@ -7,7 +7,7 @@ import { FormProblem } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { messageOf } from "../../../lib/api/errors";
 import { useEditorContext } from "../state/editor";
-import { AnswerHint, AnswerSelect, RecordedAnswers } from "./answers";
+import { AnswerHint, AnswerSelect, BudgetField, RecordedAnswers } from "./answers";
 import { type LatestResult, isOpen, useLatestResults, useScenarios } from "./api";
 import { FromRunDialog } from "./from-run-dialog";
 import { PlayProgress } from "./play-progress";
@@ -17,7 +17,7 @@ import { nameFrom, NEW_SCENARIO, type PlainScenario, titleOf } from "./scenario"
 import { ScenarioDialog } from "./scenario-dialog";
 import { ScenarioRow } from "./scenario-row";
 import classes from "./scenarios.module.css";
-import { usePlays } from "./use-plays";
+import { type Plays, usePlays } from "./use-plays";
 import { VersionMatrix } from "./version-matrix";
 
 interface Opened {
@@ -61,7 +61,6 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                 <Nothing onWrite={canEdit ? writeOne : null} onPropose={propose} />
               ) : (
                 <Stack gap={8} className={classes.head}>
-                  <AnswerHint choice={plays.choice.answers} />
                   <Group gap={8}>
                     {canEdit && (
                       <>
@@ -89,19 +88,10 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
                     >
                       By version
                     </Button>
-                    {canEdit && (
-                      <>
-                        <Switch
-                          size="xs"
-                          label="With sound"
-                          checked={plays.choice.hasSound}
-                          onChange={(event) => plays.choose({ hasSound: event.currentTarget.checked })}
-                        />
-                        <AnswerSelect choice={plays.choice.answers} onChange={(answers) => plays.choose({ answers })} />
-                      </>
-                    )}
                   </Group>
-                  {plays.choice.answers !== "built-in" && <RecordedAnswers />}
+                  {canEdit && <PlayOptions plays={plays} />}
+                  <AnswerHint choice={plays.choice.answers} />
+                  {["recorded", "record"].includes(plays.choice.answers) && <RecordedAnswers />}
                 </Stack>
               )}
               <FormProblem words={error === null ? null : messageOf(error)} />
@@ -141,6 +131,26 @@ export function ScenariosPanel({ fromRun, onFromRunDone = () => undefined }: Sce
       </Loaded>
       {shown !== null && <ResultDialog result={shown} onClose={() => setShown(null)} />}
     </div>
+  );
+}
+
+/** How the next run is played. */
+function PlayOptions({ plays: { choice, choose } }: { plays: Plays }) {
+  const mayCost = choice.answers === "record" || choice.answers === "live";
+  return (
+    <Group gap="8px 12px" align="flex-end">
+      <AnswerSelect choice={choice.answers} onChange={(answers) => choose({ answers })} />
+      {mayCost && <BudgetField cents={choice.budgetCents} onChange={(budgetCents) => choose({ budgetCents })} />}
+      <Switch
+        size="xs"
+        label="With sound"
+        mih={30}
+        display="flex"
+        style={{ alignItems: "center" }}
+        checked={choice.hasSound}
+        onChange={(event) => choose({ hasSound: event.currentTarget.checked })}
+      />
+    </Group>
   );
 }
 

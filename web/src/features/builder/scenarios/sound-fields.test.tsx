@@ -95,7 +95,7 @@ it("lets voicemail answer, with a greeting of its own", async () => {
   await user.click(screen.getByRole("switch", { name: /^Voicemail answers/ }));
   expect(scenario()["caller"]).toEqual({ turns: ["Hi"], manner: { voicemail: {} } });
   await user.type(field("Greeting"), "Not home.");
-  await user.click(screen.getByRole("switch", { name: "Beeps after the greeting" }));
+  await user.click(screen.getByRole("switch", { name: "Beep after the greeting" }));
   expect(scenario()["caller"]).toEqual({
     turns: ["Hi"],
     manner: { voicemail: { greeting: "Not home.", beeps: false } },
@@ -106,11 +106,11 @@ it("lets voicemail answer, with a greeting of its own", async () => {
 
 it("takes figures of the whole call, and what its models may cost", async () => {
   const { user, scenario } = await renderFields({ name: "one", caller: { turns: ["Hi"] }, expect: { end: "bye" } });
-  await user.type(field("Max mean answer time (L_R)"), "1.5");
-  await user.type(field("Min interruptions yielded to (R_Y)"), "90");
-  await user.type(field("Max cost of models"), "0.25");
+  await user.type(field("Max average answer time"), "1.5");
+  await user.type(field("Min interruptions yielded to"), "90");
+  await user.type(field("Max model cost"), "0.25");
   expect(scenario()["expect"]).toEqual({ end: "bye", panel: { L_R: 1.5, R_Y: 0.9 }, max_cost_cents: 0.25 });
-  await user.clear(field("Max mean answer time (L_R)"));
-  await user.clear(field("Min interruptions yielded to (R_Y)"));
+  await user.clear(field("Max average answer time"));
+  await user.clear(field("Min interruptions yielded to"));
   expect(scenario()["expect"]).toEqual({ end: "bye", max_cost_cents: 0.25 });
 });

@@ -1,8 +1,8 @@
 /** What only calls with sound have: how the caller speaks, and what must hold of what is heard. */
 
-import { NumberInput, type NumberInputProps, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { NumberInput, type NumberInputProps, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { type Data, object, text } from "../../../graph/definition";
+import { type Data, object } from "../../../graph/definition";
 import type { ScenarioFieldsProps } from "./caller-fields";
 import { issueAt, valueAt, withField, withManner } from "./scenario";
 
@@ -10,10 +10,8 @@ export function SoundManner({ scenario, issues, onChange }: ScenarioFieldsProps)
   const { interrupts, speed, voice } = object(valueAt(scenario, "caller", "manner"));
   const set = (name: string, value: unknown) => onChange(withManner(scenario, name, value));
   return (
-    <Stack gap={8} role="group" aria-label="Caller, with sound">
-      <Text fz="sm" c="dimmed">
-        Only in calls with sound:
-      </Text>
+    <Stack gap="sm" role="group" aria-label="Caller, with sound">
+      <SoundHeading>Used when scenarios run as calls with sound.</SoundHeading>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <DecimalInput
           label="Interrupts"
@@ -39,7 +37,7 @@ export function SoundManner({ scenario, issues, onChange }: ScenarioFieldsProps)
         />
         <TextInput
           label="Voice"
-          description="Of espeak-ng, such as en-gb+f3."
+          description="An espeak-ng voice, such as en-gb+f3."
           placeholder="en-us"
           maxLength={40}
           spellCheck={false}
@@ -48,52 +46,27 @@ export function SoundManner({ scenario, issues, onChange }: ScenarioFieldsProps)
           onChange={(event) => set("voice", event.currentTarget.value)}
         />
       </SimpleGrid>
-      <AnsweringMachine {...{ scenario, issues, onChange }} />
     </Stack>
   );
 }
 
-/** A machine takes the call: what else the caller does does not count. */
-function AnsweringMachine({ scenario, issues, onChange }: ScenarioFieldsProps) {
-  const stored = object(valueAt(scenario, "caller", "manner"))["voicemail"];
-  const machine = object(stored);
-  const store = (next: Data | null) => onChange(withManner(scenario, "voicemail", next));
-  const { greeting: _greeting, ...silent } = machine;
+function SoundHeading({ children }: { children: string }) {
   return (
-    <>
-      <Switch
-        label="Voicemail answers"
-        description="A greeting and a beep instead of a person, as on a call that the agent makes."
-        checked={stored !== undefined}
-        onChange={(event) => store(event.currentTarget.checked ? {} : null)}
-      />
-      {stored !== undefined && (
-        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-          <TextInput
-            label="Greeting"
-            placeholder="You have reached my voicemail. Please leave a message after the tone."
-            maxLength={1000}
-            value={text(machine["greeting"])}
-            error={issueAt(issues, "caller.manner.voicemail")}
-            onChange={({ currentTarget: { value } }) => store(value === "" ? silent : { ...machine, greeting: value })}
-          />
-          <Switch
-            label="Beeps after the greeting"
-            checked={machine["beeps"] !== false}
-            onChange={(event) => store({ ...machine, beeps: event.currentTarget.checked })}
-          />
-        </SimpleGrid>
-      )}
-    </>
+    <div>
+      <Text component="h4" fz="sm" fw={600}>
+        With sound
+      </Text>
+      <Text fz="xs" c="dimmed">
+        {children}
+      </Text>
+    </div>
   );
 }
 
 export function SoundExpectations(props: ScenarioFieldsProps) {
   return (
-    <Stack gap={8} role="group" aria-label="Expectations, with sound">
-      <Text fz="sm" c="dimmed">
-        Only checked in calls with sound:
-      </Text>
+    <Stack gap="sm" role="group" aria-label="Expectations, with sound">
+      <SoundHeading>Checked when scenarios run as calls with sound.</SoundHeading>
       <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
         <LimitField
           {...props}
@@ -127,12 +100,26 @@ export function SoundExpectations(props: ScenarioFieldsProps) {
   );
 }
 
-const PANEL: { field: string; label: string; unit: number; suffix?: string }[] = [
-  { field: "L_R", label: "Max mean answer time", unit: 1, suffix: " s" },
-  { field: "R_R", label: "Min turns answered", unit: 100, suffix: "%" },
-  { field: "L_Y", label: "Max mean time to stop", unit: 1, suffix: " s" },
-  { field: "R_Y", label: "Min interruptions yielded to", unit: 100, suffix: "%" },
-  { field: "I_A", label: "Max talk-overs per turn", unit: 1 },
+interface PanelFigure {
+  field: string;
+  label: string;
+  description: string;
+  unit: number;
+  suffix?: string;
+}
+
+const PANEL: PanelFigure[] = [
+  { field: "L_R", label: "Max average answer time", description: "Over the whole call.", unit: 1, suffix: " s" },
+  { field: "R_R", label: "Min turns answered", description: "Share of the caller’s turns.", unit: 100, suffix: "%" },
+  { field: "L_Y", label: "Max average time to stop", description: "Over all interruptions.", unit: 1, suffix: " s" },
+  {
+    field: "R_Y",
+    label: "Min interruptions yielded to",
+    description: "Share of interruptions.",
+    unit: 100,
+    suffix: "%",
+  },
+  { field: "I_A", label: "Max talk-overs per turn", description: "Average of the call.", unit: 1 },
 ];
 
 /** Figures of a whole call, by the names of published panels. */
@@ -145,12 +132,12 @@ function PanelExpectations({ scenario, issues, onChange }: ScenarioFieldsProps) 
   };
   return (
     <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
-      {PANEL.map(({ field, label, unit, suffix = "" }) => {
+      {PANEL.map(({ field, unit, suffix = "", ...shown }) => {
         const value = panel[field];
         return (
           <DecimalInput
             key={field}
-            label={`${label} (${field})`}
+            {...shown}
             placeholder="Any"
             suffix={suffix}
             min={0}
@@ -169,8 +156,8 @@ export function CostField({ scenario, issues, onChange }: ScenarioFieldsProps) {
   const value = valueAt(scenario, "expect", "max_cost_cents");
   return (
     <DecimalInput
-      label="Max cost of models"
-      description="By the published prices. The built-in model costs nothing."
+      label="Max model cost"
+      description="At list prices. The built-in model is free."
       placeholder="Any"
       suffix=" ¢"
       min={0}

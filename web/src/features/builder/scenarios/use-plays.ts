@@ -20,6 +20,8 @@ export interface PlayChoice {
   /** As whole calls, not as text. */
   hasSound: boolean;
   answers: AnswerChoice;
+  /** Of what models cost in a run; undefined for the default. */
+  budgetCents?: number | undefined;
 }
 
 /** When a play is over, what came of it is fetched. */
