@@ -1,5 +1,6 @@
 """Compares what came of a scenario with what must hold."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +13,14 @@ from offhook.voice import events
 
 # Figures of turn-taking of which more is better.
 _AT_LEAST: Final = frozenset({"R_R", "R_Y"})
+# What they are called, and the unit and factor that people read them with.
+_PANEL: Final = {
+    "L_R": ("the average answer time", " s", 1),
+    "R_R": ("the share of answered turns", "%", 100),
+    "L_Y": ("the average time to stop", " s", 1),
+    "R_Y": ("the share of interruptions that the agent yielded to", "%", 100),
+    "I_A": ("the number of talk-overs per turn", "", 1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,7 @@ def find_faults(scenario: Scenario, played: PlayedScenario) -> tuple[ScenarioFau
     expect = scenario.expect
     return (
         *(
-            ScenarioFault("tool_not_mocked", f"{name} was called, and the scenario has no answer")
+            ScenarioFault("tool_not_mocked", f"{name} was called, but the scenario has no answer for it")
             for name in played.unmocked
         ),
         *_reply_faults(scenario, played),
@@ -54,22 +63,22 @@ def _reply_faults(scenario: Scenario, played: PlayedScenario) -> Iterator[Scenar
         if turn.agent_says is None:
             continue
         if index not in done:
-            yield ScenarioFault("over_too_early", f"the conversation was over before turn {index}", index)
+            yield ScenarioFault("over_too_early", "the conversation was over before this turn", index)
         elif turn.agent_says.casefold() not in done[index].casefold():
-            yield ScenarioFault(
-                "words_missing", f"{turn.agent_says!r} is missing in {done[index]!r}", index, turn.agent_says
-            )
+            reply = f"“{done[index]}”" if done[index] else "the agent said nothing"
+            message = f"the reply does not contain “{turn.agent_says}”: {reply}"
+            yield ScenarioFault("words_missing", message, index, turn.agent_says)
 
 
 def _edge_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
     if expect.edges is not None and tuple(played.edges) != expect.edges:
-        yield ScenarioFault("edges_differ", _first_difference("edge", expect.edges, played.edges))
+        yield ScenarioFault("edges_differ", _first_difference("transition", "edge", expect.edges, played.edges))
     if expect.keyed_edges is not None and tuple(played.keyed_edges) != expect.keyed_edges:
-        message = _first_difference("edge by key", expect.keyed_edges, played.keyed_edges)
+        message = _first_difference("transition by key", "edge", expect.keyed_edges, played.keyed_edges)
         yield ScenarioFault("keys_differ", message)
     for edge in expect.edges_include:
         if edge not in played.edges:
-            yield ScenarioFault("edge_missing", f"the edge {edge} was not taken, but {list(played.edges)}")
+            yield ScenarioFault("edge_missing", f"the edge {edge} was not taken, only {_listed('edge', played.edges)}")
     for edge in expect.edges_never:
         if edge in played.edges:
             yield ScenarioFault("edge_forbidden", f"the edge {edge} was taken")
@@ -79,10 +88,11 @@ def _node_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterato
     rest = iter(played.nodes)
     missing = next((node for node in expect.nodes if node not in rest), None)
     if missing is not None:
-        yield ScenarioFault("node_missing", f"the node {missing} was not entered in its turn, but {list(played.nodes)}")
+        message = f"the node {missing} was not reached in this order, only {_listed('node', played.nodes)}"
+        yield ScenarioFault("node_missing", message)
     for node in expect.nodes_never:
         if node in played.nodes:
-            yield ScenarioFault("node_forbidden", f"the node {node} was entered")
+            yield ScenarioFault("node_forbidden", f"the node {node} was reached")
 
 
 def _tool_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
@@ -92,13 +102,13 @@ def _tool_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterato
     names = [str(call["name"]) for call in called]
     wanted = [call.name for call in expect.tools]
     if names != wanted:
-        yield ScenarioFault("tools_differ", _first_difference("tool", wanted, names))
+        yield ScenarioFault("tools_differ", _first_difference("tool call", "tool", wanted, names))
         return
     for call, expected in zip(called, expect.tools, strict=True):
         if not holds(call["arguments"], expected.arguments):
-            yield ScenarioFault(
-                "arguments_differ", f"{expected.name} got {call['arguments']!r}, not {expected.arguments!r}"
-            )
+            got, wanted_arguments = _readable(call["arguments"]), _readable(expected.arguments)
+            message = f"{expected.name} was called with {got} instead of {wanted_arguments}"
+            yield ScenarioFault("arguments_differ", message)
 
 
 def _word_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
@@ -106,31 +116,33 @@ def _word_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterato
     whole = "\n".join(said).casefold()
     for words in expect.says:
         if words.casefold() not in whole:
-            yield ScenarioFault("words_missing", f"the agent never said {words!r}", words=words)
+            yield ScenarioFault("words_missing", f"the agent never said “{words}”", words=words)
     for words in expect.never_says:
         if words.casefold() in whole:
-            yield ScenarioFault("words_forbidden", f"the agent said {words!r}", words=words)
+            yield ScenarioFault("words_forbidden", f"the agent said “{words}”", words=words)
 
 
 def _variable_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
     for name, value in expect.variables.items():
         found = played.variables.get(name)
         if found != value:
-            yield ScenarioFault("variable_differs", f"{name} is {found!r}, not {value!r}")
+            yield ScenarioFault("variable_differs", f"{name} is {_readable(found)} instead of {_readable(value)}")
 
 
 def _end_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
     is_over = played.end is not None
     if expect.end is not None and played.end != expect.end:
-        where = f"ended at {played.end}" if is_over else f"goes on at {played.node}"
-        yield ScenarioFault("end_differs", f"the conversation {where}, and did not end at {expect.end}")
+        where = f"ended at {played.end} instead of" if is_over else f"was still at {played.node} and had not ended"
+        yield ScenarioFault("end_differs", f"the conversation {where} at {expect.end}")
     if expect.is_over is not None and is_over != expect.is_over:
-        where = f"ended at {played.end}" if is_over else f"goes on at {played.node}"
+        where = f"ended at {played.end}" if is_over else f"was still at {played.node} and had not ended"
         yield ScenarioFault("end_differs", f"the conversation {where}")
     if expect.outcome is not None and played.outcome != expect.outcome:
-        yield ScenarioFault("outcome_differs", f"the outcome is {played.outcome}, not {expect.outcome}")
+        yield ScenarioFault("outcome_differs", f"the outcome is {played.outcome} instead of {expect.outcome}")
     if expect.end_reason is not None and played.end_reason != expect.end_reason:
-        yield ScenarioFault("end_reason_differs", f"the end reason is {played.end_reason}, not {expect.end_reason}")
+        yield ScenarioFault(
+            "end_reason_differs", f"the end reason is {played.end_reason} instead of {expect.end_reason}"
+        )
 
 
 def _length_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterator[ScenarioFault]:
@@ -147,9 +159,9 @@ def _cost_faults(expect: ScenarioExpectation, played: PlayedScenario) -> Iterato
         return
     cost = played.cost_of_models()
     if cost.unpriced:
-        yield ScenarioFault("cost_unknown", f"there is no published price of {', '.join(cost.unpriced)}")
+        yield ScenarioFault("cost_unknown", f"there is no list price for {', '.join(cost.unpriced)}")
     if cost.cents > limit:
-        yield ScenarioFault("too_expensive", f"its models cost {cost.cents:.3g} cents, more than {limit:g}")
+        yield ScenarioFault("too_expensive", f"the models cost {cost.cents:.3g} cents, more than {limit:g}")
 
 
 def _panel_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[ScenarioFault]:
@@ -162,10 +174,13 @@ def _panel_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[S
             continue
         is_least = name in _AT_LEAST
         if figure is None:
-            yield ScenarioFault("panel_not_measured", f"nothing happened in the call that {name} could be measured by")
+            message = f"nothing happened in the call by which {_PANEL[name][0]} could be measured"
+            yield ScenarioFault("panel_not_measured", message)
         elif figure < wanted if is_least else figure > wanted:
+            title, unit, factor = _PANEL[name]
             how = "less" if is_least else "more"
-            yield ScenarioFault("panel_missed", f"{name} is {figure:g}, {how} than {wanted:g}")
+            message = f"{title} is {figure * factor:.4g}{unit}, {how} than {wanted * factor:.4g}{unit}"
+            yield ScenarioFault("panel_missed", message)
 
 
 def _sound_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[ScenarioFault]:
@@ -191,11 +206,24 @@ def _sound_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[S
         yield ScenarioFault("caller_talked_over", message, sound.talk_overs[0])
 
 
-def _first_difference(what: str, wanted: Sequence[str], found: Sequence[str]) -> str:
+def _first_difference(noun: str, kind: str, wanted: Sequence[str], found: Sequence[str]) -> str:
     at = next(
         (index for index, (one, other) in enumerate(zip(wanted, found, strict=False)) if one != other),
         min(len(wanted), len(found)),
     )
-    expected = wanted[at] if at < len(wanted) else "none"
-    got = found[at] if at < len(found) else "none"
-    return f"{what} {at + 1} is {got}, not {expected}: {list(found)} instead of {list(wanted)}"
+    if at >= len(found):
+        return f"{noun} {at + 1} is missing: {kind} {wanted[at]}"
+    if at >= len(wanted):
+        return f"{noun} {at + 1} was not expected: {kind} {found[at]}"
+    return f"{noun} {at + 1} is {kind} {found[at]} instead of {kind} {wanted[at]}"
+
+
+def _listed(kind: str, ids: Sequence[str]) -> str:
+    """Returns ids with their kind, by which the page finds their names."""
+    return ", ".join(f"{kind} {id_}" for id_ in ids) or "none"
+
+
+def _readable(value: object) -> str:
+    if value is None or value == "":
+        return "empty"
+    return f"“{value}”" if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
