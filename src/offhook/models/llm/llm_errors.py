@@ -9,6 +9,7 @@ from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
 _MAX_RETRY_AFTER_S: Final = 3600.0
+_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 # status -> (code, is worth retrying). 529 is Anthropic's "overloaded".
 _BY_STATUS: Final = {
     400: ("llm_bad_request", False),
@@ -80,7 +81,8 @@ def connection_error(error: BaseException) -> ModelError:
     reason = error if isinstance(error, EgressError) else error.__cause__ or error
     if isinstance(reason, EgressError):
         return ModelError("llm_address_refused", reason.message, retryable=reason.retryable)
-    return ModelError("llm_connection", f"The connection failed: {shorten_message(reason)}", retryable=True)
+    words = _ERRNO.sub("", shorten_message(reason))
+    return ModelError("llm_connection", f"The connection failed: {words}", retryable=True)
 
 
 def cut_off_error() -> ModelError:

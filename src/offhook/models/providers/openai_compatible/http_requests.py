@@ -63,7 +63,7 @@ async def post_request(
     except httpx2.ProtocolError as error:
         raise errors.make_error("cut_off", f"The answer ended in the middle: {error}") from error
     except httpx2.HTTPError as error:
-        raise errors.make_error("connection", f"The connection failed: {error or type(error).__name__}") from error
+        raise errors.unreachable_error(error) from error
     finally:
         if response is not None:
             await response.aclose()
