@@ -66,7 +66,12 @@ export const theme = createTheme({
       styles: { stepDescription: { fontSize: SIZES.xs }, stepIcon: { fontWeight: WEIGHTS.bold } },
     }),
     Modal: Modal.extend({
-      defaultProps: { radius: "lg", closeButtonProps: { "aria-label": "Close" } },
+      defaultProps: {
+        radius: "lg",
+        closeButtonProps: { "aria-label": "Close" },
+        // Its <header> would be a second banner of the page.
+        attributes: { header: { role: "presentation" } },
+      },
       styles: { title: { fontSize: SIZES.lg, fontWeight: WEIGHTS.bold } },
     }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: "lg" } }),
