@@ -41,7 +41,7 @@ export function CallReplay({ agentId, run, onTurn }: CallReplayProps) {
             {replay.data === undefined ? "Replay with the draft" : "Replay again"}
           </Button>
           <Text fz="xs" c="dimmed">
-            No model and no tool is called. Takes a few seconds.
+            No models or tools are called. Takes a few seconds.
           </Text>
         </Group>
         {replay.isError && (

@@ -86,7 +86,9 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
       {isSpoken && (
         <section className={classes.heard} aria-label="Recording">
           {address === null ? (
-            <Nothing words={isLive(run) ? "The recording is available when the call ends." : "No recording."} />
+            <Nothing
+              words={isLive(run) ? "The recording is available when the call ends." : "This call was not recorded."}
+            />
           ) : (
             <PlayerBar
               player={player}

@@ -33,6 +33,7 @@ import { countFilters, type RunSearch } from "./search";
 
 const COLUMNS = [
   { title: "Run", sort: "id" },
+  { title: "When", sort: "created_at" },
   { title: "Call", width: 164 },
   { title: "Outcome" },
   { title: "Result" },
@@ -42,7 +43,6 @@ const COLUMNS = [
   { title: "Duration", isRight: true, sort: "duration" },
   { title: "Median answer", isRight: true },
   { title: "Cost", isRight: true },
-  { title: "When", isRight: true, sort: "created_at" },
 ];
 
 export function RunsPage() {
@@ -114,6 +114,11 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
         </Link>
       </Table.Td>
       <Table.Td>
+        <Text span fz="sm" c="dimmed" title={formatDateTime(run.created_at)}>
+          {formatTimeAgo(run.created_at)}
+        </Text>
+      </Table.Td>
+      <Table.Td>
         <CallSparkline strip={strip} />
       </Table.Td>
       <Table.Td>
@@ -138,11 +143,6 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
       <Table.Td ta="right">{isLive(run) ? "–" : formatDuration(run.duration_seconds)}</Table.Td>
       <Table.Td ta="right">{formatMilliseconds(run.answer_ms)}</Table.Td>
       <Table.Td ta="right">{isLive(run) ? "–" : formatMoney(run.cost_cents)}</Table.Td>
-      <Table.Td ta="right">
-        <Text span fz="sm" c="dimmed" title={formatDateTime(run.created_at)}>
-          {formatTimeAgo(run.created_at)}
-        </Text>
-      </Table.Td>
     </LinkRow>
   );
 }
