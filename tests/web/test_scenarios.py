@@ -93,7 +93,7 @@ def test_the_canvas_shows_what_scenarios_take(page: Page, agent: int) -> None:
     expect(page.get_by_role("status").filter(has_text="Last run")).to_be_visible(timeout=SLOW_MS)
     page.get_by_role("button", name="Coverage").click()
     menu.get_by_role("radio", name="Scenarios").click()
-    expect(menu.get_by_text(re.compile(r"\d+ scenarios took \d+ of \d+ steps"))).to_be_visible()
+    expect(menu.get_by_text(re.compile(r"\d+ scenarios covered \d+ of \d+ steps"))).to_be_visible()
     expect(page.get_by_title(re.compile(r"^Taken by \d+ scenario")).first).to_be_visible()
     looks_right_everywhere(page, "coverage")
     page.keyboard.press("Escape")

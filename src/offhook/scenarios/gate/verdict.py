@@ -251,7 +251,7 @@ def _name_part(graph: WorkflowGraph, kind: str, id_: str) -> str:
 def _lost_coverage(draft: GateSide, published: GateSide | None, policy: GatePolicy) -> Iterator[GateReason]:
     if draft.coverage.edges.percent < policy.min_edge_coverage:
         percent, wanted = draft.coverage.edges.percent, policy.min_edge_coverage
-        message = f"Scenarios take {percent:g}% of the transitions, and at least {wanted:g}% are required"
+        message = f"Scenarios cover {percent:g}% of the transitions, and at least {wanted:g}% are required"
         yield GateReason("coverage_too_low", message)
     if published is None or not policy.coverage_stays:
         return
@@ -259,7 +259,7 @@ def _lost_coverage(draft: GateSide, published: GateSide | None, policy: GatePoli
     for name, share in draft.coverage.shares().items():
         if share.percent < before[name].percent:
             earlier = before[name].percent
-            message = f"Scenarios take {share.percent:g}% of the {_SHARES[name]}; in the published version they take {earlier:g}%"
+            message = f"Scenarios cover {share.percent:g}% of the {_SHARES[name]}; in the published version they cover {earlier:g}%"
             yield GateReason("coverage_lost", message, None, next(iter(share.missed), None))
 
 

@@ -56,5 +56,5 @@ it("cannot be turned on for a carrier without sub-accounts", async () => {
   const server = serverWith({ ...twilio, provider: "sandbox", account_reference: null, has_sub_accounts: false }, []);
   await renderPart(<CarrierTab />, { server });
   expect((await screen.findByRole<HTMLInputElement>("switch", SWITCH)).disabled).toBe(true);
-  expect(screen.getByText("Not available for this carrier.")).toBeTruthy();
+  expect(screen.getByText(/^Not available for this carrier/)).toBeTruthy();
 });

@@ -42,6 +42,7 @@ export function CarrierTab() {
 
 function Account({ carrier }: { carrier: Schema<"ManagedCarrierResponse"> }) {
   const update = useUpdateManagedCarrier();
+  const account = carrier.account_reference === null ? "" : ` with the account ${carrier.account_reference}`;
   const turn = (isOn: boolean) =>
     update.mutate(
       { uses_sub_accounts: isOn },
@@ -53,15 +54,16 @@ function Account({ carrier }: { carrier: Schema<"ManagedCarrierResponse"> }) {
   return (
     <Stack gap="sm" p="md">
       <Text fz="sm">
-        Organizations buy numbers at {humanize(carrier.provider)}
-        {carrier.account_reference !== null && ` with the account ${carrier.account_reference}`}.
+        {carrier.provider === "sandbox"
+          ? "Organizations get simulated numbers. Set OFFHOOK_PLATFORM_CARRIER to sell real ones."
+          : `Organizations buy numbers from ${humanize(carrier.provider)}${account}.`}
       </Text>
       <Switch
         label="One sub-account for each organization"
         description={
           carrier.has_sub_accounts
             ? "Applies to numbers bought from now on. Existing numbers stay in their account."
-            : "Not available for this carrier."
+            : "Not available for this carrier. Twilio, Plivo, and Telnyx have sub-accounts."
         }
         checked={carrier.uses_sub_accounts}
         disabled={update.isPending || (!carrier.has_sub_accounts && !carrier.uses_sub_accounts)}
@@ -79,7 +81,7 @@ function SubAccounts() {
         {(data) =>
           data.length === 0 ? (
             <Empty isInside title="No sub-accounts yet">
-              With sub-accounts on, the first number of an organization creates one.
+              When sub-accounts are on, an organization gets one with the first number that it buys.
             </Empty>
           ) : (
             <>

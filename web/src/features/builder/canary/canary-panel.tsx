@@ -25,9 +25,9 @@ const ROWS: [string, (side: CanarySide) => string][] = [
   ["Success rate", (side) => percent(side.success_rate)],
   ["Failed calls", (side) => percent(side.failure_rate)],
   ["Complaints", (side) => percent(side.complaint_rate)],
-  ["Length", (side) => seconds(side.median_seconds)],
-  ["Answer time", (side) => formatMilliseconds(side.median_answer_ms)],
-  ["Cost", (side) => (side.median_cost_cents === null ? "–" : formatMoney(side.median_cost_cents))],
+  ["Median duration", (side) => seconds(side.median_seconds)],
+  ["Median answer time", (side) => formatMilliseconds(side.median_answer_ms)],
+  ["Median cost", (side) => (side.median_cost_cents === null ? "–" : formatMoney(side.median_cost_cents))],
 ];
 
 export function CanaryPanel() {
@@ -81,13 +81,13 @@ function hasEnded({ old, new: next }: Evidence): boolean {
   return old.calls + next.calls > 0;
 }
 
-function progress({ share, old_version_number: old, evidence }: Canary): string {
-  const takes = `It takes ${share}% of calls, and version ${old} takes the rest.`;
-  if (!evidence || !hasEnded(evidence)) return `${takes} None of them has ended yet.`;
+function progress({ share, version_number: version, old_version_number: old, evidence }: Canary): string {
+  const takes = `Version ${version} gets ${share}% of calls, and version ${old} gets the rest.`;
+  if (!evidence || !hasEnded(evidence)) return `${takes} None of these calls has ended yet.`;
   const odds = evidence.odds["less_success"] ?? 1;
   if (odds >= DOUBT)
     return `${takes} Its success rate may be lower: chance alone would show this 1 time in ${Math.round(odds)}.`;
-  return `${takes} There is no verdict yet.`;
+  return `${takes} There are too few calls for a verdict.`;
 }
 
 function Sides({ canary, evidence }: { canary: Canary; evidence: Evidence }) {
@@ -95,7 +95,7 @@ function Sides({ canary, evidence }: { canary: Canary; evidence: Evidence }) {
     <Table fz="sm" verticalSpacing={4} horizontalSpacing={8}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">Calls</Table.Th>
+          <Table.Th scope="col">Metric</Table.Th>
           <Table.Th scope="col">v{canary.old_version_number}</Table.Th>
           <Table.Th scope="col">v{canary.version_number}</Table.Th>
         </Table.Tr>

@@ -71,7 +71,7 @@ export function CoverageMenu() {
           </Radio.Group>
           {source === "off" && (
             <Text fz="sm" c="dimmed">
-              Shows which steps and transitions your scenarios or calls took, by words or by key, which tools they
+              Shows which steps and transitions your scenarios or calls covered, by words or by key, which tools they
               called and which ones failed. What was never taken is listed.
             </Text>
           )}
@@ -95,7 +95,7 @@ function ScenarioSummary() {
         return (
           <div>
             <Text fz="sm">
-              {pluralize(found.passed, "scenario")} took {shareOf(found)}.
+              {pluralize(found.passed, "scenario")} covered {shareOf(found)}.
             </Text>
             <Text fz="xs" c="dimmed">
               {remarks !== "" && `${remarks} `}
@@ -120,7 +120,7 @@ function CallSummary() {
           <div>
             <Text fz="sm">
               {found.has_more ? `The newest ${found.calls} telephone calls` : pluralize(found.calls, "telephone call")}{" "}
-              took {shareOf(found)}.
+              covered {shareOf(found)}.
             </Text>
             <Text fz="xs" c="dimmed">
               Calls with any version count. New steps have no calls yet.

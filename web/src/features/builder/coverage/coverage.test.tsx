@@ -106,7 +106,7 @@ it("shows what passing scenarios took, what none did, and leads there", async ()
   const server = new FakeServer().on(`GET ${AGENT}/scenario-coverage`, { body: PLAYED });
   const { user } = await open("Scenarios", server);
   const share = "1 of 2 steps, 1 of 2 transitions, 1 of 3 conditions, 2 of 4 tools, and 1 of 4 tool failures";
-  expect(await screen.findByText(`2 scenarios took ${share}.`)).toBeTruthy();
+  expect(await screen.findByText(`2 scenarios covered ${share}.`)).toBeTruthy();
   expect(
     screen.getByText(/1 of 4 scenarios not run with this version yet. 1 failed and does not count. Last run/),
   ).toBeTruthy();
@@ -171,7 +171,7 @@ it("counts calls, says that older ones were left out, and is turned off again", 
     "Calls of the last 30 days",
     new FakeServer().on(`GET ${AGENT}/call-coverage`, { body: HELD }),
   );
-  expect(await screen.findByText(/The newest 500 telephone calls took 1 of 2 steps/)).toBeTruthy();
+  expect(await screen.findByText(/The newest 500 telephone calls covered 1 of 2 steps/)).toBeTruthy();
   expect(screen.getByTitle("Taken by 2 calls")).toBeTruthy();
   await user.click(screen.getByRole("radio", { name: "Off" }));
   expect(screen.queryByTitle(/^Taken by/)).toBeNull();
@@ -190,7 +190,7 @@ it("says that it could not be loaded, and asks again", async () => {
   const again = await screen.findByRole("button", { name: "Try again" });
   server.on(`GET ${AGENT}/scenario-coverage`, { body: PLAYED });
   await user.click(again);
-  expect(await screen.findByText(/^2 scenarios took/)).toBeTruthy();
+  expect(await screen.findByText(/^2 scenarios covered/)).toBeTruthy();
 });
 
 it("lists neither what the server does not know yet nor what callers never talk at", () => {

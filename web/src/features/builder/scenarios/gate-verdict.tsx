@@ -68,8 +68,8 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
       <Group gap={8}>
         <Text fz="sm">
           {demand}
-          {pluralize(gate.play.passed, "scenario")} of {gate.play.total} passed with this draft
-          {typeof covered === "number" ? `, and took ${covered}% of the transitions` : ""}.
+          {gate.play.passed} of {pluralize(gate.play.total, "scenario")} passed with this draft
+          {typeof covered === "number" ? ` and covered ${covered}% of the transitions` : ""}.
         </Text>
       </Group>
       <Heard verdict={object(gate.play.verdict)} />

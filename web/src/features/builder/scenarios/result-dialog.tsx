@@ -124,7 +124,7 @@ function Conversation({ played, playId }: { played: PlayedResult; playId: number
                 )}
                 {turn.agent !== "" && (
                   <p>
-                    <b>{agent.name}</b> {turn.agent}
+                    <b>Agent</b> {turn.agent}
                   </p>
                 )}
               </li>
