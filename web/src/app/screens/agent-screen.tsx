@@ -40,7 +40,7 @@ export function AgentScreen() {
   if (agent.isPending || specs.isPending || !isThere || !isDrawn) {
     return (
       <Center className={classes.page} aria-busy="true">
-        <Loader aria-label="Loading the agent" />
+        <Loader role="status" aria-label="Loading the agent" />
       </Center>
     );
   }

@@ -42,7 +42,7 @@ export function ProposalsDialog({ onClose }: { onClose: () => void }) {
         <Problem error={error} onRetry={() => mutate()} />
       ) : data === undefined ? (
         <Group gap="sm" wrap="nowrap" role="status">
-          <Loader size="sm" aria-label="Proposing scenarios" />
+          <Loader size="sm" aria-hidden="true" />
           <Text fz="sm">Trying each transition in conversations with the agent. This takes up to 45 seconds.</Text>
         </Group>
       ) : scenarios.length === 0 ? (
