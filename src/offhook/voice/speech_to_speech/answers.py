@@ -138,6 +138,7 @@ class SpeechToSpeechAnswers:
                 else:
                     self._circuit.fail_over(error)
             else:
+                self._audio.forget_answered()
                 self._circuit.mark_success()
                 return
         self._audio.discard_turn()

@@ -80,6 +80,10 @@ class CallerAudio:
         self._answered, self._turn = self._turn, bytearray()
         return self._session.commit_audio()
 
+    def forget_answered(self) -> None:
+        """Drops the last turn: it was answered, be it with a call, and no session gets it again."""
+        self._answered.clear()
+
     def discard_turn(self) -> None:
         """Drops the speech so far: it was not for the agent, or it is known in another form."""
         if self._turn and self._session is not None:
