@@ -28,7 +28,7 @@ class ModelSpeech:
     def begin_playing(self, playback: Playback, on_start: Callable[[], None]) -> QueuedSentence:
         """Queues what there is, behind everything that was queued before."""
         self._playback = playback
-        self._sentence = sentence = playback.begin_sentence(self._text.strip(), on_start)
+        self._sentence = sentence = playback.begin_sentence(self._text.strip(), on_start, is_paced=True)
         if self._waiting:
             playback.push_audio(sentence, bytes(self._waiting))
             self._waiting.clear()

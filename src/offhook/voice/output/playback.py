@@ -35,6 +35,7 @@ class QueuedSentence:
     """One synthesized stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times.
 
     ``mark`` is the number of the mark behind its last frame; ``is_confirmed``: the far end reported that it played it.
+    ``is_paced``: while it is not complete, its text is what the audio so far says.
     """
 
     text: str
@@ -45,6 +46,7 @@ class QueuedSentence:
     last_frame_at: float | None = None
     mark: int | None = None
     is_confirmed: bool = False
+    is_paced: bool = False
     buffer: bytearray = field(default_factory=bytearray)
     on_start: Callable[[], None] | None = None
 
@@ -62,7 +64,8 @@ class QueuedSentence:
         if self.is_complete and played >= self.queued_bytes - bytes_per_s * FRAME_S:
             return self.text
         # An unfinished synthesis has no length yet: assume 14 characters a second, as in unhurried English speech.
-        expected = self.queued_bytes if self.is_complete else max(self.queued_bytes, len(self.text) / 14 * bytes_per_s)
+        is_known = self.is_complete or self.is_paced
+        expected = self.queued_bytes if is_known else max(self.queued_bytes, len(self.text) / 14 * bytes_per_s)
         cut = int(len(self.text) * min(1.0, played / expected)) if expected else 0
         if cut >= len(self.text):
             return self.text
@@ -110,8 +113,10 @@ class Playback:
         whole buffer: the next beat continues the sentence."""
         return self._is_running or self._time() < self.audible_until
 
-    def begin_sentence(self, text: str, on_start: Callable[[], None] | None = None) -> QueuedSentence:
-        sentence = QueuedSentence(text, on_start=on_start)
+    def begin_sentence(
+        self, text: str, on_start: Callable[[], None] | None = None, *, is_paced: bool = False
+    ) -> QueuedSentence:
+        sentence = QueuedSentence(text, on_start=on_start, is_paced=is_paced)
         self._queue.append(sentence)
         return sentence
 

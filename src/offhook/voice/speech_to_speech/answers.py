@@ -34,6 +34,7 @@ from offhook.voice.speech_to_speech.caller_audio import CallerAudio
 from offhook.voice.speech_to_speech.live_session import LiveSession
 from offhook.voice.speech_to_speech.spoken_line import SpokenLine
 from offhook.voice.speech_to_speech.transcript_pacer import TranscriptPacer
+from offhook.voice.speech_to_speech.voice_pace import VoicePace
 from offhook.voice.usage_counter import UsageCounter
 
 # A silent model is given up for the cascade; a filler has been said by then. Reasoning models begin after two seconds.
@@ -67,6 +68,7 @@ class SpeechToSpeechAnswers:
         self._spoken = formats.spoken
         self._volume = volume
         self._voice_level = VoiceLevel.of_voice(model)
+        self._pace = VoicePace(model)
         self._circuit = ModelFailover([model.model_ref, cascade], emit)
         self._audio = CallerAudio(codec, formats.heard, model.capabilities.min_commit_s)
         self._live = LiveSession(model, formats, self._audio, SessionReports(self._count_usage), self._note_rotation)
@@ -122,7 +124,7 @@ class SpeechToSpeechAnswers:
         self._circuit.return_to_preferred()
         has_retried = False
         while self._circuit.current == 0:
-            began, pacer = self._time(), TranscriptPacer(self._codec.frame_bytes / 0.02)
+            began, pacer = self._time(), TranscriptPacer(self._codec.frame_bytes / 0.02, self._pace)
             try:
                 async with aclosing(self._stream_speech(request, pacer)) as pieces:
                     async for piece in pieces:
