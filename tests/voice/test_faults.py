@@ -215,3 +215,15 @@ class TestTheLine:
         assert call.result is not None
         assert call.result.end_reason == "caller_hung_up"
         assert call.agent_said == []
+
+
+def test_words_that_were_heard_after_a_filler_stay_in_the_history() -> None:
+    long = "We have tables at six and at seven and at eight and at nine."
+    llm = ScriptedLlm([Reply(long, first_token_s=2.2), says("Alright.")])
+    call = Call(simple_agent(), llms=[llm]).says("Book a table", at=3).says("stop please", at=9)
+    call.hangs_up(at=16).run()
+
+    assert [data["step"] for data in call.sink.of(events.WATCHDOG_ACTED)] == ["filler"]
+    told = [message.content for message in llm.requests[1].messages if message.role == "assistant"]
+    assert long.startswith(told[-1])
+    assert call.agent_said[1] == f"One moment, please. {told[-1]}"

@@ -233,7 +233,8 @@ class AgentTurns:
         now = self._line.now()
         heard = utterance.freeze_heard(now) if interrupted else utterance.heard_text(float("inf"))
         if interrupted:
-            self._conversation.history.truncate_to_heard(heard, utterance.heard_speech_ms(now))
+            answer, speech_ms = utterance.heard_answer(now), utterance.heard_speech_ms(now)
+            self._conversation.history.truncate_to_heard(answer, speech_ms)
         span = utterance.audible_span()
         if span is not None and heard:
             event_data: ReadableJsonObject = {

@@ -38,8 +38,10 @@ class Utterance:
         self._spoken: list[ModelSpeech] = []
         self._frozen_ms: dict[str, int] | None = None
         self._sentences: list[QueuedSentence] = []
+        self._fillers: list[QueuedSentence] = []
         self._task: asyncio.Task[None] | None = None
         self._frozen: str | None = None
+        self._frozen_answer = ""
 
     # -- text in --------------------------------------------------------------------------------------------------
 
@@ -89,7 +91,10 @@ class Utterance:
         """Says a phrase that needs no vendor. A filler is not an answer: the turn's timing continues."""
 
         started = partial(self._on_sentence_start, text, is_answer=is_answer)
-        self._sentences.append(self._speaker.say_canned(text, started))
+        sentence = self._speaker.say_canned(text, started)
+        self._sentences.append(sentence)
+        if not is_answer:
+            self._fillers.append(sentence)
 
     # -- audio out ------------------------------------------------------------------------------------------------
 
@@ -147,7 +152,7 @@ class Utterance:
     def freeze_heard(self, now: float) -> str:
         """Freezes the result of :meth:`heard_text` at loop time ``now``, when the caller interrupts."""
         if self._frozen is None:
-            self._frozen_ms = self.heard_speech_ms(now)
+            self._frozen_ms, self._frozen_answer = self.heard_speech_ms(now), self.heard_answer(now)
             self._frozen = self.heard_text(now)
         return self._frozen
 
@@ -160,10 +165,17 @@ class Utterance:
 
     def heard_text(self, now: float) -> str:
         """Returns the words sent to the caller by loop time ``now``."""
+        return self._join_heard(self._sentences, now) if self._frozen is None else self._frozen
+
+    def heard_answer(self, now: float) -> str:
+        """Returns the same without fillers, which are no words of the model."""
         if self._frozen is not None:
-            return self._frozen
+            return self._frozen_answer
+        return self._join_heard([sentence for sentence in self._sentences if sentence not in self._fillers], now)
+
+    def _join_heard(self, sentences: Sequence[QueuedSentence], now: float) -> str:
         rate = self._playback.bytes_per_s
-        return " ".join(text for sentence in self._sentences if (text := sentence.heard_text(now, rate)))
+        return " ".join(text for sentence in sentences if (text := sentence.heard_text(now, rate)))
 
     @property
     def sentences(self) -> Sequence[QueuedSentence]:
