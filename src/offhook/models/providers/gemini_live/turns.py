@@ -5,6 +5,7 @@ import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import uuid4
 
 from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.providers.gemini_live import wire
@@ -36,11 +37,12 @@ class TurnReader:
         self._errors = errors
         self._on_usage = on_usage
         self._on_stray = on_stray
-        self._count = 0
         self.active: Turn | None = None
         # the turn before is not complete for the vendor, although all of it is here
         self._is_draining = False
         self._last_words: asyncio.TimerHandle | None = None
+        # the turns whose usage the vendor has still to report
+        self._unreported = 0
         self._is_reported = asyncio.Event()
         self._is_reported.set()
         # calls whose results the vendor waits for, by id
@@ -51,26 +53,28 @@ class TurnReader:
 
     def begin_turn(self, *, goes_on: bool) -> Turn:
         """Expects a turn of the model; ``goes_on``: it is what follows the results of the calls before."""
-        self._count += 1
-        self.active = Turn(f"turn_{self._count}")
-        if not goes_on:
-            self._report_missing()
-            self._is_reported.clear()
+        # of no other session either: one answer may come from two of them
+        self.active = Turn(f"turn_{uuid4()}")
+        # with its calls a turn is reported or not, as the vendor likes: what follows them is reported
+        if not goes_on or not self._unreported:
+            self._expect_report()
         return self.active
+
+    def _expect_report(self) -> None:
+        self._unreported += 1
+        self._is_reported.clear()
 
     async def wait_reported(self) -> None:
         await self._is_reported.wait()
 
     def fail_all(self, error: ModelError) -> None:
         """Ends everything: the connection is gone."""
-        self._report_missing()
+        while self._unreported:
+            self._unreported -= 1
+            self._on_usage(None)
+        self._is_reported.set()
         if self.active is not None:
             self._end_turn(self.active, error)
-
-    def _report_missing(self) -> None:
-        if not self._is_reported.is_set():
-            self._is_reported.set()
-            self._on_usage(None)
 
     def _end_turn(self, turn: Turn, error: ModelError | None = None) -> None:
         if self._last_words is not None:
@@ -88,7 +92,9 @@ class TurnReader:
     # -- the vendor's ---------------------------------------------------------------------------------------------
 
     def on_usage(self, usage: Mapping[str, Any]) -> None:
-        self._is_reported.set()
+        self._unreported = max(self._unreported - 1, 0)
+        if not self._unreported:
+            self._is_reported.set()
         self._on_usage(wire.read_usage(usage))
 
     def on_content(self, content: Mapping[str, Any]) -> None:
@@ -102,7 +108,12 @@ class TurnReader:
         if text and turn is not None and not self._is_draining:
             turn.events.put_nowait(SpokenPiece(turn.item_id, text=str(text)))
         is_cut = content.get("interrupted") and turn is not None and not self._is_draining
-        if is_cut and turn is not None and not turn.is_canceled:
+        if is_cut and turn is not None and not turn.is_canceled and not turn.has_spoken:
+            # Ours has not begun: what it has interrupted is a turn that nobody has asked for.
+            self._is_draining = True
+            self._expect_report()
+            self._on_stray()
+        elif is_cut and turn is not None and not turn.is_canceled:
             self._end_turn(turn, self._errors.make_error("cut_off", "The vendor interrupted its own answer."))
         if content.get("generationComplete") and turn is not None and self.active is turn:
             self._last_words = asyncio.get_running_loop().call_later(LAST_WORDS_S, self._end_early, turn)
