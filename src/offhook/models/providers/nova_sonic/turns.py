@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import uuid4
 
 from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.speech.errors import VendorErrors
@@ -45,7 +46,6 @@ class NovaTurnReader:
         """``on_stray``: the vendor has said what nobody hears."""
         self._errors = errors
         self._on_stray = on_stray
-        self._count = 0
         self._blocks: dict[str, _Block] = {}
         self._end_timer: asyncio.TimerHandle | None = None
         self.active: NovaTurn | None = None
@@ -54,8 +54,8 @@ class NovaTurnReader:
         self._called: set[str] = set()
 
     def begin_turn(self) -> NovaTurn:
-        self._count += 1
-        self.active = NovaTurn(f"turn_{self._count}")
+        # of no other session either: one answer may come from two of them
+        self.active = NovaTurn(f"turn_{uuid4()}")
         return self.active
 
     def fail_all(self, error: ModelError) -> None:
@@ -153,9 +153,12 @@ class NovaTurnReader:
             self._on_stray()
             return
         self._stop_timer()
-        call_id, arguments = str(value["toolUseId"]), json.loads(value.get("content") or "{}")
-        if not isinstance(arguments, dict):
-            raise TypeError("arguments that are no object")
+        call_id, arguments = str(value["toolUseId"]), _read_arguments(value.get("content"))
+        if arguments is None:
+            # the stream goes on: what the turn has cost comes after it
+            self._end_turn(turn, self._errors.malformed_error("arguments that are no JSON object"))
+            self._on_stray()
+            return
         # side effects happen once, whatever is repeated
         if call_id not in self._called:
             self._called.add(call_id)
@@ -186,3 +189,12 @@ class NovaTurnReader:
         self._end_turn(
             turn, None if has_answer else self._errors.make_error("cut_off", "The turn ended without an answer.")
         )
+
+
+def _read_arguments(content: Any) -> dict[str, Any] | None:
+    """Returns the arguments of a call; None when they are no JSON object."""
+    try:
+        found = json.loads(content or "{}")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
