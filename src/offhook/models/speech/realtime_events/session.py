@@ -48,6 +48,8 @@ class RealtimeSpeechSession:
         self._count = 0
         self._unsent = bytearray()
         self._items: dict[str, ItemRef] = {}
+        # what was heard, in milliseconds, of entries that the vendor has not completed yet
+        self._cuts: dict[str, int] = {}
         self._deleted: set[str] = set()
         # audio that was committed and has no name yet
         self._commits: deque[tuple[str, ItemRef]] = deque()
@@ -151,8 +153,20 @@ class RealtimeSpeechSession:
         return refs
 
     def truncate_item(self, item_id: str, heard_ms: int) -> None:
+        if item_id in self._responses.complete_items or self._responses.is_idle:
+            self._cut_item(item_id, heard_ms)
+        else:
+            # a response goes on for a moment when it is canceled: its entry would grow behind the cut
+            self._cuts[item_id] = heard_ms
+
+    def _cut_waiting_items(self) -> None:
+        cuts, self._cuts = self._cuts, {}
+        for item_id, heard_ms in cuts.items():
+            self._cut_item(item_id, heard_ms)
+
+    def _cut_item(self, item_id: str, heard_ms: int) -> None:
         ref = self._items.get(item_id)
-        if ref is None:  # of the session before this one
+        if ref is None or item_id in self._deleted:  # of the session before this one, or written as text since then
             return
         received_ms = self._responses.audio_bytes.get(item_id, 0) * 1000 // self._audio.bytes_per_s
         end_ms = min(heard_ms, received_ms)
@@ -185,6 +199,7 @@ class RealtimeSpeechSession:
             self._responses.forget_canceled()
         if self._failure is not None:
             raise self._failure
+        self._cut_waiting_items()
         response = self._responses.begin_response()
         try:
             while (event := await response.events.get()) is not None:
