@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from offhook_lab.speech.tones import GAP_S, WORD_S, words_of
+from offhook_lab.speech.tones import QUICK_VOICE, ToneVoice
 
 INPUT_AUDIO_TOKEN_S: Final = 0.1
 OUTPUT_AUDIO_TOKEN_S: Final = 0.05
@@ -33,14 +33,14 @@ class Entry:
     call_id: str = ""
     is_cached: bool = False
     spoken: str = ""
+    voice: ToneVoice = QUICK_VOICE
 
     @property
     def remembered(self) -> str:
         """Returns the words that the model goes on from: those of its audio, after a cut."""
         if self.text is not None:
             return self.text
-        count = round(self.audio_ms / 1000 / (WORD_S + GAP_S))
-        return " ".join(words_of(self.spoken)[:count])
+        return " ".join(self.voice.words_within(self.spoken, self.audio_ms / 1000))
 
     def count_tokens(self) -> dict[str, int]:
         text = len(self.text or "") // CHARS_PER_TOKEN

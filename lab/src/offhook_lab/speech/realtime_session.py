@@ -14,7 +14,7 @@ from offhook.kit.audio import MULAW_8K, Samples
 from offhook_lab.speech.realtime_conversation import Entry, ModelAnswer, VendorConversation
 from offhook_lab.speech.server import SpeechFault, send_json
 from offhook_lab.speech.tones import LEXICON, ToneLexicon, read_tones
-from offhook_lab.speech.voice_model_server import Answer, VoiceModelServer
+from offhook_lab.speech.voice_model_server import Answer, VoiceModelServer, run_until_closed
 
 RATE: Final = 24000
 CHUNK_S: Final = 0.1
@@ -244,7 +244,7 @@ class VoiceModelSession:
     def begin_response(self, metadata: Mapping[str, str]) -> None:
         self._is_canceled = asyncio.Event()
         response_id = self._server.next_id("resp")
-        self._active = (response_id, asyncio.create_task(self._run_response(response_id, metadata)))
+        self._active = (response_id, asyncio.create_task(run_until_closed(self._run_response(response_id, metadata))))
 
     async def _run_response(self, response_id: str, metadata: Mapping[str, str]) -> None:
         server = self._server
@@ -283,7 +283,7 @@ class VoiceModelSession:
         mulaw, rate = self._is_mulaw, self._rate
         step, words = int(CHUNK_S * rate), text.split(" ")
         samples = await self._server.speak(text, rate)
-        entry = Entry(self._server.next_id("item"), "message", "assistant", text, is_ours=True, spoken=text)
+        entry = self._server.spoken_entry(text)
         self.conversation.entries.append(entry)
         where = {"response_id": response_id, "item_id": entry.id, "output_index": 0, "content_index": 0}
         pieces = [samples[at : at + step] for at in range(0, samples.size, step)]
@@ -336,10 +336,10 @@ class VoiceModelSession:
         if kind not in ("failed", "incomplete") and self._is_canceled.is_set():
             kind, reason = "cancelled", "client_cancelled"
         self._active = None
-        self._server.usage.append(usage)
         response = {**base, "status": kind or "completed", "status_details": details_of(kind, reason)}
         response["usage"] = usage if self._server.reports_usage else None
         await self._end_response(response)
+        self._server.usage.append(usage)
 
     async def _end_response(self, response: Mapping[str, Any]) -> None:
         await self._send_event({"type": "response.done", "response": response})

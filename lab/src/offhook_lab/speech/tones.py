@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from offhook.kit.audio import Samples
 
@@ -54,14 +55,49 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+@dataclass(frozen=True, slots=True)
+class ToneVoice:
+    """How long words are: ``word_s``, and ``letter_s`` for each letter; ``gap_s`` is between them."""
+
+    word_s: float = WORD_S
+    letter_s: float = 0.0
+    gap_s: float = GAP_S
+
+    def length_s(self, word: str) -> float:
+        return self.word_s + self.letter_s * len(word)
+
+    def words_within(self, text: str, seconds: float) -> list[str]:
+        """Returns the words of a text that are said in these seconds, to the nearest word."""
+        found, end_s = list[str](), 0.0
+        for word in words_of(text):
+            length_s = self.length_s(word) + self.gap_s
+            if end_s + length_s / 2 > seconds:
+                break
+            found.append(word)
+            end_s += length_s
+        return found
+
+    def speak(self, text: str, rate: int, lexicon: ToneLexicon = LEXICON) -> Samples:
+        """Returns the text as int16 samples."""
+        gap = np.zeros(int(self.gap_s * rate))
+        parts = [part for word in words_of(text) for part in (self._say(word, rate, lexicon), gap)]
+        return np.concatenate(parts).astype(np.int16) if parts else np.zeros(0, np.int16)
+
+    def _say(self, word: str, rate: int, lexicon: ToneLexicon) -> NDArray[np.float64]:
+        count = int(self.length_s(word) * rate)
+        ramp = np.minimum(1.0, np.arange(count) / (0.005 * rate))
+        shape: NDArray[np.float64] = ramp * ramp[::-1] * AMPLITUDE
+        return np.sin(2 * np.pi * lexicon.pitch_of(word) * np.arange(count) / rate) * shape
+
+
+QUICK_VOICE: Final = ToneVoice()
+# At the pace of people: some 16 characters a second.
+HUMAN_VOICE: Final = ToneVoice(word_s=0.05, letter_s=0.05, gap_s=0.05)
+
+
 def speak_tones(text: str, rate: int, lexicon: ToneLexicon = LEXICON) -> Samples:
     """Returns the text as int16 samples: 160 ms per word and 40 ms between words."""
-    ramp = np.minimum(1.0, np.arange(int(WORD_S * rate)) / (0.005 * rate))
-    shape = ramp * ramp[::-1] * AMPLITUDE
-    t = np.arange(int(WORD_S * rate)) / rate
-    gap = np.zeros(int(GAP_S * rate))
-    parts = [part for word in words_of(text) for part in (np.sin(2 * np.pi * lexicon.pitch_of(word) * t) * shape, gap)]
-    return np.concatenate(parts).astype(np.int16) if parts else np.zeros(0, np.int16)
+    return QUICK_VOICE.speak(text, rate, lexicon)
 
 
 @dataclass(frozen=True, slots=True)

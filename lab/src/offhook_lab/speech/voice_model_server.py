@@ -1,13 +1,16 @@
 """Shared code of the emulated speech-to-speech vendors: a scripted model, its pace, and faults that all of them have."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Protocol
 
+from websockets.exceptions import ConnectionClosed
+
 from offhook.kit.audio import Samples
-from offhook_lab.speech.realtime_conversation import ModelAnswer, VendorConversation
+from offhook_lab.speech.realtime_conversation import Entry, ModelAnswer, VendorConversation
 from offhook_lab.speech.server import LabServer
-from offhook_lab.speech.tones import LEXICON, ToneLexicon, speak_tones
+from offhook_lab.speech.tones import LEXICON, QUICK_VOICE, ToneLexicon
 
 Answer = Callable[[VendorConversation], ModelAnswer]
 
@@ -25,7 +28,7 @@ class VendorSession(Protocol):
 
 
 class VoiceModelServer(LabServer):
-    """``model`` decides what is answered.
+    """``model`` decides what is answered, and ``voice`` says it.
 
     Faults besides :class:`SpeechFault`'s (whose pieces are those of 100 ms audio): ``session_s`` is the vendor's limit;
     ``cancel_s``: how long a response goes on after its cancellation; ``reports_usage``; ``broken_arguments``: the next
@@ -35,6 +38,7 @@ class VoiceModelServer(LabServer):
     def __init__(self, model: Answer | None = None, lexicon: ToneLexicon = LEXICON) -> None:
         super().__init__(lexicon=lexicon)
         self.model: Answer = model or answers_in_turn(ModelAnswer("Hello, how can I help?"))
+        self.voice = QUICK_VOICE
         self.first_audio_s = 0.2
         self.chunk_pause_s = 0.01
         self.session_s = 3600.0
@@ -53,8 +57,12 @@ class VoiceModelServer(LabServer):
         self.count += 1
         return f"{kind}_{self.count}"
 
+    def spoken_entry(self, text: str) -> Entry:
+        """Returns the entry of an answer that begins."""
+        return Entry(self.next_id("item"), "message", "assistant", text, is_ours=True, spoken=text, voice=self.voice)
+
     async def speak(self, text: str, rate: int) -> Samples:
-        return await self.say(text, rate) if self.say is not None else speak_tones(text, rate, self.lexicon)
+        return await self.say(text, rate) if self.say is not None else self.voice.speak(text, rate, self.lexicon)
 
     @property
     @abstractmethod
@@ -80,6 +88,12 @@ class VoiceModelServer(LabServer):
     @abstractmethod
     def counted_usage(self) -> dict[str, float]:
         """Returns all that is charged, by the names of Offhook's usage."""
+
+
+async def run_until_closed(work: Coroutine[Any, Any, None]) -> None:
+    """Runs what sends to a client until it is done, or the client has gone."""
+    with suppress(ConnectionClosed):
+        await work
 
 
 def add_tokens(total: dict[str, float], name: str, tokens: int) -> None:
