@@ -24,7 +24,7 @@ from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
 from offhook_lab.speech.realtime_conversation import ModelAnswer
 from offhook_lab.speech.realtime_session import RealtimeEventsServer
 from offhook_lab.speech.tones import ToneDetector, ToneLexicon, ToneWord, speak_tones
-from offhook_lab.speech.voice_model_server import answers_in_turn
+from offhook_lab.speech.voice_model_server import Answer, answers_in_turn
 from offhook_lab.speech.xai_voice import XaiVoiceServer
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import ScriptedLlm, says
@@ -56,11 +56,12 @@ class SpokenCall(Call):
     """The caller speaks in tones, which the model hears; the scripted recognizer reads the words."""
 
     voice: bytearray = field(default_factory=bytearray)
+    lexicon: ToneLexicon = LEXICON
 
     def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> Self:
         def speak(call: Call) -> None:
             self.hearing.spoken.append(text)
-            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, LEXICON)))
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, self.lexicon)))
 
         self.actions.append(Action(at, speak))
         return self
@@ -69,7 +70,7 @@ class SpokenCall(Call):
         """Speak words that the recognizer does not understand."""
 
         def speak(call: Call) -> None:
-            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, LEXICON)))
+            self.voice.extend(self.leg.codec.encode(speak_tones(text, self.leg.codec.sample_rate, self.lexicon)))
 
         self.actions.append(Action(at, speak))
         return self
@@ -84,7 +85,7 @@ class SpokenCall(Call):
     def heard_by_the_caller(self) -> str:
         """The words in the frames that left, those of the scripted voice as ``?``."""
         codec = self.leg.codec
-        ear = ToneDetector(codec.sample_rate, lexicon=LEXICON)
+        ear = ToneDetector(codec.sample_rate, lexicon=self.lexicon)
         quiet = np.zeros(codec.sample_rate // 5, np.int16)
         line = np.concatenate([*(codec.decode(frame) for _, frame in self.leg.frames), quiet])
         return " ".join(item.text or "?" for item in ear.push_samples(line) if isinstance(item, ToneWord))
@@ -148,7 +149,15 @@ class VendorKind:
     @asynccontextmanager
     async def open(self, *answers: ModelAnswer, model: str = "", key: str = "lab-key") -> AsyncIterator[Vendor]:
         script = answers or (answer("Hello, how can I help?"), answer(SURE))
-        async with self.server(answers_in_turn(*script), LEXICON).running() as server:
+        async with self.open_with(answers_in_turn(*script), model=model, key=key) as vendor:
+            yield vendor
+
+    @asynccontextmanager
+    async def open_with(
+        self, answer_model: Answer, *, model: str = "", key: str = "lab-key", lexicon: ToneLexicon = LEXICON
+    ) -> AsyncIterator[Vendor]:
+        """Opens the vendor with a model that decides itself what it answers."""
+        async with self.server(answer_model, lexicon).running() as server:
             name, url = model or self.model, server.base_url
             choice = ModelChoice("realtime", self.provider, name, key, url, is_own_network=True, voice_id=self.voice)
             yield Vendor(server, self.port(replace(choice, access_key_id=self.access_key_id)))
