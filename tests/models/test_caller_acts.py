@@ -29,27 +29,27 @@ from tests.models.conversations import (
 
 SENTENCES: Final = Path(__file__).parents[2] / "scripts" / "caller_acts"
 HELD_OUT: Final = Path(__file__).parents[1] / "data" / "caller_acts.tsv"
-# Measured 91.3 % of 760.
-MIN_RIGHT: Final = 0.905
+# Measured 92.2 % of 760.
+MIN_RIGHT: Final = 0.91
 # Of what is taken for a yes at the odds at which a call acts on it: measured 95 %.
 MIN_PRECISION: Final = 0.93
 SURE: Final = 0.8
 # At the last question before something final, less two points: what is meant is done, what is not is left.
 DONE: Final = {
-    "appointment_booking": 0.51,
-    "order_status": 0.77,
+    "appointment_booking": 0.59,
+    "order_status": 0.757,
     "survey": 0.83,
-    "payment_reminder": 0.58,
-    "no_show_recall": 0.64,
-    "delivery_window": 0.42,
+    "payment_reminder": 0.59,
+    "no_show_recall": 0.67,
+    "delivery_window": 0.59,
 }
 MAX_HARMFUL: Final = {
-    "appointment_booking": 4,
-    "order_status": 1,
-    "survey": 1,
+    "appointment_booking": 2,
+    "order_status": 0,
+    "survey": 0,
     "payment_reminder": 1,
     "no_show_recall": 3,
-    "delivery_window": 1,
+    "delivery_window": 0,
 }
 
 

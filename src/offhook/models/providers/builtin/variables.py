@@ -289,6 +289,9 @@ def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> boo
     if puts_off(latest) or (postpones(latest) and answer_polarity(latest) != "yes"):
         return None
     about = f"{name.replace('_', ' ')}. {prompt}"
+    if lines and lines[-1][0] == "agent" and count_shared_words(_question_in(lines[-1][1]), about):
+        # who hangs up at "shall I book it?" has confirmed nothing
+        return None
     rated = _rated_answers(lines, about)
     callers = [at for at, (who, _) in enumerate(lines) if who == "caller"]
     # the last question most likely belongs to the node; answers to other questions do not count

@@ -49,6 +49,12 @@ class ActOdds:
         """The probability of the likeliest act, 0 where no model is installed."""
         return max(self.by_act.values(), default=0.0)
 
+    @property
+    def lead(self) -> float:
+        """How much more probable the likeliest act is than the next one."""
+        first, second = sorted((0.0, 0.0, *self.by_act.values()))[-1:-3:-1]
+        return first - second
+
     def __bool__(self) -> bool:
         return bool(self.by_act)
 

@@ -11,11 +11,13 @@ from offhook.models.providers.builtin.acts.classifier import (
     compared_texts,
 )
 from offhook.models.providers.builtin.acts.edge_acts import acts_of_edge, does_only, opts_out
+from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import Polarity, content_stems
+from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE
 from offhook.models.providers.builtin.turns.wish_turn import WishTurn
 
 # What is final is done when the words carry it, unless they do something else, and when they do not but surely do what
@@ -42,8 +44,8 @@ OTHER_THAN_LATER: Final[tuple[CallerAct, ...]] = (
 )
 OTHER_THAN_PERSON: Final[tuple[CallerAct, ...]] = ("yes", "wait")
 UNLIKELY_ODDS: Final = 0.2
-# Of what single words say too.
-SAID_ODDS: Final = 0.45
+# Of a yes that is said outright, before what it could be beside.
+MIN_LEAD_OF_YES: Final = 0.16
 LIKELY_ODDS: Final = 0.6
 SURE_ODDS: Final = 0.85
 CERTAIN_ODDS: Final = 0.95
@@ -75,7 +77,7 @@ class ActTurn(WishTurn):
         """Returns True where the caller does what none of the acts can be: a condition is no yes, a yes no goodbye."""
         if not acts or said.is_correction or final_edges.ends_in(said, acts):
             return False
-        if "leave" in acts and said.wants_to_stop:
+        if said.wants_to_stop and ("leave" in acts or ("later" in acts and self._odds().of("leave") < LIKELY_ODDS)):
             return False
         if "person" in acts and not does_only(edge, "person", self._odds_of):
             # complaints and the like, which are no act of their own
@@ -190,6 +192,13 @@ class ActTurn(WishTurn):
         is_alone = len(near) == 1 or near[-1][0] - near[-2][0] >= MIN_LEAD_OF_REQUEST
         return ways[near[-1][1]] if is_alone else None
 
+    def _outweighs(self, said: CallerUtterance, edge: EdgeHint, wanted: EdgeMatch | None) -> bool:
+        """Returns True where the edge of what the caller does goes before the one that words choose."""
+        if wanted is None or wanted.edge is edge:
+            return True
+        is_weak = not wanted.edge.is_final and wanted.score < SURE_SCORE
+        return is_weak or self._speaks_against(said, wanted.edge)
+
     def _is_certain(self, said: CallerUtterance) -> bool:
         """Returns True where no single word counts against what the whole sentence does."""
         odds = self._odds()
@@ -217,5 +226,7 @@ class ActTurn(WishTurn):
         if self._keeps_truth() and odds.likeliest in ("yes", "no") and said.polarity != odds.likeliest:
             # a yes that is kept is said in so many words, or surely: "I have no friends" recommends nothing
             return self._is_certain(said)
-        needed = SAID_ODDS if is_said.get(odds.likeliest) else SURE_ODDS
+        if odds.likeliest == "yes" and is_said["yes"] and odds.lead >= MIN_LEAD_OF_YES:
+            return True
+        needed = LIKELY_ODDS if is_said.get(odds.likeliest) else SURE_ODDS
         return odds.of(*acts) >= needed

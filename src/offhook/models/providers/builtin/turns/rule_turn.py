@@ -160,12 +160,7 @@ class RuleTurn(QuotingTurn):
         edge = self._edge_of_act(said)
         if edge is None or edge_polarity(edge) == "yes":
             return None
-        wanted = self._choose(said)
-        is_other = wanted is not None and wanted.edge is not edge
-        is_other = is_other and wanted is not None and (wanted.edge.is_final or wanted.score >= SURE_SCORE)
-        if is_other and wanted is not None and not self._speaks_against(said, wanted.edge):
-            return None
-        return RuleReply(call=(edge.tool, {}))
+        return RuleReply(call=(edge.tool, {})) if self._outweighs(said, edge, self._choose(said)) else None
 
     def _reply_to_question(self, said: CallerUtterance) -> RuleReply | None:
         if said.is_question and (answered := self._answer_question(said)) is not None:
