@@ -115,13 +115,25 @@ def changing(app: FastAPI) -> Iterator[tuple[str, str, str]]:
                 yield method.upper(), short, operation["operationId"]
 
 
+def built(route: APIRoute) -> APIRoute:
+    return APIRoute(
+        route.path,
+        route.endpoint,
+        operation_id=route.operation_id,
+        methods=route.methods,
+        dependencies=route.dependencies,
+        response_model=None,
+    )
+
+
 def routes(app: FastAPI) -> dict[str, APIRoute]:
+    """By operation_id, each built as it is where its router is included."""
     found: dict[str, APIRoute] = {}
 
     def walk(items: list[BaseRoute]) -> None:
         for route in items:
             if isinstance(route, APIRoute):
-                found[str(route.operation_id)] = route
+                found[str(route.operation_id)] = built(route)
             inner = getattr(route, "routes", None) or getattr(getattr(route, "original_router", None), "routes", None)
             if inner:
                 walk(list(inner))

@@ -143,13 +143,13 @@ class TestEachOrganization:
     async def test_waits_where_the_carrier_may_still_create_it(
         self, desk: Desk, org: OrgFixture, shifted_clock: ShiftedClock
     ) -> None:
-        desk.service.wait_s = 0.3
         desk.carrier.chaos.rest += [
             RestFault("acts_then_silent", desk.wire.creations),
             RestFault("rate_limited", desk.wire.lookups, times=2),
         ]
         # The first look finds nothing because it is refused; nothing is created then.
         assert (await desk.buy(org)).json()["code"] == "sub_account_not_created"
+        desk.service.wait_s = 0.3
         desk.carrier.chaos.rest[:] = [
             RestFault("acts_then_silent", desk.wire.creations),
             RestFault("hangs", "GET nothing"),
