@@ -10,6 +10,7 @@ from tests.models.conversations import (
     BLIND_FOLDER,
     FIGURATIVE_FOLDER,
     HELD_OUT_FOLDER,
+    INDIRECT_FOLDER,
     Conversation,
     hold_conversation,
     judge_conversation,
@@ -46,6 +47,7 @@ UNDERSTOOD_FIGURATIVE = {
     "recruiting_screen": 0.6,
 }
 UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "survey": 0.89}
+UNDERSTOOD_INDIRECT = {"appointment_booking": 0.74, "order_status": 0.82, "survey": 0.73}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07
@@ -93,6 +95,12 @@ async def test_callers_who_speak_in_figures_are_understood(llm: BuiltinLlm, slug
 @pytest.mark.parametrize("slug", UNDERSTOOD_HELD_OUT)
 async def test_callers_who_were_held_out_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug, HELD_OUT_FOLDER), UNDERSTOOD_HELD_OUT[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_INDIRECT)
+async def test_callers_who_are_indirect_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, INDIRECT_FOLDER), UNDERSTOOD_INDIRECT[slug])
 
 
 @pytest.mark.parametrize("slug", first_quick(UNDERSTOOD))
