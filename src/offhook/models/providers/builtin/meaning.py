@@ -14,6 +14,8 @@ from offhook.models.sentence_encoder import EmbedSentences
 
 # Agents of a process and what their callers said lately: 1.5 kB each.
 MAX_KEPT: Final = 8192
+# Acts of what authors have written are asked for several times in each turn: 1 kB each.
+MAX_KEPT_ODDS: Final = 2048
 # A turn waits no longer for the model, which goes on loading for the next one.
 MAX_WAIT_S: Final = 0.25
 RETRY_AFTER_S: Final = 300.0
@@ -40,6 +42,7 @@ class SentenceMeaning:
         self._running: asyncio.Task[None] | None = None
         self._retry_at = 0.0
         self._unknown: dict[str, None] = {}
+        self._odds: OrderedDict[tuple[str, ...], ActOdds] = OrderedDict()
 
     @property
     def tells_acts(self) -> bool:
@@ -113,11 +116,19 @@ class SentenceMeaning:
 
     def odds(self, said: str, texts: Sequence[str]) -> ActOdds:
         """Returns what a sentence does, by the vectors of its compared texts; nothing where one is not learned."""
+        key = (said, *texts)
+        found = self._odds.get(key)
+        if found is not None:
+            self._odds.move_to_end(key)
+            return found
         vectors = [self.vector(text) for text in texts]
         known = [vector for vector in vectors if vector is not None]
         if self._classifier is None or len(known) < len(vectors):
             return UNKNOWN_ACTS
-        return self._classifier.odds(said, known)
+        found = self._odds[key] = self._classifier.odds(said, known)
+        if len(self._odds) > MAX_KEPT_ODDS:
+            self._odds.popitem(last=False)
+        return found
 
     def pop_unknown(self) -> list[str]:
         """Returns the sentences that were compared since the last call and are not known, and forgets them."""

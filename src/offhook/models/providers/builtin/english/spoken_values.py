@@ -1,6 +1,7 @@
 """Values in spoken English: digits, numbers, days, times, names, email addresses. Pure."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english.words import POLITE, STOP, word_set, word_tokens
@@ -158,6 +159,7 @@ def _spoken_number(words: list[str], start: int) -> float:
     return float(total + current)
 
 
+@lru_cache(maxsize=4096)
 def day_phrase(text: str) -> str | None:
     """Returns the last day mentioned, as one would repeat it: "Tuesday", "next Friday", "tomorrow", "June 5"."""
     words = word_tokens(text)
@@ -244,6 +246,7 @@ _TIMES: Final = tuple(
 _LONE_HOUR: Final = re.compile(rf"\b{_HOUR}\b")
 
 
+@lru_cache(maxsize=4096)
 def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
     """Returns a time as one would repeat it: "eleven o'clock", "half past ten", "3 pm", "in the morning".
 

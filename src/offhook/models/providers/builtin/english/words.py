@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final, Literal
 
 Polarity = Literal["yes", "no"]
@@ -197,13 +198,20 @@ _DIGIT_WORDS: Final = dict(
 
 def word_tokens(text: str) -> list[str]:
     """Returns lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
+    return list(_read_tokens(text))
+
+
+# A turn reads what was said, and what authors have written for every edge, hundreds of times.
+@lru_cache(maxsize=4096)
+def _read_tokens(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     for pattern, replacement in _CONTRACTIONS:
         plain = pattern.sub(replacement, plain)
-    return _TOKEN.findall(plain)
+    return tuple(_TOKEN.findall(plain))
 
 
+@lru_cache(maxsize=8192)
 def stem_word(word: str) -> str:
     """Stems lightly: plural, -ing, -ed, -ly and a final e go; ``moving``, ``moved`` and ``move`` become one."""
     word = _SYNONYMS.get(word, word)
