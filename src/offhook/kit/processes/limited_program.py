@@ -16,6 +16,7 @@ import stat
 import sys
 
 from offhook.kit.processes.linux_sandbox import enter_sandbox
+from offhook.kit.processes.priority import lower_priority
 
 # Calls run on the same cores.
 NICENESS = 10
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def _set_limits(cpu_s: int, memory: int, written: int, user_id: int | None) -> None:
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))

@@ -9,7 +9,6 @@ needs is in :mod:`~offhook.scenarios.plays.sound_program`.
 import json
 import logging
 import math
-import os
 import resource
 import sys
 import time
@@ -22,6 +21,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.processes.priority import lower_priority
 from offhook.models.ports import ModelRef
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios.answers.model import AnsweredLlm
@@ -60,7 +60,7 @@ def main() -> int:
 def begin_play(cpu_s: str, models_folder: str) -> tuple[PlayOrder, tuple[MakeLlm, MakeLlm]]:
     """Reads the order from the standard input; limits this process. Returns what makes the models, too: of the version,
     and of the published one."""
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     # the output is for results; a trace of what went wrong belongs to the worker's own log
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),

@@ -6,7 +6,6 @@ It has no database and no network to use, and its processor time is limited: wha
 import json
 import logging
 import math
-import os
 import resource
 import sys
 import time
@@ -17,6 +16,7 @@ from typing import Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.processes.priority import lower_priority
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.scenarios.definition import MAX_SCENARIOS
 from offhook.scenarios.engine.suite import MakeLlm
@@ -31,7 +31,7 @@ NICENESS: Final = 10
 
 def main() -> int:
     cpu_s, models_folder = sys.argv[1:]
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     # the output is for proposals; a trace of what went wrong belongs to the server's own log
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),

@@ -7,7 +7,6 @@ import gc
 import json
 import logging
 import math
-import os
 import resource
 import sys
 import time
@@ -16,6 +15,7 @@ from typing import Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.processes.priority import lower_priority
 from offhook.scenarios.replays.orders import ReplayableRun
 from offhook.scenarios.replays.player import play_run
 from offhook.voice.journal.tape import JournalUnreadable
@@ -26,7 +26,7 @@ NICENESS: Final = 10
 
 def main() -> int:
     cpu_s = int(sys.argv[1])
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     # the output is for results; a trace of what went wrong belongs to the log of who started us
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
