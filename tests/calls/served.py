@@ -102,9 +102,12 @@ class Served(AbstractAsyncContextManager["Served"]):
 
     # what tests do with it
 
-    async def publish(self, definition: dict[str, Any]) -> int:
+    async def publish(self, definition: dict[str, Any], **configurations: object) -> int:
         body = {"name": "Agent", "workflow_definition": definition}
         made = await self._ok(await self.http.post("/workflow/create/definition", json=body))
+        if configurations:
+            settings = {"workflow_configurations": configurations}
+            await self._ok(await self.http.put(f"/workflow/{made['id']}", json=settings))
         await self._ok(await self.http.post(f"/workflow/{made['id']}/publish"))
         return int(made["id"])
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from offhook.commands.sample import MAX_ATTEMPTS
 from tests.calls.served import Served, offhook, robot
 
 # One server for the module, and so one loop.
@@ -81,7 +80,7 @@ class TestTheSampleCall:
                     await asyncio.sleep(0.5)
                     rows = (await server.read(f"/workflow/{agent}/runs"))["runs"]
                     ends = [(await server.run(agent, row["id"]))["end_reason"] for row in rows]
-            assert len(ends) <= MAX_ATTEMPTS
+            assert ends == ["agent_ended"]
             run = await server.finished(agent, rows[ends.index("agent_ended")]["id"])
             assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
             assert run["initial_context"]["sample_call"] is True
@@ -89,6 +88,16 @@ class TestTheSampleCall:
             assert edges == ["greeting-order", "order-goodbye"]
             _, seconds = both_sides(await server.recording(agent, run["id"], tmp_path / "call.wav"))
             assert seconds == pytest.approx(run["duration"], abs=1.0)
+
+    @pytest.mark.slow
+    async def test_attempts_that_failed_leave_no_run(self, served: Served) -> None:
+        agent = await served.publish(robot(), max_call_duration=3)
+
+        code, _, errors = await offhook(served, "sample", "--workflow", str(agent))
+
+        assert code == 0, errors
+        [last] = (await served.read(f"/workflow/{agent}/runs"))["runs"]
+        assert (await served.run(agent, last["id"]))["end_reason"] == "max_duration"
 
 
 class TestACallerFromAFile:

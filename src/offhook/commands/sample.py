@@ -15,6 +15,7 @@ from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database, open_database
 from offhook.orgs import service as orgs
 from offhook.runs import service as runs
+from offhook.runs.services import RunServices
 from offhook.runs.states import FINAL_STATES
 from offhook.settings import Settings
 from offhook.telephony.calls.outbound import CallOrder
@@ -48,21 +49,27 @@ def register(app: typer.Typer) -> None:
 
 async def record_sample_call(settings: Settings, url: str, workflow_id: int) -> int:
     """Places the call, again where it failed, and returns its run when it is over. Raises DomainError, or TimeoutError
-    when a call takes longer than three minutes."""
+    when a call takes longer than three minutes.
+
+    A failed attempt is deleted before the next one: it is no run of the user's.
+    """
+    lost: list[int] = []
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        run_id, end_reason = await _record_once(settings, url, workflow_id)
+        run_id, end_reason = await _record_once(settings, url, workflow_id, lost)
         if end_reason == "agent_ended" or attempt == MAX_ATTEMPTS:
             break
+        lost = [run_id]
         await asyncio.sleep(RETRY_AFTER_S)
     return run_id
 
 
-async def _record_once(settings: Settings, url: str, workflow_id: int) -> tuple[int, str | None]:
-    """Returns the run and why it ended."""
+async def _record_once(settings: Settings, url: str, workflow_id: int, lost: list[int]) -> tuple[int, str | None]:
+    """Deletes the runs that were lost. Returns the new run and why it ended."""
     root = build_root(settings, open_database(settings, url))
     try:
         async with root.db.transaction() as session:
             organization = await orgs.find_organization(session, orgs.DEFAULT_ORGANIZATION)
+        await root.get(RunServices).eraser.erase_runs(organization.id, lost)
         order = CallOrder(organization.id, workflow_id, CALLEE, use_draft=False, platform_context={MARK: True})
         placed = await root.get(TelephonyServices).outbound.place_call(order)
         async with asyncio.timeout(TIME_LIMIT_S):
