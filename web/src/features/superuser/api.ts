@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
+import { keepAnswer } from "../../lib/api/keep-answer";
 import { useLongList } from "../../lib/api/long-list";
 import { startImpersonation } from "../../lib/api/session";
 import type { Schema } from "../../lib/api/types";
@@ -132,7 +133,7 @@ export function useUpdateManagedCarrier() {
   return useMutation({
     mutationFn: (body: Schema<"ManagedCarrierUpdate">) =>
       unwrap(api.PATCH("/api/v1/superuser/managed-carrier", { body })),
-    onSuccess: (carrier) => queries.setQueryData(["superuser", "carrier"], carrier),
+    onSuccess: (carrier) => keepAnswer(queries, ["superuser", "carrier"], carrier),
   });
 }
 

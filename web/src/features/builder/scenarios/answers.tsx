@@ -7,6 +7,7 @@ import { Confirm, FormProblem } from "../../../components/forms/dialog";
 import { saveFile } from "../../../lib/api/download";
 import { api, unwrap } from "../../../lib/api/client";
 import { messageOf } from "../../../lib/api/errors";
+import { keepAnswer } from "../../../lib/api/keep-answer";
 import { pluralize } from "../../../lib/format/format";
 import { useEditorContext } from "../state/editor";
 
@@ -114,8 +115,8 @@ export function RecordedAnswers() {
   });
   const remove = useMutation({
     mutationFn: () => unwrap(api.DELETE("/api/v1/workflow/{workflow_id}/recorded-answers", { params: path })),
-    onSuccess: (left) => {
-      queries.setQueryData(key, left);
+    onSuccess: async (left) => {
+      await keepAnswer(queries, key, left);
       setIsDeleting(false);
     },
   });

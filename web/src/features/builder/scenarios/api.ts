@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { isEqual } from "../../../graph/definition";
 import { api, unwrap } from "../../../lib/api/client";
 import { ApiError } from "../../../lib/api/errors";
+import { keepAnswer } from "../../../lib/api/keep-answer";
 import type { Schema } from "../../../lib/api/types";
 import { useRefresh } from "../api";
 import { type AnswerChoice, answersOrder } from "./answers";
@@ -142,7 +143,7 @@ export function useOrderPlay(id: number) {
           },
         }),
       ),
-    onSuccess: (play) => queries.setQueryData(["agent", id, "newest-play"], [play]),
+    onSuccess: (play) => keepAnswer(queries, ["agent", id, "newest-play"], [play]),
   });
 }
 
@@ -155,7 +156,7 @@ export function useCancelPlay(id: number) {
           params: { path: { workflow_id: id, play_id: play } },
         }),
       ),
-    onSuccess: (play) => queries.setQueryData(["agent", id, "newest-play"], [play]),
+    onSuccess: (play) => keepAnswer(queries, ["agent", id, "newest-play"], [play]),
   });
 }
 
@@ -174,7 +175,7 @@ export function useSetPublishGate(id: number) {
   return useMutation({
     mutationFn: (body: GateDemands) =>
       unwrap(api.PUT("/api/v1/workflow/{workflow_id}/publish-gate", { params: agentPath(id), body })),
-    onSuccess: (gate) => queries.setQueryData(["agent", id, "publish-gate"], gate),
+    onSuccess: (gate) => keepAnswer(queries, ["agent", id, "publish-gate"], gate),
   });
 }
 

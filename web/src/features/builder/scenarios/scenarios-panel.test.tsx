@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { parse } from "../../../graph/definition";
 import type { Agent } from "../../../lib/api/types";
 import { renderPart } from "../../../testing/render";
-import { FakeServer } from "../../../testing/server";
+import { FakeServer, network } from "../../../testing/server";
 import { type Editor, EditorProvider } from "../state/editor";
 import { ScenariosPanel } from "./scenarios-panel";
 
@@ -123,6 +123,33 @@ it("runs all, can be canceled, and says in words what did not hold", async () =>
   server.on(`GET ${AGENT}/scenario-plays`, { body: [canceled] });
   await user.click(screen.getByRole("button", { name: "Cancel" }));
   expect(await screen.findByText("Canceled.")).toBeTruthy();
+});
+
+it("follows a run that was started while the end of the one before was still being read", async () => {
+  const { user, server } = await renderPanel([BOOKS], { results: [RESULT] });
+  const over = { ...PLAY, state: "passed", done: 1, passed: 1, finished_at: PLAY.created_at };
+  server.on(`POST ${AGENT}/scenario-plays`, { body: PLAY });
+  server.on(`GET ${AGENT}/scenario-plays`, () => {
+    // What the end of the run makes the page read again is answered late.
+    readAgain = server.hold(`GET ${AGENT}/scenario-plays`, { body: [over] });
+    return { body: [over] };
+  });
+  let readAgain = () => {};
+  await user.click(await screen.findByRole("button", { name: "Run all" }));
+  expect(await screen.findByText("Last run: 1 of 1 passed", {}, { timeout: 3_000 })).toBeTruthy();
+  server.on(`POST ${AGENT}/scenario-plays`, { body: { ...PLAY, id: 10 } });
+  await user.click(screen.getByRole("button", { name: "Run all" }));
+  expect(await screen.findByText("Running: 0 of 1")).toBeTruthy();
+  const late = [...network.pending];
+  const shown: (string | null)[] = [];
+  const watch = new MutationObserver(() => shown.push(screen.getByRole("status").textContent));
+  watch.observe(document.body, { subtree: true, childList: true, characterData: true });
+  readAgain();
+  await Promise.all(late);
+  server.on(`GET ${AGENT}/scenario-plays`, { body: [{ ...over, id: 10, passed: 0, state: "failed" }] });
+  expect(await screen.findByText("Last run: 0 of 1 passed", {}, { timeout: 3_000 })).toBeTruthy();
+  watch.disconnect();
+  expect(shown).not.toContain("Last run: 1 of 1 passed");
 });
 
 it("opens the conversation at the turn that failed", async () => {

@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
+import { keepAnswer } from "../../../lib/api/keep-answer";
 import type { Schema } from "../../../lib/api/types";
 
 export function useAgentRetention(id: number) {
@@ -17,6 +18,6 @@ export function useSaveAgentRetention(id: number) {
   return useMutation({
     mutationFn: (body: Schema<"AgentRetentionUpdate">) =>
       unwrap(api.PUT("/api/v1/workflow/{workflow_id}/retention", { params: { path: { workflow_id: id } }, body })),
-    onSuccess: (saved) => queries.setQueryData(["agent", id, "retention"], saved),
+    onSuccess: (saved) => keepAnswer(queries, ["agent", id, "retention"], saved),
   });
 }

@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
+import { keepAnswer } from "../../../lib/api/keep-answer";
 import type { Schema } from "../../../lib/api/types";
 
 export function useRename() {
@@ -56,7 +57,7 @@ export function useSaveSupportAccess() {
   return useMutation({
     mutationFn: (may_write: boolean) =>
       unwrap(api.PUT("/api/v1/organizations/support-access", { body: { may_write } })),
-    onSuccess: (saved) => queries.setQueryData(["support-access"], saved),
+    onSuccess: (saved) => keepAnswer(queries, ["support-access"], saved),
   });
 }
 
@@ -87,7 +88,7 @@ export function useSaveRetention() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Schema<"RetentionUpdate">) => unwrap(api.PUT("/api/v1/organizations/retention", { body })),
-    onSuccess: (saved) => queries.setQueryData(["retention"], saved),
+    onSuccess: (saved) => keepAnswer(queries, ["retention"], saved),
   });
 }
 
@@ -102,7 +103,7 @@ export function useSaveRedaction() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Schema<"RedactionUpdate">) => unwrap(api.PUT("/api/v1/organizations/redaction", { body })),
-    onSuccess: (saved) => queries.setQueryData(["redaction"], saved),
+    onSuccess: (saved) => keepAnswer(queries, ["redaction"], saved),
   });
 }
 
@@ -120,8 +121,8 @@ export function useSaveSecondFactorDemand() {
   return useMutation({
     mutationFn: (due_at: string | null) =>
       unwrap(api.PUT("/api/v1/organizations/second-factor-demand", { body: { due_at } })),
-    onSuccess: (saved) => {
-      queries.setQueryData(DEMAND, saved);
+    onSuccess: async (saved) => {
+      await keepAnswer(queries, DEMAND, saved);
       return queries.invalidateQueries({ queryKey: ["account"] });
     },
   });

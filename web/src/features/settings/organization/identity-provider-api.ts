@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
+import { keepAnswer } from "../../../lib/api/keep-answer";
 import type { Schema } from "../../../lib/api/types";
 
 const PROVIDER = ["identity-provider"];
@@ -18,7 +19,7 @@ export function useSaveIdentityProvider() {
   return useMutation({
     mutationFn: (body: Schema<"IdentityProviderBody">) =>
       unwrap(api.PUT("/api/v1/organizations/identity-provider", { body })),
-    onSuccess: (saved) => queries.setQueryData(PROVIDER, saved),
+    onSuccess: (saved) => keepAnswer(queries, PROVIDER, saved),
   });
 }
 
