@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { actionWords, searchedFor, targetWords } from "./audit-descriptions";
+import { actionWords, detailWords, searchedFor, targetWords } from "./audit-descriptions";
 
 it("says what was done, and to what", () => {
   expect([
@@ -20,5 +20,27 @@ it("finds by the words that are shown", () => {
     "telephony_config",
     "secret_rotated",
     "webhook",
+  ]);
+});
+
+it("says what an entry has besides in words", () => {
+  const data = {
+    fields: ["daily_limit_cents", "time_zone"],
+    name: "spring_recall",
+    workflow_ids: [4, 1205],
+    count: 1205,
+    must_consent: false,
+    note: null,
+    states: { completed: 2, failed: 1 },
+    removed: [],
+  };
+  expect(detailWords(data).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+    "changed: daily limit cents, time zone",
+    "name: spring_recall",
+    "agents: 4, 1205",
+    "count: 1,205",
+    "must consent: no",
+    "note: none",
+    "states: completed 2, failed 1",
   ]);
 });

@@ -1,6 +1,6 @@
 /** What the audit log's names mean: `phone_number.created` is “Number created”, `telephony_config:4` “carrier account 4”. */
 
-import { humanize } from "../../../lib/format/format";
+import { formatCount, humanize } from "../../../lib/format/format";
 
 const THINGS: Record<string, string> = {
   api_key: "API key",
@@ -52,6 +52,44 @@ export function targetWords(target: string): string {
     ? ""
     : `${thing(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())} ${/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id}`;
 }
+
+const DETAILS: Record<string, string> = {
+  bytes: "bytes",
+  changed: "changed",
+  fields: "changed",
+  folder_id: "folder",
+  from: "from",
+  is_default: "default",
+  parent_campaign_id: "redial of campaign",
+  recording_ids: "recordings",
+  run_id: "call",
+  to: "to",
+  workflow_id: "agent",
+  workflow_ids: "agents",
+};
+
+/** What an entry says besides, in the order of the log: “changed: name, time zone”. Nothing for what is empty. */
+export function detailWords(data: Record<string, unknown>): { name: string; value: string }[] {
+  return Object.entries(data)
+    .map(([name, value]) => ({ name: DETAILS[name] ?? spaced(name), value: valueWords(name, value) }))
+    .filter(({ value }) => value !== "");
+}
+
+function valueWords(name: string, value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return /(^|_)ids?$/.test(name) ? String(value) : formatCount(value);
+  if (typeof value === "string") return NAMES_ONLY.has(name) ? spaced(value) : value;
+  if (Array.isArray(value)) return value.map((one) => valueWords(name, one)).join(", ");
+  return detailWords(value as Record<string, unknown>)
+    .map((part) => `${part.name} ${part.value}`)
+    .join(", ");
+}
+
+/** Their values are names of fields, not what people have typed. */
+const NAMES_ONLY = new Set(["fields", "changed", "category", "scopes"]);
+
+const spaced = (name: string) => name.replaceAll("_", " ");
 
 /** Words of the page as the log's own, by which it is searched: “carrier account” is in `telephony_config.created`. */
 export function searchedFor(typed: string): string {

@@ -1,19 +1,19 @@
 /** Who changed what, and from where. */
 
-import { Badge, Button, Code, Group, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Group, Table, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { Download } from "lucide-react";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { formatDateTime, humanize } from "../../../lib/format/format";
+import { formatDateTime } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
 import { notifyError } from "../../../lib/ui/notifications";
 import { downloadFile } from "../../../lib/api/download";
 import { auditExportPath, useAudit } from "../do-not-call/api";
-import { actionWords, searchedFor, targetWords } from "./audit-descriptions";
+import { actionWords, detailWords, searchedFor, targetWords } from "./audit-descriptions";
 
 const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
 
@@ -110,17 +110,20 @@ function Second({ words }: { words: string | null }) {
 }
 
 function Details({ data }: { data: Record<string, unknown> }) {
-  const entries = Object.entries(data);
-  if (entries.length === 0) return null;
+  const parts = detailWords(data);
+  if (parts.length === 0) return null;
   return (
-    <Code style={{ background: "none", display: "block", overflowWrap: "anywhere", padding: 0 }}>
-      {entries
-        .map(
-          ([name, value]) =>
-            `${humanize(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-        )
-        .join(" · ")}
-    </Code>
+    <Text fz="xs" style={{ overflowWrap: "anywhere" }}>
+      {parts.map(({ name, value }, at) => (
+        <Fragment key={name}>
+          {at > 0 && " · "}
+          <Text span inherit c="dimmed">
+            {name}:
+          </Text>{" "}
+          {value}
+        </Fragment>
+      ))}
+    </Text>
   );
 }
 
