@@ -19,6 +19,7 @@ from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
+from offhook.models.providers.builtin.english.corrections import changes_to_number, says_it_again
 from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
@@ -32,15 +33,12 @@ SpokenLine = tuple[Literal["caller", "agent"], str]
 
 # Values with a vocabulary of their own: a later one replaces an earlier one.
 CORRECTED_KINDS: Final = frozenset({"day", "time", "digits", "email"})
-# Of a longer sentence, a single number may be anything.
-MAX_WORDS_OF_CHANGE: Final = 9
 _ABOUT_AGENT: Final = re.compile(r"\b(the )?agent (said|told|answered|offered|promised)\b", re.IGNORECASE)
 # An agent's sentence about itself says nothing about the caller's matter.
 _SELF_STATEMENT: Final = re.compile(
     r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
 )
 _ASKS_NAME: Final = re.compile(r"\b(?:who|whom|name)\b", re.IGNORECASE)
-_SAID: Final = re.compile(r"\bi (?:just |only )?(?:said|meant|say|mean)\b|\bmis(?:heard|understood)\b")
 _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
 # "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
 _NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
@@ -95,11 +93,12 @@ def extract_variables(
             is_said_now = not is_elsewhere or kind_of(name, prompt) in CORRECTED_KINDS
             is_said_now = is_said_now and not (answer.rates_nothing and _is_number(described))
             found[name] = _extract_variable(lines if is_said_now else lines[:-1], name, prompt, described)
-    latest = next((text for who, text in reversed(lines) if who == "caller"), "")
+    said_again = [text for who, text in reversed(lines) if who == "caller" and says_it_again(text)]
     for variable in known:
         name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
-        if variable.get("type") in ("integer", "number") and _says_it_again(latest):
-            rating = rating_in(latest, scale_of(prompt))
+        if variable.get("type") in ("integer", "number"):
+            ratings = (rating_in(text, scale_of(prompt)) for text in said_again)
+            rating = next((rating for rating in ratings if rating is not None), None)
             found |= {name: _as_declared(rating, {variable["type"]})} if rating is not None else {}
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
             found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
@@ -164,7 +163,8 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         stated = drop_mentions(stated, f"{before} {about}") if kind in ("day", "time") else stated
         stated = drop_other_numbers(stated, about) if kind == "digits" else stated
         value = string_of(stated, kind, may_be_whole=False)
-        if kind == "time" and is_answer and value is None and offered_hours(before):
+        may_be_lone = bool(offered_hours(before)) or changes_to_number(said, stated)
+        if kind == "time" and is_answer and value is None and may_be_lone:
             value = spoken_values.time_of_day(stated)
         if kind == "time" and not is_answer:
             value = _remarked_time(before, said, stated)
@@ -181,8 +181,7 @@ def _remarked_time(before: str, said: CallerUtterance, stated: str) -> str | Non
     """Returns a clock time that nobody asked for: "nine" to "shall I book two o'clock?", "make it four instead"."""
     words = word_tokens(stated)
     is_lone = len(words) <= 2 and spoken_values.clock_time(before) is not None
-    changes = (said.is_correction or said.wants_change) and len(words) <= MAX_WORDS_OF_CHANGE
-    may_be_lone = is_lone or (changes and len(spoken_values.all_numbers(stated)) == 1)
+    may_be_lone = is_lone or changes_to_number(said, stated)
     found = spoken_values.time_of_day(stated, may_be_lone=may_be_lone)
     return None if found is None or found.startswith("in the") else found
 
@@ -212,7 +211,7 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     answers = [text for _, _, text in _rated_answers(lines, about)]
     if types & {"integer", "number"} and (scale := scale_of(about)):
         corrected = lines[-1][1] if lines and lines[-1][0] == "caller" else ""
-        ratings = [rating_in(text, scale) for text in ((corrected,) if _says_it_again(corrected) else answers)]
+        ratings = [rating_in(text, scale) for text in ((corrected,) if says_it_again(corrected) else answers)]
         return next((_as_declared(rating, types) for rating in ratings if rating is not None), None)
     described = {**schema, "description": prompt}
     if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
@@ -224,6 +223,8 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         answers = [lines[-1][1], *answers]
     if kind is None and not _without_leave(next((text for who, text in reversed(lines) if who == "caller"), "-")):
         return None
+    # "I said four, not five" is about another question
+    answers = [text for text in answers if not (says_it_again(text) and spoken_values.all_numbers(text))]
     for index, text in enumerate(filter(None, map(_without_leave, map(_without_question, answers)))):
         value = value_of(text, name, described, may_be_whole=index == 0)
         if value is not None:
@@ -235,13 +236,6 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         said = (spoken_values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
         return next((value for value in said if value is not None), None)
     return None
-
-
-def _says_it_again(text: str) -> bool:
-    """Returns True for "no, I said one, not four"."""
-    said = " ".join(word_tokens(text))
-    is_corrected = parse_utterance(text).is_correction or said.startswith("no ") or "wrong" in said
-    return _SAID.search(said) is not None and is_corrected
 
 
 def _as_declared(value: float, types: set[Any]) -> int | float:

@@ -8,6 +8,7 @@ from offhook.models.providers.builtin.english.spoken_values import WEEKDAYS
 
 _DAY: Final = rf"(?:{'|'.join(WEEKDAYS)})"
 _UNIT: Final = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|\d)"
+_HOUR: Final = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midday|\d{1,2}(?::\d\d)?)(?: ?(?:am|pm|o'clock))?"
 _PERSON: Final = (
     r"(?:lad(?:y|ies)|guys?|gal|girl|man|woman|gentleman|fellow|person|rep|agent|nurse|hygienist|manager|people|folks)"
 )
@@ -23,10 +24,60 @@ _WITH_NOBODY: Final = r"(?: (?:for|with) (?:me|us|it|him|her|everything|the (?:\
 _NOT_GOING: Final = r"(?:(?:'s|'re|'m| is| are| am) not|(?: is|are)n't|isn't|aren't) (?:gonna|going to)"
 _ANY_MORE: Final = r"(?: (?:any ?more|after all|for (?:me|us|him|her)|now|out))*"
 
+# At the end of what is asked for, these are manners and no condition: "Thursday at two, if you still have it".
+_IF_FREE: Final = (
+    r"(?:if (?:(?:you|ye|y'all|they)(?:'ve)?(?: still| do| happen to| by any chance)? (?:have|got|have got|can manage|can do) "
+    r"(?:it|one|that|them|any|anything|room|space|time|a (?:slot|space|gap|spot|opening|minute))(?: (?:free|left|open|available|going|spare))*|"
+    r"(?:that|it|there)(?:'s| is|s)(?: a(?:ny)?| still| at all)*(?: (?:possible|free|available|open|going|room|space|slot|a chance))+(?: of it)?|"
+    r"(?:at all )?possible|available|(?:you|i|we) (?:can|could|may|might))|(?:is|would) (?:that|it)(?: be)? possible)"
+)
 # What a caller says of the wish itself.
 _PLAIN: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), plain)
     for pattern, plain in (
+        (r"\b(?:och|ach)\b(?! aye)[ ,]*(?=\w)", "oh "),
+        # dialects of English
+        (r"\bnaw\b", "no"),
+        (r"\b(?P<who>(?:i|we|you|he|she|it|they|that)'(?:ll|m|re|s|d)) no (?=(?:be|have|get|make|manage|come|need|want|able|\w+ing)\b)", r"\g<who> not "),
+        (r"\b(?P<verb>be|com|go|do|hav|call|look|try|work|gett|mak|ask|wait|tell|say|think|talk|runn|ring|book|chang|cancel|wonder|hop)in'(?=\s|[.,;!?]|$)", r"\g<verb>ing"),
+        (r"\b(?P<verb>did|was|is|has|have|would|could|should)nae\b", r"\g<verb>n't"),
+        (r"\bdinnae\b", "don't"),
+        (r"\b(?:cannae|canny)\b", "can't"),
+        (r"\bgonnae\b", "going to"),
+        (r"\bgie\b", "give"),
+        (r"\btae\b", "to"),
+        (r"\b(?:ye|yous|youse)\b", "you"),
+        (r"\bthe (?:morra|morrow|morn)\b", "tomorrow"),
+        (r"\bi'll away\b", "i have to go"),
+        (r"\bcheerio\b", "goodbye"),
+        (r"\b(?:no|nah)[, ]+that's me(?: done| sorted| all set)?\b(?=[.,!]|$| (?:thanks|thank|cheers|pal|mate|now|then)\b)", "no, that's all"),
+        (r"\bthat's me (?:done|sorted|all set)\b", "that's all"),
+        (r"\bi(?:'m| am) not (?P<verb>want|need|prefer)ing\b", r"i do not \g<verb>"),
+        (r"\bi(?:'m| am) (?P<verb>want|need|prefer)ing\b", r"i \g<verb>"),
+        (r"\b(?:don't|do not) be (?P<verb>call|phon|ring|send|book|bother)ing\b", r"do not \g<verb>"),
+        # "an" says that there is none yet
+        (
+(
+                r"\b(?:i(?:'d| would)?(?: just| really| still)? (?:need|want|like|require)|i(?:'m| am) (?:looking for|after)|"
+                r"i(?:'d| would) (?:like|love) to (?:get|have)|^need|^looking for) an? (?P<what>(?:\w+ )?(?:appointment|reservation|booking|consultation|viewing))\b"
+                r"(?! (?:card|reminder|number|confirmation|cancel|mov|chang|resched))"
+            ),
+            r"i would like to book an \g<what>",
+        ),
+        (
+            r"\b(?P<may>(?:can|could|may) i)(?: please)? (?:get|have|grab) an? (?P<what>(?:\w+ )?(?:appointment|reservation|booking|consultation|viewing))\b",
+            r"\g<may> book an \g<what>",
+        ),
+        (rf"(?<=\w),? {_IF_FREE}(?=[.!?,;]|$| please| for (?:an?|my|the)\b)", ""),
+        (r",? so (?:it|that|they|he|she|i|we) (?:is|are|was|were|do|does|did|am)\b(?=[.!?]|$)", ""),
+        # "four, two, seven, and then a one"
+        (rf"(?P<before>\b{_UNIT}[ ,-]+{_UNIT}),? and (?:then )?(?:finally |lastly )?(?:an? )?(?={_UNIT}\b)", r"\g<before> "),
+        (rf"(?P<kept>\b(?:{_DAY}|{_HOUR})s?),? (?:instead of|rather than) (?:the |at |on |for )?(?:{_DAY}|{_HOUR})\b", r"\g<kept> instead"),
+        # "it ends in a one: four two seven one"
+        (
+            rf"\b(?:it |that |the (?:number|last (?:digit|one)) )?(?:ends|finishes|starts|begins) (?:in|with|on|by) (?:an? )?{_UNIT}\b[,.;:!]* (?:so |it's |that's |it is )*(?=(?:{_UNIT}[ ,-]*){{3}})",
+            "",
+        ),
         # a time in the words of a clock, a day in the words of a calendar
         (r"\b(?P<part>[ap])\.\s?m\.(?=\s+[A-Z])", r"\g<part>m."),
         (r"\b(?P<part>[ap])\.\s?m\b\.?", r"\g<part>m"),

@@ -11,6 +11,8 @@ from offhook.models.providers.builtin import (
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
+from offhook.models.providers.builtin.english.corrections import changes_to_number, says_it_again
+from offhook.models.providers.builtin.english.ratings import rating_in
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
@@ -24,7 +26,8 @@ class ValueTurn(ToolTurn):
     def _edge_of_value(self, said: CallerUtterance, *, may_pick: bool = True) -> EdgeMatch | None:
         """Returns the edge of the day or the time that the caller names and this node asks for."""
         text = self._chosen_text(said)
-        hour = self._hour_said(text) if may_pick or _is_lone_hour(text) else None
+        is_hour = may_pick or _is_lone_hour(text) or changes_to_number(said, text)
+        hour = self._hour_said(text) if is_hour else None
         values = {
             "day": spoken_values.day_phrase(text),
             "time": self._time_said(text) if hour is None else offered_options.spoken_hour(hour),
@@ -133,6 +136,16 @@ class ValueTurn(ToolTurn):
                 and (said.is_correction or said.wants_change or said.is_modified)
             ):
                 return RuleReply(f"{value[:1].upper()}{value[1:]}, all right. {self._current_question()}")
+        return self._note_rating(said)
+
+    def _note_rating(self, said: CallerUtterance) -> RuleReply | None:
+        """Acknowledges another number for what an earlier node asked: "I said four, not five"."""
+        if edge_values.is_scale(self._edges) or not says_it_again(said.heard):
+            return None
+        for variable in self._hint.known_variables:
+            scale = arguments.scale_of(str(variable.get("prompt") or ""))
+            if variable.get("type") in ("integer", "number") and rating_in(said.heard, scale) is not None:
+                return RuleReply(f"I've changed that. {self._current_question()}")
         return None
 
     def _asked_again(self) -> str:
