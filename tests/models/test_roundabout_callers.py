@@ -1,4 +1,4 @@
-"""What callers say in a roundabout way leads where the plain words lead, and what only sounds alike leads nowhere."""
+"""What callers say in a roundabout way, or in two words, leads where the plain words lead; what only sounds alike, nowhere."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.models.conversations import hold_conversation, offline_agent
 from tests.quick import first_quick
 
-SENTENCES = Path(__file__).parents[1] / "data" / "roundabout_sentences.json"
+DATA = Path(__file__).parents[1] / "data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,12 @@ class Ways:
     said: list[str]
 
 
-WAYS = [Ways(**ways) for ways in json.loads(SENTENCES.read_text())]
+def load_ways(name: str) -> list[Ways]:
+    return [Ways(**ways) for ways in json.loads((DATA / name).read_text())]
+
+
+WAYS = load_ways("roundabout_sentences.json")
+SHORT = load_ways("short_sentences.json")
 
 
 @pytest.fixture
@@ -38,6 +43,35 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
 async def test_roundabout_sentences_lead_where_plain_ones_do(llm: BuiltinLlm, ways: Ways) -> None:
     outcomes = {text: await hold_conversation(ways.slug, (*ways.turns, text), llm) for text in ways.said}
     assert [f"{text} -> {outcome.node}" for text, outcome in outcomes.items() if outcome.node not in ways.ends] == []
+
+
+@pytest.mark.parametrize("ways", SHORT, ids=lambda ways: ways.id)
+async def test_two_words_are_enough(llm: BuiltinLlm, ways: Ways) -> None:
+    outcomes = {text: await hold_conversation(ways.slug, (*ways.turns, text), llm) for text in ways.said}
+    assert [f"{text} -> {outcome.node}" for text, outcome in outcomes.items() if outcome.node not in ways.ends] == []
+
+
+async def test_an_hour_that_is_changed_is_not_asked_for_again(llm: BuiltinLlm) -> None:
+    said = ("Book me in, please.", "Wednesday", "four", "yes", "Yes, but can you make it eleven?")
+    outcome = await hold_conversation("appointment_booking", said, llm)
+    assert (outcome.node, outcome.values["time"]) == ("confirm", "eleven o'clock")
+    assert "eleven" in outcome.last_reply
+
+
+async def test_a_number_that_is_said_again_replaces_the_one_that_was_heard(llm: BuiltinLlm) -> None:
+    outcome = await hold_conversation("survey", ("Yes.", "five", "I said four, not five.", "the food"), llm)
+    assert outcome.values == {"rating": 4, "topic": "food"}
+
+
+@pytest.mark.parametrize("said", ["bye", "wait", "I'll call back"])
+async def test_who_leaves_at_the_last_question_has_confirmed_nothing(llm: BuiltinLlm, said: str) -> None:
+    turns = ("book an appointment", "Tuesday", "nine", "yes", said)
+    outcome = await hold_conversation("appointment_booking", turns, llm)
+    assert outcome.values.get("is_confirmed") is None
+
+
+async def test_a_question_that_nothing_was_said_to_has_no_answer(llm: BuiltinLlm) -> None:
+    assert "topic" not in (await hold_conversation("survey", ("Yes.", "five"), llm)).values
 
 
 async def test_a_number_that_is_denied_is_not_kept(llm: BuiltinLlm) -> None:

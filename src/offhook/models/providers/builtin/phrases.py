@@ -47,6 +47,17 @@ def spoken_choices(edges: Sequence[EdgeHint]) -> str:
     return join_choices(said) if len(said) > 1 else ""
 
 
+_PLEASANTRY: Final = re.compile(
+    r"^(?:lovely|great|perfect|wonderful|excellent|good choice|got it|happy to help|no problem|of course|sure|all right|okay)[.!,] +(?=\w)",
+    re.IGNORECASE,
+)
+
+
+def drop_pleasantry(text: str) -> str:
+    """Returns a sentence without the "Lovely." before it, which welcomes an answer that there has not been."""
+    return _PLEASANTRY.sub("", text)
+
+
 _OFFERS_HELP: Final = re.compile(r"\b(?:how|what) (?:can|may|could) (?:i|we) (?:help|do for)\b", re.IGNORECASE)
 
 REPROMPTS: Final = (

@@ -20,7 +20,13 @@ from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.corrections import changes_to_number, says_it_again
-from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
+from offhook.models.providers.builtin.english.offered_options import (
+    answered_day,
+    hour_of,
+    offered_hours,
+    pick_hour,
+    spoken_hour,
+)
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS
@@ -166,6 +172,8 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         may_be_lone = bool(offered_hours(before)) or changes_to_number(said, stated)
         if kind == "time" and is_answer and value is None and may_be_lone:
             value = spoken_values.time_of_day(stated)
+        if kind == "day" and is_answer and value is None and not offered_hours(before):
+            value = answered_day(stated)
         if kind == "time" and not is_answer:
             value = _remarked_time(before, said, stated)
             part = part or (spoken_values.time_of_day(said.standing, may_be_lone=False) if said.is_correction else None)
@@ -221,7 +229,7 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     if kind is None and lines and lines[-1][0] == "caller" and len(content_stems(lines[-1][1])) > 1:
         # what took the caller onwards answered this node's question
         answers = [lines[-1][1], *answers]
-    if kind is None and not _without_leave(next((text for who, text in reversed(lines) if who == "caller"), "-")):
+    if kind is None and _answers_nothing(lines, about):
         return None
     # "I said four, not five" is about another question
     answers = [text for text in answers if not (says_it_again(text) and spoken_values.all_numbers(text))]
@@ -236,6 +244,12 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         said = (spoken_values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
         return next((value for value in said if value is not None), None)
     return None
+
+
+def _answers_nothing(lines: Sequence[SpokenLine], about: str) -> bool:
+    """Returns True for a caller who only takes leave, or hangs up at the question."""
+    is_open = bool(lines) and lines[-1][0] == "agent" and count_shared_words(_question_in(lines[-1][1]), about) > 0
+    return is_open or not _without_leave(next((text for who, text in reversed(lines) if who == "caller"), "-"))
 
 
 def _as_declared(value: float, types: set[Any]) -> int | float:
@@ -291,7 +305,7 @@ def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> boo
     # the last question most likely belongs to the node; answers to other questions do not count
     last = max((asked_at for _, asked_at, _ in rated), default=None)
     asked = [at for score, at, _ in rated if score == rated[0][0]] if rated else [at - 1 for at in callers[-1:]]
-    if last is not None and last == len(lines) - 2:
+    if last is not None and callers[-1:] == [last + 1]:
         # "depends" to this question is not the "okay" to another one that names the hotel too
         topic = _topic_of(lines[last][1], about)
         asked = [last, *(at for at in asked if _topic_of(lines[at][1], about) == topic)]
@@ -312,6 +326,8 @@ def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None
     is_corrected = said_in_full.is_correction and polarity_of(said_in_full.standing)
     text = said_in_full.standing if is_corrected else said_in_full.heard
     said = set(content_stems(text))
+    if word_tokens(text) == ["please"]:
+        return not is_inverted
     if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted
     if is_not_yet(text):

@@ -70,6 +70,17 @@ _PLAIN: Final = tuple(
         ),
         (rf"(?<=\w),? {_IF_FREE}(?=[.!?,;]|$| please| for (?:an?|my|the)\b)", ""),
         (r",? so (?:it|that|they|he|she|i|we) (?:is|are|was|were|do|does|did|am)\b(?=[.!?]|$)", ""),
+        (
+            rf"\b(?:does|would|will|is|could) (?P<day>(?:next |this )?{_DAY}|tomorrow|today)(?: be)? (?:work|suit|do|okay|ok|all right|good|fine|possible|free|available)(?: for you)?\b",
+            r"how about \g<day>",
+        ),
+        (
+            (
+                r"^(?:(?:oh|um|uh|well|honestly|really|hmm)[ ,]+)*(?:whenever(?: is (?:good|fine|best|easiest|convenient)(?: for you)?| you (?:like|want|have|can))?|i don't care(?: which| when)?|"
+                r"(?:it |that )?doesn't matter(?: to me)?|no preference|(?:you|your) (?:choose|pick|choice|decide|call)|(?:it's )?up to you|i'm (?:flexible|easy|free whenever))[.!]?$"
+            ),
+            "any time",
+        ),
         # "four, two, seven, and then a one"
         (rf"(?P<before>\b{_UNIT}[ ,-]+{_UNIT}),? and (?:then )?(?:finally |lastly )?(?:an? )?(?={_UNIT}\b)", r"\g<before> "),
         (rf"(?P<kept>\b(?:{_DAY}|{_HOUR})s?),? (?:instead of|rather than) (?:the |at |on |for )?(?:{_DAY}|{_HOUR})\b", r"\g<kept> instead"),

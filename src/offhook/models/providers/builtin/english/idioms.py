@@ -182,6 +182,24 @@ _IDIOMS: Final = tuple(
             0.7,
         ),
         (
+            r"\b(?:was|is|had a) (?:(?:really|so|very|absolutely|truly) )*(?:great|lovely|terrific|marvelous)\b(?!.*\b(?:but|if|not|until|except|apart)\b)|^(?:great|lovely|terrific)$",
+            r"\brates?\b.*\bexcellent\b",
+            0.68,
+        ),
+        (
+            (
+                r"\b(?:was|is) (?:(?:just|quite|pretty|only|very|about) )*(?:fine|alright|all right|average|decent|mediocre|middling|adequate|acceptable)\b|^(?:fine|average|alright|all right|decent|meh|mediocre|middling)$|"
+                r"\b(?:in the middle|middle of the road|nothing special|neither good (?:n?or) bad)\b"
+            ),
+            r"\brates?\b.*\b(?:all right|average)\b",
+            0.72,
+        ),
+        (
+            r"\b(?:disappoint\w*|below average|underwhelming|could (?:be|have been) better|left (?:a lot|much|something) to be desired)\b",
+            r"\brates?\b.*\bpoor\b",
+            0.7,
+        ),
+        (
             r"\b(?:dialed|called|got|have|reached|is this|this is) the wrong (?:place|store|shop|office|company|business|number|person|house)\b|^(?:oh |ah )?(?:oops|whoops|sorry|no|is this|wait|my mistake|shoot)\b.*\b(?:(?:trying|meant|looking|wanted) to (?:reach|call|dial|get)|looking for the|wrong (?:place|store|shop|office|company|business)|(?:dialed|called|got|have|reached) the wrong (?:place|store|shop|office|company|business|number|person)|the (?:county|city|pharmacy|bank|library|police|hospital|post office|court\w*))\b",
             r"\b(wrong number|need anything|needs nothing|dialed the wrong)\b",
             0.7,

@@ -30,6 +30,29 @@ _ANY: Final = re.compile(
 )
 # "Not Monday either."
 _NOT_EITHER: Final = re.compile(r"\b(?:not|no|never|neither|nor)\b.*\beither\b")
+EARLIEST_DAY: Final = "the earliest possible day"
+_EARLIEST: Final = re.compile(
+    r"^(?:(?:um|uh|well|just|please|oh|honestly) )*(?:as soon as (?:possible|you can|i can)|asap|(?:the |your |whatever is |whichever is )?"
+    r"(?:earliest|soonest|(?:first|next|earliest|soonest) (?:available|possible|free|open|day|opening|slot|appointment)(?: (?:day|slot|opening|appointment))?)"
+    r"(?: (?:you have|you have got|possible|available|you can do))*|the sooner the better|as early as possible)(?: please)?$"
+)
+_LONE_MONTH_DAY: Final = re.compile(rf"^(?:(?:um|uh|well|maybe|say) )*the (?P<day>{spoken_values.NTH})(?: please)?$")
+_SOME_DAY: Final = re.compile(
+    r"\bin (?:a|one|two|three|four|a couple of|a few) (?:days|weeks?)(?: time)?$|^(?:the |at the |by the )?end of (?:the|this|next) week$|^next month$"
+)
+
+
+def answered_day(text: str) -> str | None:
+    """Returns the day in the answer to "which day?": also "the fifteenth", "in two weeks" and "as soon as possible",
+    which name none elsewhere."""
+    said = " ".join(word_tokens(text))
+    if (named := spoken_values.day_phrase(text)) is not None:
+        return named
+    if match := _LONE_MONTH_DAY.match(said):
+        return f"the {match['day']}"
+    if match := _SOME_DAY.search(said):
+        return match.group()
+    return EARLIEST_DAY if _EARLIEST.match(said) else None
 
 
 def offered_hours(sentence: str) -> tuple[int, ...]:

@@ -220,12 +220,12 @@ def _date_phrase(words: list[str], month_at: int) -> str | None:
     return month if month != "May" else None
 
 
-_NTH: Final = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|(?:(?:twenty|thirty)[ -])?(?:{'|'.join(_ORDINALS)}|{'|'.join(f'{teen}th' for teen in ('thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'))}))"
+NTH: Final = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|(?:(?:twenty|thirty)[ -])?(?:{'|'.join(_ORDINALS)}|{'|'.join(f'{teen}th' for teen in ('thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'))}))"
 _MONTH_DAY: Final = re.compile(
-    rf"\bon the (?P<on>{_NTH})\b(?! (?:one|floor|time|visit|day|try|of all|page|step))|\bthe (?P<of>{_NTH}) of (?:the|this|next) month\b"
+    rf"\bon the (?P<on>{NTH})\b(?! (?:one|floor|time|visit|day|try|of all|page|step))|\bthe (?P<of>{NTH}) of (?:the|this|next) month\b"
 )
 _DATE: Final = re.compile(
-    rf"\b(?:{_NTH}|\d{{1,2}}) (?:of )?(?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(MONTHS)}) (?:the )?(?:{_NTH}|\d{{1,2}})\b"
+    rf"\b(?:{NTH}|\d{{1,2}}) (?:of )?(?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(MONTHS)}) (?:the )?(?:{NTH}|\d{{1,2}})\b"
     r"|\bon the \d{1,2}\b(?! oclock)|\bthe \d{1,2} of\b"
 )
 _HOUR: Final = rf"(?:\d{{1,2}}(?:[:.]\d\d)?|{'|'.join([*list(_UNITS)[1:], 'ten', 'eleven', 'twelve'])})"

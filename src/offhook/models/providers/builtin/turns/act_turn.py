@@ -17,8 +17,8 @@ from offhook.models.providers.builtin.english import assent
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import Polarity, content_stems
+from offhook.models.providers.builtin.turns.courtesy_turn import CourtesyTurn
 from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE
-from offhook.models.providers.builtin.turns.wish_turn import WishTurn
 
 # What is final is done when the words carry it, unless they do something else, and when they do not but surely do what
 # it takes.
@@ -57,7 +57,7 @@ MIN_LIKENESS: Final = 0.45
 MIN_LEAD_OF_REQUEST: Final = 0.1
 
 
-class ActTurn(WishTurn):
+class ActTurn(CourtesyTurn):
     """A turn that knows whether the caller agrees, declines, leaves or wants a person, where there is a classifier and
     the offline embedding model is installed. Where there is none, rules alone decide.
     """

@@ -13,7 +13,7 @@ from offhook.models.providers.builtin import (
     phrases,
 )
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import assent, refusals, spoken_values
+from offhook.models.providers.builtin.english import assent, offered_options, refusals, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
 from offhook.models.providers.builtin.english.ratings import is_only_number
@@ -70,6 +70,8 @@ class GuardedTurn(ActTurn):
         return reply
 
     def _is_carried(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        if self._edge_of_courtesy(said) is edge:
+            return True
         told = f"{self._opening} {self._last_sentence()}"
         if self._mentions_only(said, edge) or self._lacks_value(said, edge):
             return False
@@ -184,7 +186,7 @@ class GuardedTurn(ActTurn):
         """Returns True where an edge that ends the call is taken by a day or a time, and none is named."""
         kinds = edge_values.asked_value_kinds(edge) & set(self._kinds_kept())
         text = said.statement or said.standing
-        named = {"day": spoken_values.day_phrase(text), "time": spoken_values.time_of_day(text)}
+        named = {"day": offered_options.answered_day(text), "time": spoken_values.time_of_day(text)}
         return bool(kinds) and not any(named[kind] for kind in kinds)
 
     def _known_words(self, edge: EdgeHint) -> str:

@@ -1,6 +1,7 @@
 """One request to the offline agent, seen from the current node: what was said and done so far."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,6 +25,7 @@ SURE_SCORE: Final = 0.62
 MAX_EARLIER: Final = 30
 # A sentence that answers several questions ahead passes so many nodes at most; the interpreter allows eight steps.
 MAX_EDGES_A_TURN: Final = 5
+ASKS_MORE: Final = re.compile(r"\b(?:anything|something) (?:else|more)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,10 @@ class NodeTurn:
         return asked if asked.endswith("?") else self._current_question()
 
     def _current_question(self) -> str:
-        return question_of(self._opening)
+        """Returns the question of the node, or whether there is anything else once a tool has answered it."""
+        asked = question_of(self._last_sentence())
+        is_answered = bool(self._tools) and not self._hint.entered and ASKS_MORE.search(asked) is not None
+        return asked if is_answered else question_of(self._opening)
 
 
 def _reversed_until_speech(messages: Sequence[LlmMessage]) -> Iterator[LlmMessage]:

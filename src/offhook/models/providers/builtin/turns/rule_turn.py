@@ -96,8 +96,9 @@ class RuleTurn(QuotingTurn):
                 found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
                 if required and not missing and not arguments.is_too_short(tool.parameters, found):
                     return RuleReply(call=(tool.name, found))
-            # "Can I book a table?" led here: a wish, which no document answers
-            if said.is_question and (quoted := self._quote_document(heard)) is not None:
+            # "where is my parcel?" led here: a wish, which no document answers
+            is_asked = said.is_question and (said.statement or not self._edges_since_heard())
+            if is_asked and (quoted := self._quote_document(heard)) is not None:
                 return quoted
         for tool in self._tools:
             if not tool.parameters.get("required") and tool.name in self._hint.prompt:
@@ -105,7 +106,7 @@ class RuleTurn(QuotingTurn):
                 return RuleReply(self._hint.say_text or "", (tool.name, {}))
         if not self._opening.rstrip().endswith("?") and (onward := self._unconditional_edge()) is not None:
             return RuleReply(self._opening, (onward.tool, {}))
-        return RuleReply(self._opening)
+        return RuleReply(phrases.drop_pleasantry(self._opening) if self._hint.is_revisit else self._opening)
 
     def _answered_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
@@ -128,6 +129,7 @@ class RuleTurn(QuotingTurn):
             self._say_urgent,
             self._say_again,
             self._say_back,
+            self._reply_to_courtesy,
             self._leave_or_hand_over,
             self._reply_to_question,
             self._take_up_values,
@@ -143,11 +145,6 @@ class RuleTurn(QuotingTurn):
         if urgent is None or urgent == persona_answers.CALL_FOR_HELP:
             return None if urgent is None else RuleReply(urgent)
         return RuleReply(f"{urgent} {self._current_question()}")
-
-    def _say_again(self, said: CallerUtterance) -> RuleReply | None:
-        if not phrases.asks_again(word_tokens(said.heard)):
-            return None
-        return RuleReply(self._opening if self._times_asked() == 0 else self._current_question())
 
     def _leave_or_hand_over(self, said: CallerUtterance) -> RuleReply | None:
         """Takes the edge of a caller who plainly wants a person, or to go, whatever else is said beside it."""

@@ -7,6 +7,7 @@ from offhook.models.providers.builtin import (
     arguments,
     edge_matching,
     edge_values,
+    phrases,
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
@@ -28,14 +29,21 @@ class ValueTurn(ToolTurn):
         text = self._chosen_text(said)
         is_hour = may_pick or _is_lone_hour(text) or changes_to_number(said, text)
         hour = self._hour_said(text) if is_hour else None
+        takes_day = any("day" in edge_values.asked_value_kinds(edge) for edge in self._edges)
+        offers_hours = bool(offered_options.offered_hours(self._opening))
+        day_of = (
+            offered_options.answered_day if takes_day and not offers_hours and may_pick else spoken_values.day_phrase
+        )
         values = {
-            "day": spoken_values.day_phrase(text),
+            "day": day_of(text),
             "time": self._time_said(text) if hour is None else offered_options.spoken_hour(hour),
         }
         for kind, value in values.items():
             if value is None:
                 continue
-            choice = edge_matching.choose_edge(value, self._edges)
+            # "as soon as possible" and "the fifteenth" are days like any other
+            is_plain = kind != "day" or spoken_values.day_phrase(text) is not None
+            choice = edge_matching.choose_edge(value if is_plain else "Monday", self._edges)
             if choice is not None and kind in edge_values.asked_value_kinds(choice.edge):
                 return EdgeMatch(choice.edge, SURE_SCORE)
         return None
@@ -150,7 +158,7 @@ class ValueTurn(ToolTurn):
 
     def _asked_again(self) -> str:
         """Returns the whole sentence with what there is to choose from; of a greeting only the question."""
-        return self._current_question() if self._hint.kind == "startCall" else self._opening
+        return self._current_question() if self._hint.kind == "startCall" else phrases.drop_pleasantry(self._opening)
 
     def _note_refusal(self, said: CallerUtterance) -> RuleReply | None:
         """Acknowledges a value that the caller does not want, where they name no other and this node asks for one."""
