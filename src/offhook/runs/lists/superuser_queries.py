@@ -86,10 +86,17 @@ async def _find_in_window(
     seen = newest.limit(window).subquery()
     in_window = ClauseAdapter(seen)
     window_conditions = [in_window.traverse(part) for part in conditions.on_columns]
-    # All of the window's ids at once: the index is scanned once instead of probed thousands of times.
-    ids_seen = cast(select(func.array_agg(seen.c.id)).scalar_subquery().correlate(None), ARRAY(BigInteger))
+    # All of the window's ids at once: an index is scanned once instead of probed thousands of times. The first and the last
+    # of them leave out the partitions of other runs.
+    seen_ids = select(
+        func.array_agg(seen.c.id).label("ids"), func.min(seen.c.id).label("first"), func.max(seen.c.id).label("last")
+    ).cte("seen_ids")
+    ids_seen = cast(select(seen_ids.c.ids).scalar_subquery(), ARRAY(BigInteger))
+    bounds = (select(seen_ids.c.first).scalar_subquery(), select(seen_ids.c.last).scalar_subquery())
     window_conditions += [
-        seen.c.id.in_(select(RunValue.run_id).where(RunValue.run_id == any_(ids_seen), part))
+        seen.c.id.in_(
+            select(RunValue.run_id).where(RunValue.run_id == any_(ids_seen), RunValue.run_id.between(*bounds), part)
+        )
         for part in conditions.on_members
     ]
     sorting = [in_window.traverse(by) for by in order]
