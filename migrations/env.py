@@ -3,7 +3,7 @@
 from alembic import context
 
 # PgQueuer's tables, which are installed as SQL, and partitions have no metadata.
-OURS_NOT = ("pgqueuer", "run_events_")
+OURS_NOT = ("pgqueuer", "run_events_", "run_values_")
 
 
 def include_name(name: str | None, kind: str, _parents: object) -> bool:

@@ -1,7 +1,6 @@
 """Events become partitions in a database with rows, while processes of the older version read and write them."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import asyncpg
@@ -10,6 +9,7 @@ from sqlalchemy import text
 
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
+from tests.kit.older_versions import before, connect, upgrade
 
 RUNS = 40
 SEED = """
@@ -28,15 +28,6 @@ SELECT $1, coalesce((SELECT max(seq) FROM run_events x WHERE x.run_id = $1), 0) 
 READ = "SELECT seq, type, at_ms, data, created_at FROM run_events WHERE run_id = $1 ORDER BY seq"
 
 
-def before(folder: Path, revision: str) -> Path:
-    """The migrations of a version before this revision."""
-    shutil.copytree(migrations.migrations_folder(), folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in (folder / "versions").glob("*.py"):
-        if path.name[:4] >= revision:
-            path.unlink()
-    return folder
-
-
 @pytest.fixture
 async def older(empty_database: Database, tmp_path: Path) -> Database:
     """A database of the version before, with calls."""
@@ -47,18 +38,10 @@ async def older(empty_database: Database, tmp_path: Path) -> Database:
     return empty_database
 
 
-async def connect(database: Database) -> "asyncpg.Connection[asyncpg.Record]":
-    return await asyncpg.connect(database.url.replace("+asyncpg", ""))
-
-
 async def read_all(database: Database) -> list[tuple[int, int, str]]:
     async with database.transaction() as session:
         rows = await session.execute(text("SELECT run_id, seq, type FROM run_events ORDER BY 1, 2"))
         return [tuple(row) for row in rows]
-
-
-async def upgrade(database: Database) -> None:
-    await migrations.upgrade_database(database, lambda _: None)
 
 
 async def test_the_rows_stay_where_they_are(older: Database) -> None:

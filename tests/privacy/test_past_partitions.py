@@ -1,4 +1,4 @@
-"""Months of events that nobody keeps go at once; a month with one run that somebody keeps stays."""
+"""Months of events and values that nobody keeps go at once; a month with one run that somebody keeps stays."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -8,12 +8,14 @@ from httpx2 import AsyncClient
 from sqlalchemy import text, update
 
 from offhook.kit.database.database import Database
+from offhook.privacy.places import RUN_ENDS
 from offhook.privacy.retention import past_partitions
 from offhook.privacy.retention.past_partitions import PastPartitions
 from offhook.privacy.retention.sweep import RETENTION_JOB
 from offhook.root import Root
 from offhook.runs import RunServices, service
-from offhook.runs.partitions.event_partitions import EventPartitions
+from offhook.runs.partitions.run_partitions import RunPartitions
+from offhook.runs.partitions.superuser_queries import VALUES
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import Run
 from tests.fixtures_orgs import OrgFixture
@@ -22,9 +24,19 @@ from tests.privacy.test_agent_retention import set_days as set_agent_days
 from tests.privacy.test_erasure import answer
 from tests.privacy.test_retention import set_days
 from tests.runs.conftest import MakeRun
-from tests.runs.partitioned_events import DEFAULT, heard, list_names, run_number, say, table_of
+from tests.runs.partitioned_runs import (
+    DEFAULT,
+    find_values,
+    gather,
+    heard,
+    list_names,
+    run_number,
+    say,
+    table_of,
+)
 
 OLD = "run_events_from_0"
+OLD_VALUES = "run_values_from_0"
 Past = Callable[..., Awaitable[Run]]
 
 
@@ -35,6 +47,7 @@ def past(root: Root, make_run: MakeRun) -> Past:
     async def make(number: int, age_days: float, *, is_over: bool = True) -> Run:
         run = await run_number(root, make_run, number)
         await say(root, run, f"call {number}")
+        await gather(root, run, city=f"city {number}")
         async with root.db.transaction() as session:
             if is_over:
                 await service.apply_status(session, run.organization_id, run.id, "completed", outcome="answered")
@@ -64,9 +77,11 @@ async def test_a_month_goes_whole_when_all_its_runs_are_past(
     await set_days(client, org, runs_days=30)
     await sweep(root)
     assert await list_names(root) == ["run_events_from_100000", "run_events_from_200000"]
+    assert await list_names(root, VALUES) == ["run_values_from_100000", "run_values_from_200000"]
     assert [await is_there(root, run) for run in january + february] == [False, False, False, False, True]
     assert await heard(root, february[1]) == ["call 100001"]
     assert await heard(root, january[0]) == []
+    assert [await find_values(root, run) for run in (january[0], february[1])] == [{}, {"gathered.city": "city 100001"}]
 
 
 async def test_a_month_stays_while_one_run_of_it_is_kept(
@@ -77,8 +92,10 @@ async def test_a_month_stays_while_one_run_of_it_is_kept(
     await set_days(client, org, runs_days=50)
     await sweep(root)
     assert OLD in await list_names(root)
+    assert OLD_VALUES in await list_names(root, VALUES)
     assert [await is_there(root, run) for run in (gone, kept)] == [False, True]
     assert await heard(root, kept) == ["call 2"]
+    assert [await find_values(root, run) for run in (gone, kept)] == [{}, {"gathered.city": "city 2"}]
 
 
 async def test_a_month_stays_for_an_organization_that_keeps_everything(
@@ -141,7 +158,7 @@ async def test_who_decides_meanwhile_to_keep_calls_for_longer_has_them_kept(
     await past(100_000, 10)
     await set_days(client, org, runs_days=30)
 
-    class LookingPartitions(EventPartitions):
+    class LookingPartitions(RunPartitions):
         async def drop_past(self, is_past, still_holds, *, limit):  # type: ignore[no-untyped-def]
             async def is_past_but_late(partition):  # type: ignore[no-untyped-def]
                 answer = await is_past(partition)
@@ -187,6 +204,64 @@ async def test_a_busy_table_keeps_its_month_until_the_next_sweep(
     assert OLD not in await list_names(root)
 
 
+async def test_values_that_are_in_use_keep_their_month_until_the_next_sweep(
+    client: AsyncClient, root: Root, past: Past, org: OrgFixture, database_url: str
+) -> None:
+    await past(1, 62)
+    await past(100_000, 10)
+    await set_days(client, org, runs_days=30)
+    past_months = PastPartitions(root.db, root.clock, root.get(RunServices).partitions)
+    other = Database(database_url)
+    try:
+        async with other.transaction() as report:
+            await report.execute(text("SELECT count(*) FROM run_values"))
+            assert await past_months.drop() == 0
+    finally:
+        await other.dispose()
+    assert OLD not in await list_names(root)
+    assert OLD_VALUES in await list_names(root, VALUES)
+    assert await past_months.drop() == 1
+    assert OLD_VALUES not in await list_names(root, VALUES)
+
+
+async def test_a_first_month_of_values_that_is_longer_stays_until_all_of_it_is_past(
+    client: AsyncClient, root: Root, past: Past, org: OrgFixture
+) -> None:
+    """As where values were partitioned after events were."""
+    async with root.db.transaction() as session:
+        for first in (0, 100_000):
+            await session.execute(text(f"DROP TABLE run_values_from_{first}"))
+        await session.execute(
+            text("CREATE TABLE run_values_from_0 PARTITION OF run_values FOR VALUES FROM (MINVALUE) TO (200000)")
+        )
+    gone, kept = await past(1, 62), await past(100_000, 20)
+    await past(200_000, 10)
+    await set_days(client, org, runs_days=30)
+    await sweep(root)
+    assert OLD not in await list_names(root)
+    assert OLD_VALUES in await list_names(root, VALUES)
+    assert [await find_values(root, run) for run in (gone, kept)] == [{}, {"gathered.city": "city 100000"}]
+    await set_days(client, org, runs_days=15)
+    await sweep(root)
+    assert await list_names(root, VALUES) == ["run_values_from_200000"]
+
+
+async def test_a_value_that_comes_after_its_month_went_is_taken(
+    client: AsyncClient, root: Root, past: Past, org: OrgFixture
+) -> None:
+    run = await past(1, 62)
+    await past(100_000, 10)
+    await set_days(client, org, runs_days=30)
+    past_months = PastPartitions(root.db, root.clock, root.get(RunServices).partitions)
+    assert await past_months.drop() == 1
+    assert await find_values(root, run) == {}
+    await gather(root, run, city="Lyon", age=7)
+    assert await table_of(root, run, VALUES) == {"run_values_default"}
+    assert await find_values(root, run) == {"gathered.city": "Lyon", "gathered.age": "7"}
+    await sweep(root)
+    assert await table_of(root, run, VALUES) == set(), "it went with its run"
+
+
 async def test_an_event_that_comes_after_its_month_went_is_taken(
     client: AsyncClient, root: Root, past: Past, org: OrgFixture
 ) -> None:
@@ -203,14 +278,34 @@ async def test_an_event_that_comes_after_its_month_went_is_taken(
 
 
 async def test_a_person_is_erased_in_every_month(client: AsyncClient, root: Root, past: Past, org: OrgFixture) -> None:
-    """Their own call in one, and another caller who names their number in the next."""
-    own, other = await past(1, 62), await past(100_000, 10)
+    """Their own call in one, another caller who names their number in the next, and a chat that has it as a value."""
+    own, other, chat = await past(1, 62), await past(100_000, 10), await past(200_000, 5)
     await say(root, own, "hello")
     await say(root, other, f"call my friend at {NUMBER}", f"or at {NUMBER} later")
     async with root.db.transaction() as session:
         await session.execute(update(Run).where(Run.id == own.id).values(caller_number=NUMBER))
+        without_phone = dict.fromkeys(RUN_ENDS)
+        await session.execute(update(Run).where(Run.id == chat.id).values(**without_phone))
+    await gather(root, chat, phone=NUMBER)
+    assert await table_of(root, chat, VALUES) == {"run_values_from_200000"}
     await answer(root, client, org)
     assert not await is_there(root, own)
+    assert not await is_there(root, chat)
     assert await table_of(root, own) == set()
     assert "run_events.data" not in await find_in_tables(root)
     assert len(await heard(root, other)) == 3
+
+
+async def test_a_number_is_erased_in_runs_whose_values_went_before_them(
+    client: AsyncClient, root: Root, past: Past, org: OrgFixture
+) -> None:
+    chat = await past(1, 62)
+    await past(100_000, 10)
+    async with root.db.transaction() as session:
+        await session.execute(update(Run).where(Run.id == chat.id).values(**dict.fromkeys(RUN_ENDS)))
+    await gather(root, chat, phone=NUMBER)
+    await set_days(client, org, runs_days=30)
+    assert await PastPartitions(root.db, root.clock, root.get(RunServices).partitions).drop() == 1
+    await answer(root, client, org)
+    assert await is_there(root, chat), "no value names it; retention deletes it"
+    assert not {"runs.gathered_context", "run_values.value"} & (await find_in_tables(root)).keys()

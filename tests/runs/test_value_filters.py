@@ -1,6 +1,7 @@
 """Filters on contexts find every run of the organization by its values, through an index and nothing else."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,6 +28,12 @@ SELECT w.organization_id, w.id, v.id, 1, 'Run ' || i, 'sandbox', 'outbound',
 FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id, generate_series(1, :count) i
 WHERE w.id = :workflow_id
 """)
+
+# The index of the whole table that an index of a partition belongs to.
+_INDEX_OF_ALL = text(
+    "SELECT parent.relname FROM pg_class c JOIN pg_inherits ON inhrelid = c.oid JOIN pg_class parent ON parent.oid = inhparent"
+    " WHERE c.relname = :name"
+)
 
 
 def by(field: str, kind: str, value: Any) -> dict[str, Any]:
@@ -143,9 +150,22 @@ async def test_the_plan(root: Root, org: OrgFixture, path: str, criterion: dict[
     conditions.on_columns.append(Run.organization_id == org.id)
     statement = queries.matching_ids(conditions).compile(root.db.engine, compile_kwargs={"literal_binds": True})
     async with root.db.transaction() as session:
-        plan = "\n".join(await session.scalars(text("EXPLAIN " + str(statement).replace(":", r"\:"))))
-    assert index in plan
-    assert "Seq Scan" not in plan
+        explain = "EXPLAIN (FORMAT JSON) " + str(statement).replace(":", r"\:")
+        scans = list(_list_scans((await session.scalar(text(explain)))[0]["Plan"]))
+        used = {
+            await session.scalar(_INDEX_OF_ALL, {"name": scan["Index Name"]}) for scan in scans if "Index Name" in scan
+        }
+        read = [scan["Relation Name"] for scan in scans if scan["Node Type"] == "Seq Scan"]
+        with_rows = [name for name in read if await session.scalar(text(f"SELECT EXISTS (SELECT FROM {name})"))]
+    assert used == {index}
+    assert with_rows == [], "only months without runs are read whole"
+
+
+def _list_scans(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "Relation Name" in plan or "Index Name" in plan:
+        yield plan
+    for part in plan.get("Plans", ()):
+        yield from _list_scans(part)
 
 
 async def test_renewing_a_lease_touches_no_index(root: Root, path: str) -> None:

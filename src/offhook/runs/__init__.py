@@ -34,8 +34,8 @@ from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
-from offhook.runs.partitions import event_partitions
-from offhook.runs.partitions.event_partitions import EventPartitions
+from offhook.runs.partitions import run_partitions
+from offhook.runs.partitions.run_partitions import RunPartitions
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser, refuse_while_live, require_admin_for_history
 from offhook.runs.resuming.call_owners import CallOwners
@@ -99,7 +99,7 @@ def register(root: Root) -> None:
 
     fold_counts = partial(run_count_queries.fold_count_changes, root.db)
     root.jobs.add("run.fold_counts", fold_counts, every_s=run_count_queries.FOLD_INTERVAL_S)
-    root.jobs.add(event_partitions.KEEP_JOB, services.partitions.keep_ahead, every_s=event_partitions.KEEP_INTERVAL_S)
+    root.jobs.add(run_partitions.KEEP_JOB, services.partitions.keep_ahead, every_s=run_partitions.KEEP_INTERVAL_S)
     root.on_start.append(live.spool.start)
     root.on_work.append(live.spool.start)
     root.on_drain.append(live.drain)
@@ -162,7 +162,7 @@ def _build_services(root: Root) -> RunServices:
         usage_reports=UsageReports(db),
         strips=CallStrips(db, vault),
         eraser=RunEraser(db, root.storage, clock),
-        partitions=EventPartitions(db, clock),
+        partitions=RunPartitions(db, clock),
         storage=root.storage,
         vault=vault,
         keyring=root.get(Keyring),

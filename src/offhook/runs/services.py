@@ -17,7 +17,7 @@ from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.modes import RunModes
-from offhook.runs.partitions.event_partitions import EventPartitions
+from offhook.runs.partitions.run_partitions import RunPartitions
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser
 from offhook.runs.strips.call_strips import CallStrips
@@ -36,7 +36,7 @@ class RunServices:
     usage_reports: UsageReports
     strips: CallStrips
     eraser: RunEraser
-    partitions: EventPartitions
+    partitions: RunPartitions
     storage: FileStore
     vault: RecordingVault
     keyring: Keyring

@@ -30,7 +30,7 @@ _LOCK_NOT_AVAILABLE = "55P03"
 _PACKAGED = Path(__file__).parents[2] / "_migrations"
 _CHECKOUT = Path(__file__).parents[4] / "migrations"
 # PgQueuer's tables, which are installed as SQL, and partitions.
-_WITHOUT_MODELS = ("pgqueuer", "run_events_")
+_WITHOUT_MODELS = ("pgqueuer", "run_events_", "run_values_")
 _FILE = re.compile(r"(\d{4})_(\w+)\.py")
 _NOTE = re.compile(r"(?P<revision>\d{4}) serves code of (?P<oldest_code>\d{4}) and later")
 

@@ -1,5 +1,6 @@
-"""Deletes whole partitions of events when every call that has events there is to be deleted anyway."""
+"""Deletes whole partitions when every call that has rows there is to be deleted anyway."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -9,51 +10,50 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.orgs.privacy_settings import retention
 from offhook.privacy.retention import agent_periods
-from offhook.runs.partitions.event_partitions import EventPartitions
-from offhook.runs.partitions.superuser_queries import EventPartition, RunPeriods, look_at_runs
+from offhook.runs.partitions.run_partitions import RunPartitions
+from offhook.runs.partitions.superuser_queries import RunPeriods, RunRange, look_at_runs
 
-# Of one job: the next one follows in half an hour.
-MAX_PARTITIONS: Final = 4
+# Ranges of runs of one job: the next one follows in half an hour.
+MAX_RANGES: Final = 4
 # Runs that one statement looks at.
 STEP: Final = 20_000
 
 
 class PastPartitions:
-    """A run keeps its partition while it is not over, has no period, or is younger than its period: the shorter of its agent's
+    """A run keeps its partitions while it is not over, has no period, or is younger than its period: the shorter of its agent's
     and its organization's. The runs themselves, with their recordings, are left to the sweep of runs."""
 
-    def __init__(self, db: Database, clock: Clock, partitions: EventPartitions, *, step: int = STEP) -> None:
+    def __init__(self, db: Database, clock: Clock, partitions: RunPartitions, *, step: int = STEP) -> None:
         self._db = db
         self._clock = clock
         self._partitions = partitions
         self._step = step
 
     async def drop(self) -> int:
-        """Deletes a few partitions at most, the oldest first, and returns how many."""
+        """Deletes the partitions of a few ranges of runs at most, the oldest first, and returns of how many."""
         now = self._clock.now()
         async with self._db.transaction() as session:
             periods = await _list_periods(session)
 
-        async def is_past(partition: EventPartition) -> bool:
-            return not await self._has_kept_run(partition, periods, now)
+        async def is_past(runs: RunRange) -> bool:
+            return not await self._has_kept_run(runs, periods, now)
 
         async def still_holds(session: AsyncSession) -> bool:
             # Somebody may have decided meanwhile to keep calls for longer.
             return await _list_periods(session) == periods
 
-        return await self._partitions.drop_past(is_past, still_holds, limit=MAX_PARTITIONS)
+        return await self._partitions.drop_past(is_past, still_holds, limit=MAX_RANGES)
 
-    async def _has_kept_run(self, partition: EventPartition, periods: RunPeriods, now: datetime) -> bool:
+    async def _has_kept_run(self, runs: RunRange, periods: RunPeriods, now: datetime) -> bool:
         """Looks at the youngest runs first: they are those that are kept."""
-        before = partition.end
         while True:
             async with self._db.transaction() as session:
-                step = await look_at_runs(session, periods, partition.first, before, now, limit=self._step)
+                step = await look_at_runs(session, periods, runs, now, limit=self._step)
             if step.has_kept:
                 return True
             if step.count < self._step:
                 return False
-            before = step.first_id
+            runs = replace(runs, end=step.first_id)
 
 
 async def _list_periods(session: AsyncSession) -> RunPeriods:

@@ -20,7 +20,7 @@ from offhook.orgs.privacy_settings.retention import RetainedKind, RetentionState
 from offhook.privacy.retention import agent_periods
 from offhook.privacy.retention.agent_periods import AgentRetentionState
 from offhook.privacy.retention.past_partitions import PastPartitions
-from offhook.runs.partitions.event_partitions import EventPartitions
+from offhook.runs.partitions.run_partitions import RunPartitions
 from offhook.runs.records import retention_queries
 from offhook.runs.records.deletion import RunEraser
 from offhook.scenarios.answers.store import AnswerStore
@@ -59,7 +59,7 @@ class RetentionSweep:
         runs: RunEraser,
         campaigns: CampaignEraser,
         plays: PlayRecordings,
-        partitions: EventPartitions,
+        partitions: RunPartitions,
         answers: AnswerStore,
         *,
         batch: int = BATCH,

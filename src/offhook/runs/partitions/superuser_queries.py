@@ -1,4 +1,4 @@
-"""Statements on the partitions of ``run_events``, which belong to no organization."""
+"""Statements on the partitions of tables that are partitioned by run, which belong to no organization."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ARRAY, DateTime, Integer, Text, bindparam, select, text
+from sqlalchemy import ARRAY, DateTime, Integer, TableClause, Text, bindparam, func, literal, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import LIVE_STATES
-from offhook.runs.tables import Run
+from offhook.runs.tables import VACUUMED_OFTEN, Run, RunEvent, RunValue
 
 # Waiting for this lock blocks nobody and makes autovacuum leave the table, which it does after a second.
 _GENTLE_TIMEOUT: Final = text("SET LOCAL lock_timeout = '5s'")
@@ -20,17 +20,38 @@ _BOUNDS: Final = re.compile(r"FOR VALUES FROM \((?:'?(-?\d+)'?|MINVALUE)\) TO \(
 _PARTITIONS: Final = text(
     "SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds"
     " FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
-    " WHERE i.inhparent = 'run_events'::regclass AND NOT i.inhdetachpending"
+    " WHERE i.inhparent = CAST(CAST(:table AS text) AS regclass) AND NOT i.inhdetachpending"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class EventPartition:
-    """A table of the events of the runs from ``first`` to before ``end``."""
+class PartitionedTable:
+    """A table whose partitions have the rows of a range of runs. ``options``: storage parameters of each partition, which
+    inherits none."""
 
     name: str
-    first: int
+    options: tuple[tuple[str, float], ...] = ()
+
+
+EVENTS: Final = PartitionedTable(RunEvent.__tablename__)
+VALUES: Final = PartitionedTable(RunValue.__tablename__, tuple(VACUUMED_OFTEN.items()))
+TABLES: Final = (EVENTS, VALUES)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunRange:
+    """The runs from ``first`` to before ``end``."""
+
     end: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunPartition:
+    """A table of the rows of these runs."""
+
+    name: str
+    runs: RunRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +87,32 @@ _RUNS_STEP: Final = text(
 )
 
 
-async def list_partitions(session: AsyncSession) -> list[EventPartition]:
-    """Returns the partitions in order, without the one for events that fit in no other."""
-    rows = await session.execute(_PARTITIONS)
+async def list_partitions(session: AsyncSession, table: PartitionedTable) -> list[RunPartition]:
+    """Returns the table's partitions in order, without the one for rows that fit in no other."""
+    rows = await session.execute(_PARTITIONS, {"table": table.name})
     bounds = [(row.name, _BOUNDS.fullmatch(row.bounds)) for row in rows]
-    found = [EventPartition(name, int(match[1] or 0), int(match[2])) for name, match in bounds if match is not None]
-    return sorted(found, key=lambda partition: partition.end)
+    found = [
+        RunPartition(name, RunRange(first=int(match[1] or 0), end=int(match[2])))
+        for name, match in bounds
+        if match is not None
+    ]
+    return sorted(found, key=lambda partition: partition.runs)
 
 
-async def create_partition(session: AsyncSession, first: int, end: int) -> None:
-    """Adds a partition. It locks ``run_events`` and the writers of ``runs`` until the commit."""
+async def create_partition(session: AsyncSession, table: PartitionedTable, runs: RunRange) -> None:
+    """Adds a partition. It locks the table and the writers of ``runs`` until the commit."""
     await _prepare_locks(session, "runs")
+    options = ", ".join(f"{name} = {value}" for name, value in table.options)
     await session.execute(
-        text(f"CREATE TABLE run_events_from_{first} PARTITION OF run_events FOR VALUES FROM ({first}) TO ({end})")
+        text(
+            f"CREATE TABLE {table.name}_from_{runs.first} PARTITION OF {table.name}"
+            f" FOR VALUES FROM ({runs.first}) TO ({runs.end})" + (f" WITH ({options})" if options else "")
+        )
     )
 
 
-async def drop_partition(session: AsyncSession, partition: EventPartition) -> None:
-    """Deletes a partition with its events. It locks ``run_events`` and ``runs`` until the commit."""
+async def drop_partition(session: AsyncSession, partition: RunPartition) -> None:
+    """Deletes a partition with its rows. It locks its table and ``runs`` until the commit."""
     await _prepare_locks(session, f"runs, {partition.name}")
     await session.execute(text(f"DROP TABLE {partition.name}"))
 
@@ -94,21 +123,19 @@ async def _prepare_locks(session: AsyncSession, tables: str) -> None:
     await session.execute(_LOCK_TIMEOUT)
 
 
-async def is_analysis_due(session: AsyncSession) -> bool:
+async def is_analysis_due(session: AsyncSession, table: PartitionedTable) -> bool:
     """Returns whether the table as a whole was not analyzed for a day."""
     due = text(
         "SELECT coalesce(last_analyze < now() - interval '1 day', true) FROM pg_stat_user_tables"
-        " WHERE relid = 'run_events'::regclass"
+        " WHERE relid = CAST(CAST(:table AS text) AS regclass)"
     )
-    return bool(await session.scalar(due))
+    return bool(await session.scalar(due, {"table": table.name}))
 
 
-async def count_events_outside(session: AsyncSession, *, limit: int) -> int:
-    """Returns how many events are in no partition of their own, up to ``limit``."""
-    counted = await session.scalar(
-        text("SELECT count(*) FROM (SELECT FROM run_events_default LIMIT :limit) AS outside"), {"limit": limit}
-    )
-    return counted or 0
+async def count_rows_outside(session: AsyncSession, table: PartitionedTable, *, limit: int) -> int:
+    """Returns how many rows are in no partition of their own, up to ``limit``."""
+    outside = select(literal(1)).select_from(TableClause(f"{table.name}_default")).limit(limit).subquery()
+    return await session.scalar(select(func.count()).select_from(outside)) or 0
 
 
 async def find_last_run_id(session: AsyncSession) -> int:
@@ -127,9 +154,9 @@ async def list_next_runs(session: AsyncSession, run_id: int, *, limit: int) -> S
 
 
 async def look_at_runs(
-    session: AsyncSession, periods: RunPeriods, first: int, before: int, now: datetime, *, limit: int
+    session: AsyncSession, periods: RunPeriods, runs: RunRange, now: datetime, *, limit: int
 ) -> RunsStep:
-    """Looks at runs from number ``first`` to ``before``, the highest numbers first. A run is kept while it is not over, has
+    """Looks at some of these runs, the highest numbers first. A run is kept while it is not over, has
     no period, or is younger than its period."""
     values = {
         "organizations": list(periods.organizations),
@@ -138,8 +165,8 @@ async def look_at_runs(
         "agent_days": list(periods.agents.values()),
         "live": sorted(LIVE_STATES),
         "now": now,
-        "first": first,
-        "before": before,
+        "first": runs.first,
+        "before": runs.end,
         "limit": limit,
     }
     row = (await session.execute(_RUNS_STEP, values)).one()

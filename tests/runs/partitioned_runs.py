@@ -1,13 +1,14 @@
-"""Runs whose events lie in partitions of their own, and what there is of them."""
+"""Runs whose events and values lie in partitions of their own, and what there is of them."""
 
 from datetime import timedelta
 
-from sqlalchemy import text
+from sqlalchemy import select, text, update
 
 from offhook.root import Root
 from offhook.runs.partitions import superuser_queries as queries
+from offhook.runs.partitions.superuser_queries import EVENTS, PartitionedTable
 from offhook.runs.records.event_queries import NewEvent, append_events, read_events
-from offhook.runs.tables import Run
+from offhook.runs.tables import Run, RunValue
 from offhook.voice.events import CALLER_SAID
 from tests.runs.conftest import MakeRun
 
@@ -21,6 +22,19 @@ async def run_number(root: Root, make_run: MakeRun, number: int) -> Run:
     run = await make_run()
     assert run.id == number
     return run
+
+
+async def gather(root: Root, run: Run, **values: object) -> None:
+    """Stores that the call found out these values."""
+    async with root.db.transaction() as session:
+        await session.execute(update(Run).where(Run.id == run.id).values(gathered_context=values))
+
+
+async def find_values(root: Root, run: Run) -> dict[str, str]:
+    """The run's values, by their filter name."""
+    async with root.db.transaction() as session:
+        rows = await session.execute(select(RunValue.name, RunValue.value).where(RunValue.run_id == run.id))
+        return {row.name: row.value for row in rows}
 
 
 async def say(root: Root, run: Run, *texts: str, is_retry: bool = False) -> list[NewEvent]:
@@ -42,15 +56,15 @@ async def heard(root: Root, run: Run) -> list[str]:
     return [str(event["data"]["text"]) for event in events if event["type"] == CALLER_SAID]
 
 
-async def table_of(root: Root, run: Run) -> set[str]:
-    """The tables that the events of the run lie in."""
+async def table_of(root: Root, run: Run, table: PartitionedTable = EVENTS) -> set[str]:
+    """The tables that the run's events, or its rows of another table, lie in."""
     async with root.db.transaction() as session:
         found = await session.scalars(
-            text("SELECT DISTINCT tableoid::regclass::text FROM run_events WHERE run_id = :id"), {"id": run.id}
+            text(f"SELECT DISTINCT tableoid::regclass::text FROM {table.name} WHERE run_id = :id"), {"id": run.id}
         )
         return set(found)
 
 
-async def list_names(root: Root) -> list[str]:
+async def list_names(root: Root, table: PartitionedTable = EVENTS) -> list[str]:
     async with root.db.transaction() as session:
-        return [partition.name for partition in await queries.list_partitions(session)]
+        return [partition.name for partition in await queries.list_partitions(session, table)]
