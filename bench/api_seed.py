@@ -5,6 +5,11 @@ import time
 from typing import Any
 
 import asyncpg
+from sqlalchemy import text
+
+from offhook.kit.clock import SystemClock
+from offhook.kit.database.database import Database
+from offhook.runs.partitions.run_partitions import MIN_RUNS, RunPartitions
 
 MINE = 100_000
 WORKFLOWS = 2_000
@@ -109,6 +114,7 @@ _SUMS = (
 async def seed(url: str, organization_id: int, *, others: int) -> dict[str, Any]:
     """Writes :data:`MINE` runs of the organization and ``others`` of others, and returns the data that the bench
     needs."""
+    await _add_months(url, MINE + others)
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     began = time.monotonic()
     try:
@@ -119,6 +125,25 @@ async def seed(url: str, organization_id: int, *, others: int) -> dict[str, Any]
         await connection.close()
     print(f"seeded {MINE + others} runs in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return facts
+
+
+async def _add_months(url: str, total: int) -> None:
+    """Adds partitions for the runs, as the job does while runs begin."""
+    db = Database(url)
+    try:
+        for last in range(MIN_RUNS, total + 1, MIN_RUNS):
+            await _set_last_run(db, last)
+            await RunPartitions(db, SystemClock()).keep_ahead({})
+        await _set_last_run(db, 1, is_called=False)
+    finally:
+        await db.dispose()
+
+
+async def _set_last_run(db: Database, last: int, *, is_called: bool = True) -> None:
+    async with db.transaction() as session:
+        await session.execute(
+            text("SELECT setval('runs_id_seq', :last, :is_called)"), {"last": last, "is_called": is_called}
+        )
 
 
 async def _seed(connection: "asyncpg.Connection[Any]", organization_id: int, others: int) -> dict[str, Any]:
@@ -164,4 +189,5 @@ async def _drop_indexes(connection: "asyncpg.Connection[Any]") -> list[str]:
     )
     for row in rows:
         await connection.execute(f'DROP INDEX "{row["indexname"]}"')
-    return [row["indexdef"] for row in rows]
+    # Those of a partitioned table are built in its partitions as well.
+    return [row["indexdef"].replace(" ON ONLY ", " ON ") for row in rows]

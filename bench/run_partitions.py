@@ -1,8 +1,8 @@
-"""Measures what partitions cost the events of calls: ``python -m bench.event_partitions``.
+"""Measures what partitions cost the events and values of calls: ``python -m bench.run_partitions``.
 
-Two databases with the same calls of two years, one with the events in one table and one with a partition for each month,
-take turns. Each round writes batches as the event writer does, reads whole calls, reads the utterances of a page of calls,
-and deletes calls.
+Two databases with the same calls of two years, one with events and values in one table each and one with a partition for each
+month, take turns. Each round writes batches as the event writer does, reads whole calls, reads the utterances of a page of
+calls, lists calls by their values, changes values, and deletes calls.
 """
 
 import asyncio
@@ -24,8 +24,14 @@ from offhook.kit.clock import SystemClock
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.runs.partitions.event_partitions import EventPartitions
+from offhook.kit.filters.criteria import parse_conditions, parse_sort
+from offhook.kit.http.pagination import PageRequest
+from offhook.runs.lists.listing import COLUMNS, FILTERS, SORTS, RunQuery
+from offhook.runs.lists.queries import find_runs
+from offhook.runs.lists.superuser_queries import find_runs_across_organizations
+from offhook.runs.partitions.run_partitions import RunPartitions
 from offhook.runs.records.event_queries import NewEvent, append_events, read_events, read_first_utterances
+from offhook.runs.tables import Run
 
 MONTHS: Final = 24
 RUNS_A_MONTH: Final = 500
@@ -35,8 +41,9 @@ EVENTS_A_RUN: Final = 60
 ROUNDS: Final = 40
 BATCHES: Final = 20
 _RUNS: Final = """
-INSERT INTO runs (id, organization_id, workflow_id, version_id, version_number, name, mode, direction, status, created_at)
-SELECT n * :step + 1, 1, 1, 1, 1, 'Run ' || n, 'twilio', 'outbound', 'completed', now() - (:runs - n) * interval '1 day' * 730 / :runs
+INSERT INTO runs (id, organization_id, workflow_id, version_id, version_number, name, mode, direction, status, initial_context, created_at)
+SELECT n * :step + 1, 1, 1, 1, 1, 'Run ' || n, 'twilio', 'outbound', 'completed',
+  jsonb_build_object('city', (ARRAY['Lyon', 'Pune', 'Lima', 'Oslo'])[n % 4 + 1], 'customer', 'C' || n, 'age', n % 90), now() - (:runs - n) * interval '1 day' * 730 / :runs
 FROM generate_series(0, :runs - 1) AS n
 """
 _EVENTS: Final = """
@@ -44,6 +51,11 @@ INSERT INTO run_events (run_id, seq, organization_id, type, at_ms, data)
 SELECT id, seq, 1, (ARRAY['agent_said', 'caller_said', 'turn_timed'])[seq % 3 + 1], seq * 900,
   jsonb_build_object('text', repeat('a few words ', 6))
 FROM runs, generate_series(1, :events) AS seq ORDER BY id, seq
+"""
+_VALUES: Final = """
+INSERT INTO run_values (run_id, name, organization_id, workflow_id, created_at, value, number)
+SELECT r.id, v.name, 1, 1, r.created_at, v.value, v.number
+FROM runs AS r CROSS JOIN LATERAL extract_run_values(r.initial_context, r.gathered_context) AS v ORDER BY r.id
 """
 _LSN: Final = text("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn".replace("::", r"\:\:"))
 
@@ -62,13 +74,14 @@ class Contender:
         values = {"step": STEP, "runs": runs, "events": EVENTS_A_RUN}
         async with self.db.without_time_limit() as unlimited, unlimited.transaction() as session:
             await session.execute(text("SET LOCAL session_replication_role = replica"))
-            for statement in (_RUNS, _EVENTS):
+            for statement in (_RUNS, _EVENTS, _VALUES):
                 used = {name: value for name, value in values.items() if f":{name}" in statement}
                 await session.execute(text(statement), used)
-        await self.db.run_outside_transaction("VACUUM ANALYZE runs", "VACUUM ANALYZE run_events")
+        for table in ("runs", "run_events", "run_values"):
+            await self.db.run_outside_transaction(f"VACUUM ANALYZE {table}")
 
     async def add_months(self) -> None:
-        partitions = EventPartitions(self.db, SystemClock())
+        partitions = RunPartitions(self.db, SystemClock())
         for month in range(MONTHS):
             async with self.db.transaction() as session:
                 await session.execute(text("SELECT setval('runs_id_seq', :n)"), {"n": month * 100_000 + 1})
@@ -118,7 +131,51 @@ class Contender:
         self.log_bytes.append((await self._read_log() - before) / (BATCHES * len(live)))
         await self._time("read a call", read, BATCHES)
         await self._time("utterances of 50 calls", read_page, BATCHES)
+        await self._measure_values(chosen, runs)
         await self._time("delete 50 calls", delete, 1)
+
+    async def _measure_values(self, chosen: random.Random, runs: list[int]) -> None:
+        async def list_runs(field: str, value: str, offset: int) -> None:
+            conditions = parse_conditions(json.dumps([{"field": field, "type": "select", "value": value}]), FILTERS)
+            conditions.on_columns.append(Run.organization_id == 1)
+            order = parse_sort("created_at", "desc", SORTS, default="created_at", tie_break=Run.id)
+            async with self.db.transaction() as session:
+                await find_runs(session, COLUMNS, conditions, order, limit=50, offset=offset)
+
+        async def list_city() -> None:
+            for _ in range(BATCHES):
+                await list_runs("context.city", chosen.choice(("Lyon", "Lima")), 0)
+
+        async def list_city_deep() -> None:
+            for _ in range(BATCHES):
+                await list_runs("context.city", chosen.choice(("Lyon", "Lima")), MONTHS * RUNS_A_MONTH // 8)
+
+        async def list_customer() -> None:
+            for _ in range(BATCHES):
+                await list_runs("context.customer", f"C{chosen.randrange(MONTHS * RUNS_A_MONTH)}", 0)
+
+        async def list_as_superuser() -> None:
+            filters = json.dumps([{"field": "context.city", "type": "select", "value": "Lyon"}])
+            for _ in range(BATCHES):
+                async with self.db.transaction() as session:
+                    await find_runs_across_organizations(session, RunQuery(PageRequest(1, 50), filters, None, None))
+
+        async def change() -> None:
+            async with self.db.engine.connect() as connection:
+                for run_id in chosen.sample(runs, BATCHES):
+                    await connection.execute(
+                        text(
+                            "UPDATE runs SET gathered_context = jsonb_build_object('age', id, 'name', 'Ann') WHERE id = :id"
+                        ),
+                        {"id": run_id},
+                    )
+                await connection.rollback()
+
+        await self._time("list a city", list_city, BATCHES)
+        await self._time("list a city, middle page", list_city_deep, BATCHES)
+        await self._time("list a customer", list_customer, BATCHES)
+        await self._time("list a city, superuser", list_as_superuser, BATCHES)
+        await self._time("change values of a call", change, BATCHES)
 
     async def _read_log(self) -> float:
         async with self.db.transaction() as session:
