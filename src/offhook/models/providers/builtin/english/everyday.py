@@ -39,7 +39,7 @@ _PLAIN: Final = tuple(
         # dialects of English
         (r"\bnaw\b", "no"),
         (r"\b(?P<who>(?:i|we|you|he|she|it|they|that)'(?:ll|m|re|s|d)) no (?=(?:be|have|get|make|manage|come|need|want|able|\w+ing)\b)", r"\g<who> not "),
-        (r"\b(?P<verb>be|com|go|do|hav|call|look|try|work|gett|mak|ask|wait|tell|say|think|talk|runn|ring|book|chang|cancel|wonder|hop)in'(?=\s|[.,;!?]|$)", r"\g<verb>ing"),
+        (r"\b(?P<verb>[a-z]{2,})in'(?=\s|[.,;!?]|$)", r"\g<verb>ing"),
         (r"\b(?P<verb>did|was|is|has|have|would|could|should)nae\b", r"\g<verb>n't"),
         (r"\bdinnae\b", "don't"),
         (r"\b(?:cannae|canny)\b", "can't"),
