@@ -196,13 +196,20 @@ _DIGIT_WORDS: Final = dict(
 )
 
 
+_MAX_KEPT_CHARS: Final = 300
+
+
 def word_tokens(text: str) -> list[str]:
     """Returns lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
-    return list(_read_tokens(text))
+    return list(_keep_tokens(text) if len(text) <= _MAX_KEPT_CHARS else _read_tokens(text))
 
 
-# A turn reads what was said, and what authors have written for every edge, hundreds of times.
+# A turn reads what was said, and what authors have written for every edge, hundreds of times; documents are longer.
 @lru_cache(maxsize=4096)
+def _keep_tokens(text: str) -> tuple[str, ...]:
+    return _read_tokens(text)
+
+
 def _read_tokens(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
