@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from offhook.models.ports import LlmMessage, ToolCall
 from offhook.root import Root
@@ -105,6 +105,27 @@ async def test_one_of_two_processes_gets_the_call_of_a_dead_one(
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
     assert await kept(root, run) is None
+
+
+async def test_that_a_call_is_over_is_not_noted_once_its_run_is_finished(
+    root: Root, run: Run, processes: tuple[LiveCallRegistry, LiveCallRegistry]
+) -> None:
+    first, _ = processes
+    await first.connect_leg(run.id, KeptLeg())
+    async with root.db.transaction() as finishing:
+        await finishing.execute(update(Run).where(Run.id == run.id).values(lease_until=None))
+        await resume_queries.forget_states(finishing, run.organization_id, [run.id])
+        first.handovers.note_over(run.organization_id, run.id)
+        await until_waiting(root)
+    await first.handovers.close()
+    assert await kept(root, run) is None
+
+
+async def until_waiting(root: Root) -> None:
+    """Until a transaction waits for another one."""
+    async with asyncio.timeout(20), root.db.transaction() as session:
+        while not await session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")):
+            await asyncio.sleep(0.02)
 
 
 async def test_a_call_that_our_side_ends_is_not_taken_up(

@@ -52,9 +52,8 @@ class CallHandovers:
     async def _mark_over(self, organization_id: int, run_id: int) -> None:
         try:
             async with self._db.transaction() as session:
-                run = await resume_queries.find_carrier_of_run(session, organization_id, run_id)
-                if run is not None and run.worker_id == self.states.worker_id and run.lease_until is not None:
-                    await resume_queries.mark_over(session, organization_id, run_id)
+                worker_id = self.states.worker_id
+                await resume_queries.mark_over(session, organization_id, run_id, worker_id=worker_id)
         except DATABASE_ERRORS as error:
             log.warning("call_over_not_noted", run_id=run_id, error=type(error).__name__)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, extract, func, select, text, update
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import BigInteger, LargeBinary
 
@@ -23,6 +23,17 @@ ORDER BY runs.id
 ON CONFLICT (run_id) DO UPDATE SET sealed = excluded.sealed, updated_at = now() WHERE NOT kept.is_over
 """
 ).bindparams(bindparam("run_ids", type_=ARRAY(BigInteger)), bindparam("states", type_=ARRAY(LargeBinary)))
+
+# The lock makes it wait for a transaction that finishes the run, which has deleted what is kept: a row after that would stay.
+_MARK_OVER: Final = text(
+    """
+INSERT INTO call_states (run_id, organization_id, is_over)
+SELECT id, organization_id, true FROM runs
+WHERE id = :run_id AND organization_id = :organization_id AND worker_id = :worker_id AND lease_until IS NOT NULL
+FOR SHARE
+ON CONFLICT (run_id) DO UPDATE SET is_over = true, sealed = NULL
+"""
+)
 
 
 class CarriedCall(NamedTuple):
@@ -44,13 +55,10 @@ async def write_states(session: AsyncSession, worker_id: str, states: Mapping[in
         await session.execute(_WRITE, values)
 
 
-async def mark_over(session: AsyncSession, organization_id: int, run_id: int) -> None:
-    """Notes that our side has ended the call, which nobody takes up again, and forgets its state."""
-    row = {"run_id": run_id, "organization_id": organization_id, "is_over": True}
-    statement = insert(LiveCallState).values(row)
-    await session.execute(
-        statement.on_conflict_do_update(index_elements=[LiveCallState.run_id], set_={"is_over": True, "sealed": None})
-    )
+async def mark_over(session: AsyncSession, organization_id: int, run_id: int, *, worker_id: str) -> None:
+    """Notes that our side has ended the call that this process carries, which nobody takes up again, and forgets its
+    state. Does nothing to a run that is finished, or another process's."""
+    await session.execute(_MARK_OVER, {"run_id": run_id, "organization_id": organization_id, "worker_id": worker_id})
 
 
 async def forget_states(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> None:
