@@ -44,6 +44,7 @@ _ABOUT_AGENT: Final = re.compile(r"\b(the )?agent (said|told|answered|offered|pr
 _SELF_STATEMENT: Final = re.compile(
     r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
 )
+_ASKS_TIME: Final = re.compile(r"\b(?:what|which) times?\b|\btime (?:is|would be) best\b", re.IGNORECASE)
 _ASKS_NAME: Final = re.compile(r"\b(?:who|whom|name)\b", re.IGNORECASE)
 _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
 # "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
@@ -169,7 +170,7 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         stated = drop_mentions(stated, f"{before} {about}") if kind in ("day", "time") else stated
         stated = drop_other_numbers(stated, about) if kind == "digits" else stated
         value = string_of(stated, kind, may_be_whole=False)
-        may_be_lone = bool(offered_hours(before)) or changes_to_number(said, stated)
+        may_be_lone = bool(offered_hours(before)) or changes_to_number(said, stated) or bool(_ASKS_TIME.search(before))
         if kind == "time" and is_answer and value is None and may_be_lone:
             value = spoken_values.time_of_day(stated)
         if kind == "day" and is_answer and value is None and not offered_hours(before):

@@ -81,6 +81,13 @@ _PLAIN: Final = tuple(
             ),
             "any time",
         ),
+        # a question about the scale names no number of it
+        (r"\b(?P<did>did|done|do|had|have|took|taken|got|get|answered|another|filled (?:in|out)) one of (?P<these>these|those|them)\b", r"\g<did> \g<these>"),
+        (
+            r"^(?:(?:oh|well|um|uh)[ ,]+)*(?:yeah|yes|yep),? (?:no|nah),? (?=(?:no,? )?(?:(?:that|it|this)(?:'s| is| would| will|'ll| works| sounds| suits)|definitely|for sure|absolutely|totally|of course|perfect|great|sounds|sure|go ahead|i would|i'd|i do)\b)",
+            "yes, ",
+        ),
+        (rf"(?:\b{_UNIT}\b[ ,-]*){{3,}}(?:no|sorry|wait|no wait|no sorry|i mean)\b[ ,.]*(?=(?:{_UNIT}\b[ ,-]*){{3}})", ""),
         # "four, two, seven, and then a one"
         (rf"(?P<before>\b{_UNIT}[ ,-]+{_UNIT}),? and (?:then )?(?:finally |lastly )?(?:an? )?(?={_UNIT}\b)", r"\g<before> "),
         (rf"(?P<kept>\b(?:{_DAY}|{_HOUR})s?),? (?:instead of|rather than) (?:the |at |on |for )?(?:{_DAY}|{_HOUR})\b", r"\g<kept> instead"),
@@ -144,7 +151,7 @@ _PLAIN: Final = tuple(
         (r"^\W*(?:(?:well|sure|oh|hmm|um|uh)\W+)*(?:i )?(?:do not|don't|can't|cannot|can not) (?:see|think of) (?:why|(?:a|any) reason(?: why)?)(?: (?:i|we|not))?(?: (?:could|would|should|can)(?:n't| not))?(?: to)?(?=\W*$|[,.!;])", "yes"),
         (r"\bthere(?:'s| is) no reason (?:why )?(?:not|i (?:could|would|should)n't)\b|^\W*no reason not to\b", "yes"),
         (r"\b(?:i )?would(?:n't| not) (?:even )?(?:hesitate|think twice)(?: (?:for )?(?:a|one|even a|about)(?: single)? (?:second|moment|minute|it|that))?(?: about (?:it|that))?(?= ?[,.!;]|$)|\b(?:without|no) (?:any |a moment's |a second's )?hesitation\b|\bin a (?:new york )?minute(?=\W*$)", "definitely"),
-        (rf"(?<!don't )(?<!not )(?<!never )\b(?:go (?:right )?ahead and |just |please )*(?:shoot|zip|fire|ship|pop|shoot me|send me|email me|text me|send|email|text) (?:it|that|one|them|the (?:\w+ )?label|a copy|the (?:link|form|details)){_TO_ME}(?=\s*(?:please|then|thanks)?\W*$|[,.!;])", "send it please"),
+        (rf"(?<!don't )(?<!not )(?<!never )(?<!\bi )(?<!\bi'll )(?<!\bi will )(?<!want to )(?<!like to )(?<!need to )(?<!have to )(?<!going to )(?<!how to )\b(?:go (?:right )?ahead and |just |please )*(?:shoot|zip|fire|ship|pop|shoot me|send me|email me|text me|send|email|text) (?:it|that|one|them|the (?:\w+ )?label|a copy|the (?:link|form|details)){_TO_ME}(?=\s*(?:please|then|thanks)?\W*$|[,.!;])", "send it please"),
         (r"\b(?P<who>i)(?:'m| am|'m just)? not (?:saying|claiming) (?:that )?(?:i|we) (?:do|would)(?:n't| not) (?P<act>want|like|need|mind|love|take)\b", r"\g<who> \g<act>"),
         (r"\bput (?:me|us|him|her|them) down for (?:it|that|this|that one)(?= ?[,.!;]|$)", "book it please"),
         (r"\bi already (?P<did>told|sent|recommended|tell)\b", r"I have already \g<did>"),

@@ -63,6 +63,9 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
         # "I was in room two oh four and I'd give it a five"
         standing = given[-1]
     clauses = [clause for clause in _CLAUSES.split(standing) if clause.strip()]
+    if clauses and is_only_number(clauses[0]) and not said.is_correction:
+        # "four, and the best thing was the breakfast, three mornings running"
+        clauses = clauses[:1]
     found = {
         number
         for clause in clauses

@@ -114,10 +114,10 @@ _NOTHING_DID: Final = re.compile(
 # The marker itself is not part of what stands.
 _LEAD: Final = re.compile(
     r"^(?:(?:no|wait|oh|um|uh|sorry|actually|hang on|hold on|scratch that|i mean(?:t(?! to (?:call|dial|reach|phone)))?|i ment|make (?:that|it)|or rather|rather|correction|"
-    r"my mistake|on second thoughts?|oops|never mind|let us say|change (?:that|it) to|well) ?)+(?=\w)(?!is\b|thank)"
+    r"my mistake|on second thoughts?|oops|never mind|let us say|change (?:that|it) to|well)\b ?)+(?=\w)(?!is\b|thank)"
 )
 _LEAD_WORDS: Final = re.compile(
-    r"^(?:(?:well|oh|um|uh|hmm|actually|honestly|wait|sorry|i mean|and|so|hang on|hold on) ?)+(?=\w)"
+    r"^(?:(?:well|oh|um|uh|hmm|actually|honestly|wait|sorry|i mean|and|so|hang on|hold on)\b ?)+(?=\w)"
 )
 # Around what is said, these say nothing.
 _HEDGE: Final = re.compile(

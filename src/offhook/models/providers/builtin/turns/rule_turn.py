@@ -36,6 +36,9 @@ _ASKS_PLACE: Final = re.compile(
     r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how much)\b", re.IGNORECASE
 )
 
+# "How long does it take? Because I would rather not wait."
+_EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
+
 
 class RuleTurn(QuotingTurn):
     """A turn that answers the caller or takes an edge."""
@@ -272,7 +275,8 @@ class RuleTurn(QuotingTurn):
         quoted = self._quote_passage(said.heard)
         if quoted is not None and self._answers_better(said.heard, quoted, fact):
             fact = quoted
-        wish = self._choose(said) if said.statement and not said.is_modified else None
+        is_reason = _EXPLAINS.match(said.statement) is not None
+        wish = self._choose(said) if said.statement and not said.is_modified and not is_reason else None
         if wish is not None and wish.score >= SURE_SCORE:
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
