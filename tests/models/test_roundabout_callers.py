@@ -58,6 +58,12 @@ async def test_an_hour_that_is_changed_is_not_asked_for_again(llm: BuiltinLlm) -
     assert "eleven" in outcome.last_reply
 
 
+async def test_an_hour_behind_a_corrected_day_is_kept(llm: BuiltinLlm) -> None:
+    said = ("I need an appointment.", "Thursday", "No, sorry, I said Tuesday.", "Eleven would be great, thanks.")
+    outcome = await hold_conversation("appointment_booking", said, llm)
+    assert (outcome.values["day"], outcome.values["time"]) == ("Tuesday", "eleven o'clock")
+
+
 async def test_a_number_that_is_said_again_replaces_the_one_that_was_heard(llm: BuiltinLlm) -> None:
     outcome = await hold_conversation("survey", ("Yes.", "five", "I said four, not five.", "the food"), llm)
     assert outcome.values == {"rating": 4, "topic": "food"}
@@ -97,6 +103,8 @@ async def test_who_gives_up_has_confirmed_nothing(llm: BuiltinLlm) -> None:
         ("Nine nine, let me turn the light on, zero five.", "9905"),
         ("Four two seven, no wait, four two eight one.", "4281"),
         ("I misread it, the first one should be a five. Five two seven two.", "5272"),
+        ("nine nine five zero no nine nine zero five", "9905"),
+        ("Four two seven nine. Sorry, no, it ends in a one. Four two seven one.", "4271"),
     ],
 )
 async def test_an_aside_is_no_part_of_a_number(llm: BuiltinLlm, said: str, number: str) -> None:
