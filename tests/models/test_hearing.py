@@ -121,7 +121,7 @@ async def speech() -> AsyncIterator[SynthesizerProcess]:
 @pytest.fixture
 async def stt(speech: SynthesizerProcess) -> AsyncIterator[BuiltinStt]:
     # What it understands is measured, not how soon: beside other tests its low priority may keep it waiting for long.
-    recognizer = BuiltinStt(speech, silence_timeout_s=60)
+    recognizer = BuiltinStt(speech, silence_timeout_s=60, max_decoding_s=60)
     yield recognizer
     await recognizer.close()
 

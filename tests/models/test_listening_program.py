@@ -13,14 +13,14 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.hearing.program_wire import COMMAND, FINISH, PRONOUNCE, WORDS
+from offhook.models.providers.builtin.hearing.program_wire import FINISH, PRONOUNCE, WORDS, recognizer_command
 from offhook.models.speech_programs.answers import HEADER, PROGRESS, AnswerWriter
 from offhook.models.speech_programs.recognizer_process import RecognizerProcess
 
 
 @pytest.fixture
 async def program() -> AsyncIterator[RecognizerProcess]:
-    program = RecognizerProcess(COMMAND)
+    program = RecognizerProcess(recognizer_command())
     yield program
     await program.close()
 
@@ -135,7 +135,7 @@ def test_many_short_requests_without_an_answer_are_reported_too() -> None:
 
 @pytest.mark.real_time
 async def test_a_program_that_says_nothing_is_killed() -> None:
-    program = RecognizerProcess(COMMAND, silence_timeout_s=0.5)
+    program = RecognizerProcess(recognizer_command(), silence_timeout_s=0.5)
     await program.start()
     assert program.pid is not None
     os.kill(program.pid, signal.SIGSTOP)
@@ -146,7 +146,7 @@ async def test_a_program_that_says_nothing_is_killed() -> None:
 
 
 async def test_nothing_starts_after_the_end() -> None:
-    program = RecognizerProcess(COMMAND)
+    program = RecognizerProcess(recognizer_command())
     await program.close()
     with pytest.raises(ModelError) as caught:
         await program.start()
@@ -157,10 +157,10 @@ async def test_nothing_starts_after_the_end() -> None:
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.hearing.program_wire import COMMAND\n"
+        "from offhook.models.providers.builtin.hearing.program_wire import recognizer_command\n"
         "from offhook.models.speech_programs.recognizer_process import RecognizerProcess\n"
         "async def main():\n"
-        "    program = RecognizerProcess(COMMAND)\n"
+        "    program = RecognizerProcess(recognizer_command())\n"
         "    await program.start()\n"
         "    print(program.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

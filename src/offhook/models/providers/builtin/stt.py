@@ -15,7 +15,7 @@ from offhook.kit.tasks import TaskTracker
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.builtin.hearing.grammar import SpeechGrammar, compile_grammar
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
-from offhook.models.providers.builtin.hearing.program_wire import AUDIO, BEGIN, FINISH, FORGET
+from offhook.models.providers.builtin.hearing.program_wire import AUDIO, BEGIN, FINISH, FORGET, MAX_DECODING_S
 from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
 from offhook.models.speech_programs.recognizer_process import SILENCE_TIMEOUT_S
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
@@ -28,14 +28,20 @@ MAX_UTTERANCE_S: Final = 15.0
 
 class BuiltinStt:
     """Implements Stt. ``processes`` recognizers serve all calls of this process; they start with the first call. One that
-    is silent for ``silence_timeout_s`` while it has work is stuck, and is started again."""
+    is silent for ``silence_timeout_s`` while it has work is stuck, and is started again. What does not fit the grammar is
+    heard again for ``max_decoding_s`` at most: other callers wait meanwhile."""
 
     has_endpointing = False
 
     def __init__(
-        self, speech: SynthesizerProcess, *, processes: int = 1, silence_timeout_s: float = SILENCE_TIMEOUT_S
+        self,
+        speech: SynthesizerProcess,
+        *,
+        processes: int = 1,
+        silence_timeout_s: float = SILENCE_TIMEOUT_S,
+        max_decoding_s: float = MAX_DECODING_S,
     ) -> None:
-        self._listeners = [RecognizerSlot(speech, silence_timeout_s) for _ in range(processes)]
+        self._listeners = [RecognizerSlot(speech, silence_timeout_s, max_decoding_s) for _ in range(processes)]
         self._ids = itertools.count(1)
 
     @property

@@ -22,8 +22,6 @@ MAX_GRAMMARS: Final = 24
 MAX_WORDS: Final = 3000
 MAX_MODELS: Final = 8
 MAX_SENTENCE_WORDS: Final = 6000
-# The caller waits, and so does everybody who speaks to the same program.
-MAX_DECODING_S: Final = 4.0
 SLICE_BYTES: Final = 16000  # half a second
 # The base of pocketsphinx's logarithms.
 LOG_BASE: Final = 1.0001
@@ -178,7 +176,7 @@ class CapturedUtterance:
 class SentenceDecoder:
     """Decodes whole utterances by a language model, after the grammar did not fit. One for all speakers."""
 
-    def __init__(self, lexicon: PronunciationLexicon, max_decoding_s: float = MAX_DECODING_S) -> None:
+    def __init__(self, lexicon: PronunciationLexicon, max_decoding_s: float) -> None:
         self._lexicon = lexicon
         self._max_decoding_s = max_decoding_s
         self._models: OrderedDict[str, None] = OrderedDict()

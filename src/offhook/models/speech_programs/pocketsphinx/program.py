@@ -17,6 +17,7 @@ The id of 1 to 4 is a caller's: the program keeps the properties of their voice 
 """
 
 import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -67,7 +68,8 @@ class CallerState:
 class SpeechRecognizer:
     """All callers of one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_decoding_s: float) -> None:
+        self._max_decoding_s = max_decoding_s
         self.model = str(get_model_path("en-us"))
         self._lexicon = PronunciationLexicon(Path(get_model_path("en-us/cmudict-en-us.dict")))
         self._sentences: SentenceDecoder | None = None
@@ -149,7 +151,7 @@ class SpeechRecognizer:
 
     def _sentence_decoder(self) -> SentenceDecoder:
         if self._sentences is None:
-            self._sentences = SentenceDecoder(self._lexicon)
+            self._sentences = SentenceDecoder(self._lexicon, self._max_decoding_s)
         return self._sentences
 
     def learn_model(self, order: dict[str, Any]) -> None:
@@ -210,6 +212,10 @@ def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: 
 
 
 def main() -> int:
+    max_decoding_s = float(sys.argv[2])  # after the folder of the package
     return serve_requests(
-        SpeechRecognizer, lambda recognizer: {"model": recognizer.model}, handle_request, errors=(RuntimeError, OSError)
+        lambda: SpeechRecognizer(max_decoding_s),
+        lambda recognizer: {"model": recognizer.model},
+        handle_request,
+        errors=(RuntimeError, OSError),
     )

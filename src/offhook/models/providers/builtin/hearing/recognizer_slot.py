@@ -16,12 +16,13 @@ from offhook.models.providers.builtin.hearing.language_model import (
     vocabulary,
 )
 from offhook.models.providers.builtin.hearing.program_wire import (
-    COMMAND,
     COMMON,
     HEAR_AGAIN,
     LEARN,
+    MAX_DECODING_S,
     PRONOUNCE,
     WORDS,
+    recognizer_command,
 )
 from offhook.models.speech_programs.recognizer_process import SILENCE_TIMEOUT_S, RecognizerProcess
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
@@ -42,8 +43,13 @@ class _PreparedGrammar:
 class RecognizerSlot:
     """A recognizer process. Everything that it learned is learned again after it was replaced."""
 
-    def __init__(self, speech: SynthesizerProcess, silence_timeout_s: float = SILENCE_TIMEOUT_S) -> None:
-        self.program = RecognizerProcess(COMMAND, silence_timeout_s)
+    def __init__(
+        self,
+        speech: SynthesizerProcess,
+        silence_timeout_s: float = SILENCE_TIMEOUT_S,
+        max_decoding_s: float = MAX_DECODING_S,
+    ) -> None:
+        self.program = RecognizerProcess(recognizer_command(max_decoding_s), silence_timeout_s)
         self._speech = speech
         self._prepared: dict[str, _PreparedGrammar] = {}
         self._teaching = asyncio.Lock()
