@@ -34,6 +34,22 @@ def upgrade() -> None:
     with op.get_context().autocommit_block():
         op.create_index("ix_organizations_nickname", "organizations", ["name"], postgresql_concurrently=True)
 """
+# A sequence counts on when a transaction is rolled back.
+END_IN_DEADLOCK_ONCE = """
+from alembic import op
+
+revision = "{revision}"
+down_revision = "{before}"
+{oldest_code}
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE organizations ADD COLUMN nickname text")
+    op.execute(
+        "DO $$ BEGIN IF nextval('attempts') = 1 THEN "
+        "RAISE EXCEPTION 'deadlock detected' USING ERRCODE = 'deadlock_detected'; END IF; END $$"
+    )
+"""
 OURS = migrations.head_revision()
 NEXT = f"{int(OURS) + 1:04d}"
 
@@ -94,6 +110,14 @@ async def test_a_migration_lets_requests_go_on_while_it_waits_for_a_table(databa
     finally:
         await holder.dispose()
         await request.dispose()
+
+
+@pytest.mark.slow
+async def test_a_migration_that_lost_a_deadlock_is_tried_again(database: Database, tmp_path: Path) -> None:
+    newer = newer_version(tmp_path / "newer", END_IN_DEADLOCK_ONCE, oldest_code=OURS)
+    async with database.transaction() as session:
+        await session.execute(text("CREATE SEQUENCE attempts"))
+    assert await migrations.upgrade_database(database, lambda _: None, newer) == [NEXT]
 
 
 async def test_an_index_is_built_beside_open_transactions(database: Database, tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ _LOCK = 0x0FF4AD0  # an arbitrary constant of our own
 LOCK_TIMEOUT_S = 3.0
 LOCK_RETRY_S = 2.0
 MAX_LOCK_ATTEMPTS = 60
-_LOCK_NOT_AVAILABLE = "55P03"
+# The lock was not free in time, or PostgreSQL ended this side of a deadlock; either way nothing was changed.
+_WITHOUT_LOCK = frozenset({"55P03", "40P01"})
 _PACKAGED = Path(__file__).parents[2] / "_migrations"
 _CHECKOUT = Path(__file__).parents[4] / "migrations"
 # PgQueuer's tables, which are installed as SQL, and partitions.
@@ -139,7 +140,7 @@ async def _apply_between_requests(db: Database, folder: Path, revision: str, say
                 await connection.run_sync(_apply_revision, folder, revision)
             return
         except DBAPIError as error:
-            if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            if getattr(error.orig, "sqlstate", None) not in _WITHOUT_LOCK:
                 raise
         if attempt == 1:
             say(f"Migration {revision} waits for a table that is in use.")
