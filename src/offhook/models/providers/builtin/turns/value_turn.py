@@ -41,12 +41,19 @@ class ValueTurn(ToolTurn):
         for kind, value in values.items():
             if value is None:
                 continue
-            # "as soon as possible" and "the fifteenth" are days like any other
-            is_plain = kind != "day" or spoken_values.day_phrase(text) is not None
-            choice = edge_matching.choose_edge(value if is_plain else "Monday", self._edges)
-            if choice is not None and kind in edge_values.asked_value_kinds(choice.edge):
-                return EdgeMatch(choice.edge, SURE_SCORE)
+            choice = edge_matching.choose_edge(value, self._edges)
+            edge = self._edge_of_any_day(value) if choice is None and kind == "day" else choice and choice.edge
+            if edge is not None and kind in edge_values.asked_value_kinds(edge):
+                return EdgeMatch(edge, SURE_SCORE)
         return None
+
+    def _edge_of_any_day(self, day: str) -> EdgeHint | None:
+        """Returns the only edge that a day takes, for one without a name: "as soon as possible", "the fifteenth"."""
+        if spoken_values.day_phrase(day) is not None:
+            return None
+        taking = [edge for edge in self._edges if "day" in edge_values.asked_value_kinds(edge)]
+        ways = [edge for edge in taking if not edge_matching.is_about_change(edge)]
+        return ways[0] if len(ways) == 1 else None
 
     def _chosen_text(self, said: CallerUtterance) -> str:
         """Returns what stands of an utterance, without days and times that are only mentioned."""
