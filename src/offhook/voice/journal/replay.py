@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from offhook.kit.audio import CODECS, Codec, Samples
@@ -153,6 +154,7 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
     await session.run()
 
 
+@lru_cache(maxsize=64)
 def _silence(codec: Codec, size: int) -> bytes:
     return (codec.silence_frame * (size // codec.frame_bytes + 1))[:size]
 

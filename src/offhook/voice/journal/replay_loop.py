@@ -52,12 +52,14 @@ class ReplayLoop(asyncio.SelectorEventLoop):
     call_soon_threadsafe = call_soon  # type: ignore[assignment]
 
     def take_step(self) -> None:
-        """Gives the call what came next, and runs one step of it."""
-        self.player.step(is_ready=bool(self._steps), timers=self._timers)
-        if self._steps:
-            handle, run = self._steps.popleft()
-            if not handle.cancelled():
-                self._run_step(run)
+        """Gives the call what came next until it has a step of its own to do, and runs that."""
+        steps, step, timers = self._steps, self.player.step, self._timers
+        step(is_ready=bool(steps), timers=timers)
+        while not steps:
+            step(is_ready=False, timers=timers)
+        handle, run = steps.popleft()
+        if not handle.cancelled():
+            self._run_step(run)
 
     def _run_step(self, run: Callable[[], object]) -> None:
         try:
