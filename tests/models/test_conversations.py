@@ -8,6 +8,7 @@ import pytest
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from tests.models.conversations import (
     BLIND_FOLDER,
+    EVERYDAY_FOLDER,
     FIGURATIVE_FOLDER,
     HELD_OUT_FOLDER,
     INDIRECT_FOLDER,
@@ -48,6 +49,8 @@ UNDERSTOOD_FIGURATIVE = {
 }
 UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "survey": 0.89}
 UNDERSTOOD_INDIRECT = {"appointment_booking": 0.74, "order_status": 0.82, "survey": 0.73}
+# The twentieth to the twenty-second author: ordinary people, some brief and some chatty.
+UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.89, "order_status": 0.91, "survey": 0.89}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07
@@ -96,6 +99,12 @@ async def test_callers_who_speak_in_figures_are_understood(llm: BuiltinLlm, slug
 @pytest.mark.parametrize("slug", UNDERSTOOD_HELD_OUT)
 async def test_callers_who_were_held_out_are_understood(llm: BuiltinLlm, slug: str, half: int) -> None:
     await check(llm, slug, load_conversations(slug, HELD_OUT_FOLDER)[half::2], UNDERSTOOD_HELD_OUT[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_EVERYDAY)
+async def test_brief_and_chatty_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, EVERYDAY_FOLDER), UNDERSTOOD_EVERYDAY[slug])
 
 
 @pytest.mark.slow

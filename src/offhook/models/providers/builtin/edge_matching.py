@@ -57,7 +57,7 @@ _CLOSES: Final = re.compile(
     re.IGNORECASE,
 )
 _PERSON: Final = re.compile(
-    r"\b(?:talk|speak|transfer\w*|connect\w*|put through)\b.{0,20}\b(?:person|human|agent|representative|operator|someone|colleague|staff)\b",
+    r"\b(?:talk|speak|transfer\w*|connect\w*|put through)\b.{0,20}\b(?:person|human|agent|representative|operator|someone|colleague|staff|supervisor|whoever|somebody in charge)\b|\b(?:some(?:one|body)|a person|a human) (?:could |can |please |to )*(?:call|ring|phone) me\b",
     re.IGNORECASE,
 )
 _GAVE_NUMBER: Final = re.compile(

@@ -32,6 +32,7 @@ _ASKS_OPINION: Final = re.compile(
     r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|are you)\b",
     re.IGNORECASE,
 )
+_ASKS_LEAVE: Final = re.compile(r"\b(?:shall|should|may|can|could) (?:i|we)\b", re.IGNORECASE)
 # Verbs that anything may be said with.
 _COMMON: Final = frozenset(
     map(
@@ -82,6 +83,8 @@ _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
 MAX_SHORT_LEAVE: Final = 4
 _TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
+_ACKNOWLEDGES: Final = frozenset({"ok", "okay", "right", "alright", "all right", "good", "fine", "great"})
+_LEAVING: Final = frozenset({"leave", "no", "later"})
 _HEDGE: Final = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
 
 
@@ -127,6 +130,15 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
     return not assent.has_reservation(text, described, may_deny=may_deny)
 
 
+def only_remarks(said: CallerUtterance, asked: str) -> bool:
+    """Returns True for a yes to a question after an opinion, with a remark: "yes, but I'd tell them to take a taxi"."""
+    first, _, remark = said.heard.partition(" but ")
+    is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_LEAVE.search(asked) is None
+    if not (is_opinion and remark and polarity_of(first) == "yes" and assent.has_yes_word(first)):
+        return False
+    return not said.is_question and not assent.has_reservation(remark) and not said.wants_change
+
+
 def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
     """Returns True where single words speak against an act: "I don't need a person", "no, I still have a question".
 
@@ -137,8 +149,12 @@ def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
         return True
     if is_certain:
         return False
-    if said.is_question or said.asks_to_wait:
+    stops = act in _LEAVING and said.wants_to_stop
+    if (said.is_question and not stops) or said.asks_to_wait:
         return True
+    if act == "person" and edge_matching.asks_for_person(said.heard):
+        # "the third time today"
+        return any(map(_HAD_PERSON.search, parts))
     if spoken_values.day_phrase(said.heard) or spoken_values.time_of_day(said.heard):
         return True
     if act == "person":
@@ -146,6 +162,8 @@ def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
     if act == "yes":
         waits = _FIRST.search(" ".join(word_tokens(said.heard))) is not None
         return waits or assent.answers_nothing(said.heard) or assent.has_reservation(said.heard)
+    if act == "yes_but":
+        return False
     return _stays(said) or assent.contrasts(said.heard) or _goes_on(said) or assent.is_past(said.heard)
 
 
@@ -157,7 +175,7 @@ def _stays(said: CallerUtterance) -> bool:
     """Returns True for a "no" or a "bye" in words of a caller who goes on: "no, nobody has helped me yet"."""
     return (
         assent.denies_leaving(said.heard)
-        or assent.wants_to_go_on(said.heard)
+        or assent.wants_to_go_on(said.standing if said.is_goodbye else said.heard)
         or _COMPLAINS.search(" ".join(word_tokens(said.heard))) is not None
     )
 
@@ -242,7 +260,8 @@ def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
 def _goes_on(said: CallerUtterance) -> bool:
     """Returns True for a yes behind something else: "I'm at work, but go ahead"."""
     parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
-    return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in parts[1:])
+    meant = [part for part in parts[1:] if " ".join(word_tokens(part)) not in _ACKNOWLEDGES]
+    return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in meant)
 
 
 def shares_words(heard: str, edge: EdgeHint) -> bool:
@@ -257,6 +276,8 @@ def shares_words(heard: str, edge: EdgeHint) -> bool:
 def _is_yes(said: CallerUtterance, edge: EdgeHint, told: str, *, is_asked_again: bool) -> bool:
     if said.is_question or (said.heard.rstrip().endswith("?") and not assent.has_yes_word(said.heard)):
         return False
+    if only_remarks(said, told):
+        return True
     described = ". ".join((edge.label, edge.condition, *edge.examples))
     if assent.is_outright_yes(said.heard, told, described):
         return True

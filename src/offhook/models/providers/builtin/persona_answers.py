@@ -21,7 +21,7 @@ _DANGER: Final = re.compile(
     r"\b(?:(?:not|stopped|barely|hardly|trouble|hard|hard to|difficulty|difficult|struggling to|struggling) (?:to )?breath\w*|stops? breathing|chok(?:ing|ed|es)|"
     r"unconscious|unresponsive|collapse[ds]?|collapsing|passed out|faint(?:ed|ing)|knocked out|not (?:moving|responding|responsive|waking|wake|answering me)|seizures?|convuls\w+|"
     r"drown\w*|electrocuted|chest pains?|chest (?:\w+ )?hurts|pain in (?:my|his|her|the) chest|heart attack|stroke|overdos\w*|too many (?:pills|tablets)|"
-    r"poison\w*|bleed\w*|blood(?! (?:test|work|pressure|type|sugar))|swollen|swelling|allergic reaction|anaphyla\w+|throat (?:is )?(?:closing|closed)|hit (?:my|his|her|their) head|"
+    r"poison\w*(?! (?:in|at|from|last|when|after|there)\b)|bleed\w*|blood(?! (?:test|work|pressure|type|sugar))|swollen|swelling|allergic reaction|anaphyla\w+|throat (?:is )?(?:closing|closed)|hit (?:my|his|her|their) head|"
     r"fell (?:down|off|from) (?:the|a|my) (?:stairs|steps|ladder|roof|window|balcony)|(?:someone|somebody|he|she|they|people) (?:is|got|are|was|were|been) (?:hurt|injured|shot)|"
     r"been shot|got shot|car (?:crash|accident|wreck)|(?:going|gone) into labor|in labor|water (?:just )?broke|"
     r"guns?|knife|(?:with|has|have|had|holding|swinging) (?:a|an) (?:\w+ )?(?:bat|axe|machete|hammer|crowbar|weapon)|(?:banging|pounding|kicking) (?:on|at|in|down) (?:my|our|the) (?:door|window)|(?:someone|somebody|he|she|they|man|men|guys?|people|stranger|burglar|person) (?:is |are |was |were |keeps? )?(?:\w+ )?trying to get in(?:to)?(?! (?:touch|contact|for|on|with|to see)\b)|weapon|stabb\w*|threaten(?:s|ed|ing)?|attack(?:ed|ing)|stalk(?:ed|ing|er)|assault\w*|break(?:ing)? in(?:to)?|broke into|intruder|kidnap\w*|robbed|robbing|"

@@ -15,7 +15,7 @@ _ASSENT: Final = word_set("""yes yeah yep yup ya yea aye ye ys sure ok okay corr
     ideal splendid marvelous terrific superb sweet bet got guess suppose think believe true spot on thing
     with by means love like want need my as well too still am hello hi hey there every bit already its
     relief help helpful helps kind wow yay hooray phew finally best better big huge
-    at in up down back over sorry put lock go hurry hurrying quick quickly fast asap def deffo say so no somebody someone them him her us""")
+    at in up down back over sorry put lock smashing champion ace brill cracking super go hurry hurrying quick quickly fast asap def deffo say so no somebody someone them him her us""")
 _YES_WORDS: Final = re.compile(
     r"\b(?:yes|yeah|yep|yup|ya|yea|aye|ys|sure|ok|okay|correct|absolutely|definitely|certainly|exactly|indeed|totally|of course)\b"
 )
@@ -64,6 +64,9 @@ _RELATIVE: Final = (
 _OTHERS: Final = re.compile(
     rf"\b(?:my|our|his|her|their) {_RELATIVE}\b(?: \w+)? (?:has|have|needs?|wants?|will|would|can|could|might|must|decides?|thinks?|knows?|disagrees?|does|do|is (?:not|the|going|still))\b|"
     r"\b(?:this|that) is (?:his|her|their) \w+|\b(?:mom|mum|mommy|dad|daddy|honey|sweetie|darling|babe|kids|guys) (?:i am|i will|just|not now|stop|one|in a)\b"
+)
+_IS_ABSENT: Final = re.compile(
+    r"\b(?:he|she|they) (?:is|are) (?:not|out)(?: (?:at|in))?(?: (?:home|here|in|available|around|back|work))\b"
 )
 _TALKS_TO: Final = re.compile(
     r"\b(?:talk(?:ed|ing)?|spoken?|speaking|speak|ask(?:ed|ing)?|check(?:ed|ing)?)(?: (?:to|with))? (?:my|our|her|his) (?!lawyer|attorney|doctor|dentist|account)\w+"
@@ -223,13 +226,21 @@ def wants_to_go_on(text: str) -> bool:
     """Returns True where a goodbye, or a "nothing", comes with a wish: "no, I still have a question"."""
     said = " ".join(word_tokens(text))
     rest = _NEEDS_NOTHING.sub(" ", _OFFERS.sub(" ", said))
-    return _WISHES.search(rest) is not None or re.search(r"\b(?:wait(?! no)|hold on|hang on)\b", said) is not None
+    return (
+        _WISHES.search(rest) is not None
+        or re.search(r"\b(?:(?<!to )(?<!can )(?<!will )wait(?! no)|hold on|hang on)\b", said) is not None
+    )
 
 
 def is_about_others(text: str) -> bool:
     """Returns True for "my boss has to agree" and "I was talking to my son": no wish of the caller."""
     said = " ".join(word_tokens(text))
     return _REPORTS.search(said) is not None or concerns_others(text)
+
+
+def is_absent(text: str) -> bool:
+    """Returns True for "he's not home, this is his mother": somebody else would have to answer."""
+    return _IS_ABSENT.search(" ".join(word_tokens(text))) is not None
 
 
 def concerns_others(text: str) -> bool:

@@ -14,8 +14,9 @@ _SAID: Final = re.compile(r"\bi (?:just |only )?(?:said|meant|say|mean)\b|\bmis(
 
 def changes_to_number(said: CallerUtterance, text: str) -> bool:
     """Returns True where the only number in the ``text`` of a change can be nothing but the new value."""
-    changes = (said.is_correction or said.wants_change) and len(word_tokens(text)) <= _MAX_WORDS
-    return changes and len(spoken_values.all_numbers(text)) == 1
+    if not (said.is_correction or said.wants_change) or len(spoken_values.all_numbers(text)) != 1:
+        return False
+    return any(spoken_values.all_numbers(part) and len(word_tokens(part)) <= _MAX_WORDS for part in text.split(", "))
 
 
 def says_it_again(text: str) -> bool:

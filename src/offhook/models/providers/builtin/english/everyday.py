@@ -76,7 +76,7 @@ _PLAIN: Final = tuple(
         ),
         (
             (
-                r"^(?:(?:oh|um|uh|well|honestly|really|hmm)[ ,]+)*(?:whenever(?: is (?:good|fine|best|easiest|convenient)(?: for you)?| you (?:like|want|have|can))?|i don't care(?: which| when)?|"
+                r"^(?:(?:oh|um|uh|well|honestly|really|hmm)[ ,]+)*(?:whenever(?: is (?:good|fine|best|easiest|convenient)(?: for you)?| you(?:'ve got| have got| like| want| have| can))?|i don't care(?: which| when)?|"
                 r"(?:it |that )?doesn't matter(?: to me)?|no preference|(?:you|your) (?:choose|pick|choice|decide|call)|(?:it's )?up to you|i'm (?:flexible|easy|free whenever))[.!]?$"
             ),
             "any time",
@@ -102,7 +102,7 @@ _PLAIN: Final = tuple(
         (r"(?P<time>\b[ap]m|o'?clock) ones?\b", r"\g<time>"),
         (rf"\bnot (?:this|this coming|the coming) (?P<day>{_DAY})\b[,;.!]?(?: but| no| rather| make it| let's do| how about)* (?:the (?:one |{_DAY} |week )?(?:after|following)|next(?: week| one| {_DAY})?)(?: (?:that|this|it|one|week))*(?: instead)?", r"next \g<day>"),
         (rf"\bthe (?:following (?P<day>{_DAY})|(?P<other>{_DAY}) (?:after (?:that|this|next)|following))(?: one)?\b", r"next \g<day>\g<other>"),
-        (rf"\b(?P<who>take|pull|get) (?:me|us|him|her|them|my \w+) off(?: of)? (?:the |this |next |for )?{_DAY}(?: appointment| slot)? and (?:put|stick|move|get|squeeze|book) (?:me|us|him|her|them)(?: in| on| down)?(?: on| for| to)?", "move my appointment to"),
+        (rf"\b(?P<who>take|pull|get) (?:me|us|him|her|them|my \w+) off(?: of)? (?:the |this |next |for )?{_DAY}(?: appointment| slot)? and (?:put|stick|move|get|give|squeeze|book) (?:me|us|him|her|them)(?: in| on| down)?(?: on| for| to)?", "move my appointment to"),
         # a question back asks for what was said, and says nothing
         (r"\b(?:did you (?:just )?(?:say|mean)|was (?:that|it)|you said) (?:an? |at |for |on )*(?P<what>[\w']+(?: [\w']+)?,? or (?:an? |at |on )*[\w']+(?: [\w']+)?)\s*\?", "what did you say?"),
         (rf"\bdid you (?:just )?say (?:an? |at |for |on )*(?:{_UNIT}|ten|eleven|twelve|{_DAY})(?: o'?clock| [ap]m)?\s*\?", "what did you say?"),

@@ -15,10 +15,10 @@ _HOUR_LIST: Final = re.compile(
 )
 _ABOUT_TIME: Final = re.compile(r"\b(times?|o'?clock|[ap]\.?m\.?|slots?|hours?|morning|afternoon)\b", re.IGNORECASE)
 _FIRST: Final = re.compile(
-    r"\b(first|earliest|earlier|soonest|former)\b(?! (?:visit|appointment|day|name|of all|week|thing))|\b(as early as|the earliest|whichever is (?:first|earliest))\b"
+    r"\b(first|earliest|earlier|soonest|former|early (?:one|slot))\b(?! (?:visit|appointment|day|name|of all|week|thing))|\b(as early as|the earliest|whichever is (?:first|earliest))\b"
 )
 _LAST: Final = re.compile(
-    r"\b(last|latest|later|latter|final)\b(?! (?:visit|appointment|day|name|week|month|year))|\b(as late as|the latest)\b"
+    r"\b(last|latest|later|latter|final|late (?:one|slot))\b(?! (?:visit|appointment|day|name|week|month|year))|\b(as late as|the latest)\b"
 )
 _SECOND: Final = re.compile(
     r"\bsecond (?:one|slot|time|option|of (?:those|these|them))|\bthe second\b|\bthe middle one\b"
@@ -28,6 +28,8 @@ _ANY: Final = re.compile(
     r"\b(either|any(?: of (?:them|those|these)| one| time| slot)?|anytime|whichever|whatever|you (?:choose|pick|decide)|"
     r"i do not mind|do not care|not fussed|not bothered|no preference|up to you|all (?:fine|good))\b"
 )
+# "I need to talk to my husband first" picks none.
+_BEFORE_THAT: Final = re.compile(r"\b(?:to|let me|must|should|will) \w+ (?:\w+ ){1,5}first$")
 # "Not Monday either."
 _NOT_EITHER: Final = re.compile(r"\b(?:not|no|never|neither|nor)\b.*\beither\b")
 EARLIEST_DAY: Final = "the earliest possible day"
@@ -108,7 +110,7 @@ def pick_hour(hours: Sequence[int], text: str) -> int | None:
     """Returns the hour that words like "the later one" or "either" pick of several; None when they pick none."""
     said = " ".join(word_tokens(text))
     within = hours_in_part(hours, text)
-    if not within:
+    if not within or _BEFORE_THAT.search(said):
         return None
     if len(within) == 1 and len(hours) > 1 and len(within) < len(hours):
         return within[0]

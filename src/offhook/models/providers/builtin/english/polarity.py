@@ -20,7 +20,7 @@ _SAYS_NO: Final = re.compile(
     r"(?:nah|no) (?:you are|i am|we are) (?:alright|all right|okay|ok|good|fine)|not (?:likely|for me|sure i would|bothered|keen)|"
     r"probably not|not on your life|(?:i am |very |mm )?doubtful|not if you paid|(?:can not|do not) see it$|leave it|forget it|forget about it|do not bother|no thanks?|no thank you|(?:stay|keep) (?:\w+ ){0,3}away|steer clear|avoid (?:it|this|that|you|the) ?(?:place|hotel|company)?|(?:any|some)where else|count me out|hard pass|absolutely not|definitely not|certainly not|"
     r"of course not|(?:already (?:got|have)|(?<!to )(?<!can i )(?<!could i )(?<!not )(?:got|have)) (?:one|a label|it|that|them)(?: already)?(?: thanks)?$|"
-    r"^(?:no |please )*do not (?!know|think|mind|have|remember|understand|worry|see|you)|hell no|heck no|yeah no|i (?:doubt|highly doubt) it|i would not|can not say (?:that )?i (?:would|have|did|do|am)|hold off|not (?:right )?now|not yet|afraid not|^not (?!sure|bad|only|too bad|that bad|just|a problem|certain|exactly|sure)(?:even|at|really|for|in|with|to|this|that|if|until|till|before|after|unless|without))\b"
+    r"^(?:no |please )*do not (?!know|think|mind|have|remember|understand|worry|see|you)|hell no|heck no|yeah no|i (?:doubt|highly doubt) it|i would not|can not say (?:that )?i (?:would|have|did|do|am)|hold off|not (?:right )?now|not yet|afraid not|afraid (?:i |we )?(?:could|can|would|will) not|must be (?:joking|kidding)|fat chance|^not (?!sure|bad|only|too bad|that bad|just|a problem|certain|exactly|sure)(?:even|at|really|for|in|with|to|this|that|if|until|till|before|after|unless|without))\b"
 )
 _NOT_DONE: Final = re.compile(r"\bnot (?:quite |yet )?(?:done|finished|all|everything)\b")
 _UNDECIDED: Final = re.compile(

@@ -101,7 +101,7 @@ _ASKS: Final = re.compile(
 )
 # Asked as questions and meant as wishes: "can I book …", "could you squeeze me in", "is Thursday all right".
 _WISHES: Final = re.compile(
-    r"\b(?:(?:(?:can|could|may|might|would|will) (?:i|we|you)|if (?:i|we|you) (?:can|could|might|may))(?: guys)?(?: please| maybe| possibly| just| perhaps)*(?: have| mind| get| be able)?"
+    r"\b(?:(?:(?:can|could|may|might|would|will) (?:i|we|you|some(?:one|body))|if (?:i|we|you) (?:can|could|might|may))(?: guys)?(?: please| maybe| possibly| just| perhaps)*(?: have| mind| get| be able)?"
     r"(?: to| please)? (?:book|booking|make|making|get|getting|have|having|come|do|doing|schedule|reserve|arrange|squeeze|fit|put|see|"
     r"speak|talk|move|moving|change|changing|cancel|canceling|reschedule|switch|push|swap|send|sending|call|ring|phone|transfer|connect|"
     r"check|track|look|find|return|give|try|help|say|take|chat|bring|drop|pop|rebook|set|start|go|use|free|fix|keep|add|"
@@ -140,7 +140,10 @@ def asks_question(text: str) -> bool:
             words = word_tokens(clause.rpartition(",")[0])
             said, clause = " ".join(words), ""
         is_request = words[:1] == ["please"]
+        # "you have the wrong person" asks nothing
+        is_told = words[:1] == ["you"]
         while words and words[0] in FILLERS and words[0] not in ASKING_WORDS:
+            is_told = is_told or (words[0] != "thank" and words[1:2] == ["you"])
             words = words[1:]
         is_open = words[:1] in (["what"], ["who"], ["why"]) and words[1:2] not in (["about"], ["not"], ["if"])
         if "?" not in clause and SAYS_YES.search(said):
@@ -150,6 +153,8 @@ def asks_question(text: str) -> bool:
         if not words or _WISHES_SLOT.search(said) or (_WISHES.search(said) and not is_open):
             continue
         begins = words[0] in ASKING_WORDS and not (
+            (is_told and "?" not in clause)
+            or
             # "please have her call me"
             (is_request and words[0] in ("have", "do"))
             or (words[0] in ("have", "do", "may", "will") and len(words) < 3)

@@ -19,7 +19,8 @@ from offhook.models.providers.builtin.english.words import (
 
 # "Somebody to take a look" is no wish to talk to somebody.
 _SOMEONE_TO: Final = re.compile(
-    r"\b(?:some(?:one|body)|a person|anyone|anybody) to (?!talk|speak|call|answer|chat|transfer|connect)", re.IGNORECASE
+    r"\b(?:some(?:one|body)|a person|anyone|anybody) to (?!talk|speak|call|ring|phone|answer|chat|transfer|connect)",
+    re.IGNORECASE,
 )
 _TITLE: Final = re.compile(r"\b(mr|mrs|ms|dr)\.(?= )", re.IGNORECASE)
 # A minute of speech.
@@ -27,7 +28,7 @@ MAX_HEARD_CHARS: Final = 800
 MAX_CLAUSES: Final = 20
 _CLAUSES: Final = re.compile(
     r"(?<=\?)\s*|\s*(?:\.\.\.|…|[,;!—]|\.(?!\d)|\s-\s|\bbut\b|\bhowever\b|\balthough\b|\bthough\b|"
-    r"\b(?=i (?:just|only) (?:want|need|would)\b)|\band (?=(?:i|can|could|also|what|how|where|do|is|are)\b))\s*",
+    r"\b(?=i (?:just|only) (?:want|need|would)\b)|\band (?=(?:i|can|could|also|what|how|where|do|is|are|tell me)\b))\s*",
     re.IGNORECASE,
 )
 # What comes after one of these replaces what came before.
@@ -48,7 +49,7 @@ _CLOSING: Final = re.compile(
     r"\b(?:good ?bye|bye(?: bye| now)?|nothing more(?: thanks| thank you)?|(?:^|(?:okay|ok|alright|right|thanks|thank you|great|perfect|lovely|good|fine|cool|cheers|no|nope) )nothing else(?: (?:thanks|thank you|then|now|today|for (?:now|today)))*|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted|was after)(?: to (?:know|hear|ask|check|find out))?)?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
-    r"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more (?:questions|calls)\b|\b(?:take|get|remove|scratch|cross) (?:me|us|my (?:name|number)|this number) (?:off|from|out)\b|\b(?:stop|quit) (?:calling|phoning|ringing|bothering|texting)\b|\bdo not (?:ever )?(?:call|phone|ring|bother|contact|text) (?:me|us|here|this)\b(?! (?:at|on|before|after|later|by|for|miss|sir|ma))|\bnot want any (?:more )?calls\b|\blose my number\b|^(?:(?:oh|actually|no|ah|well|um) )*(?:never mind|forget it)$|\b(?:not|stop) (?:\w+ ){0,4}any (?:more )?(?:more )?questions\b"
+    rf"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more (?:questions|calls)\b|\b(?:take|get|remove|scratch|cross) (?:me|us|my (?:name|number)|this number) (?:off|from|out)\b(?! (?:of |for )?{VALUE_PATTERN})|\btold you (?:\w+ )?(?:to stop|not to (?:call|phone|ring))\b|\b(?:stop|quit) (?:calling|phoning|ringing|bothering|texting)\b|\bdo not (?:you )?(?:ever |dare )?(?:call|phone|ring|bother|contact|text) (?:me|us|here|this)\b(?! (?:at|on|before|after|later|by|for|miss|sir|ma))|\bnot want any (?:more )?calls\b|\blose my number\b|^(?:(?:oh|actually|no|ah|well|um) )*(?:never mind|forget it)$|\b(?:not|stop) (?:\w+ ){{0,4}}any (?:more )?(?:more )?questions\b"
 )
 _MODIFIES: Final = re.compile(
     r"\b(instead|rather|change|changed|different|another (?:day|time|date|slot)|other (?:day|time)|earlier|later|move it|switch|"

@@ -42,7 +42,10 @@ _CONTRACTIONS: Final = (
     (re.compile(r"'\btil\b"), "till"),
     (re.compile(r"'\bem\b"), "them"),
     (re.compile(r"\b(?:later (?:in the day|that day)|toward the end of the day)\b"), "in the afternoon"),
-    (re.compile(r"\b(?:earlier in the day|(?<!the )first thing(?! (?:is|was|in|on|i|you)\b))"), "in the morning"),
+    (
+        re.compile(r"\b(?:earlier in the day|(?<!the )first thing(?! (?:is|was|in|on|i|you)\b))"),
+        "earliest in the morning",
+    ),
     (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
     (re.compile(r"\be-?mail"), "email"),
     (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),

@@ -1,5 +1,6 @@
 """Weighs what the caller's words do against what each edge takes."""
 
+import re
 from typing import Final
 
 from offhook.models.ports import EdgeHint
@@ -14,11 +15,12 @@ from offhook.models.providers.builtin.acts.edge_acts import acts_of_edge, does_o
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
+from offhook.models.providers.builtin.english.farewells import without_farewell
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import Polarity, content_stems
+from offhook.models.providers.builtin.english.words import Polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.turns.courtesy_turn import CourtesyTurn
-from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE
+from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, SURE_SCORE
 
 # What is final is done when the words carry it, unless they do something else, and when they do not but surely do what
 # it takes.
@@ -44,6 +46,7 @@ OTHER_THAN_LATER: Final[tuple[CallerAct, ...]] = (
 )
 OTHER_THAN_PERSON: Final[tuple[CallerAct, ...]] = ("yes", "wait")
 UNLIKELY_ODDS: Final = 0.2
+MAX_OUTRIGHT_WORDS: Final = 6
 # Of a yes that is said outright, before what it could be beside.
 MIN_LEAD_OF_YES: Final = 0.16
 LIKELY_ODDS: Final = 0.6
@@ -55,6 +58,7 @@ UNSURE_ODDS: Final = 0.4
 # How near a wish is to what callers say of an edge, and how much nearer than to any other.
 MIN_LIKENESS: Final = 0.45
 MIN_LEAD_OF_REQUEST: Final = 0.1
+_ASKS_LEAVE: Final = re.compile(r"\b(?:may|can|could) (?:i|we) (?:ask|have|take)\b", re.IGNORECASE)
 
 
 class ActTurn(CourtesyTurn):
@@ -68,21 +72,29 @@ class ActTurn(CourtesyTurn):
 
     def _odds(self) -> ActOdds:
         """Returns what the caller's words do, as an answer to the current question; nothing where no model tells it."""
-        return self._odds_of(self._latest_utterance() or "", self._last_question())
+        heard = self._latest_utterance() or ""
+        if not any("leave" in acts_of_edge(edge, self._odds_of) for edge in self._edges):
+            # nothing is ended here: "certainly, have a good day, bye" answers
+            heard = without_farewell(heard)
+        return self._odds_of(heard, self._last_question())
 
     def _odds_of(self, said: str, asked: str = "") -> ActOdds:
         return self._meaning.odds(said, compared_texts(asked, said)) if said else UNKNOWN_ACTS
 
     def _is_otherwise_meant(self, said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct]) -> bool:
         """Returns True where the caller does what none of the acts can be: a condition is no yes, a yes no goodbye."""
-        if not acts or said.is_correction or final_edges.ends_in(said, acts):
+        changes = bool({"leave", "later"} & acts) and self._odds().of("change") >= CERTAIN_ODDS
+        if changes and not final_edges.is_written(said, edge):
+            # "take me off Monday and give me Thursday instead"
+            return True
+        if not acts or said.is_correction or final_edges.ends_in(said, acts) or self._agrees_outright(said, edge, acts):
             return False
         if said.wants_to_stop and ("leave" in acts or ("later" in acts and self._odds().of("leave") < LIKELY_ODDS)):
             return False
         if "person" in acts and not does_only(edge, "person", self._odds_of):
             # complaints and the like, which are no act of their own
             return self._odds().of("question") >= SURE_ODDS and not edge_matching.asks_for_person(said.heard)
-        if final_edges.takes_doubt(edge):
+        if final_edges.takes_doubt(edge) or final_edges.only_remarks(said, self._last_question()):
             acts |= {"yes_but"}
         other = OTHER_THAN_YES if "yes" in acts else OTHER_THAN_PERSON if "person" in acts else OTHER_THAN_NO
         if "later" in acts:
@@ -97,8 +109,9 @@ class ActTurn(CourtesyTurn):
 
     def _is_unlikely(self, said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct], odds: ActOdds) -> bool:
         """Returns True where the words of an edge are said, and hardly do what it takes: "let somebody see it"."""
+        if self._corrects_answer(said):
+            return True
         if odds.of("change") >= LIKELY_ODDS and said.polarity in acts:
-            # "no no, not the food, the mood" says no to nothing
             return odds.of(*acts) < UNSURE_ODDS
         is_apart = said.polarity is None and not final_edges.shares_words(said.heard, edge)
         if "leave" in acts and is_apart and odds.of(*acts) < UNSURE_ODDS:
@@ -106,6 +119,19 @@ class ActTurn(CourtesyTurn):
         if "person" not in acts or odds.of("person") >= NO_ODDS or edge_matching.asks_for_person(said.heard):
             return False
         return odds.of("question") >= SURE_ODDS or does_only(edge, "person", self._odds_of)
+
+    @staticmethod
+    def _agrees_outright(said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct]) -> bool:
+        """Returns True for a short yes in an author's words: "sorry, yes, the label please"."""
+        is_short = "yes" in acts and len(word_tokens(said.heard)) <= MAX_OUTRIGHT_WORDS
+        is_yes = is_short and not said.is_question and assent.has_yes_word(said.heard)
+        return is_yes and final_edges.shares_words(said.heard, edge) and not assent.has_reservation(said.heard)
+
+    def _corrects_answer(self, said: CallerUtterance) -> bool:
+        """Returns True for "no no, not the food, the mood", which says no to nothing but the answer before."""
+        denied = assent.denied_stems(said.heard) - set(content_stems(self._last_question()))
+        before = self._earlier_utterances()[:1]
+        return said.polarity == "no" and any(denied & set(content_stems(text)) for text in before)
 
     def _acts_of(self, edge: EdgeHint) -> frozenset[CallerAct]:
         """Returns the acts that take an edge."""
@@ -115,11 +141,16 @@ class ActTurn(CourtesyTurn):
             acts |= {"yes_but"}
         if "no" in acts and (edge_matching.is_closing(edge) or self._declines_all(edge)):
             acts |= {"leave"}
+        if "leave" in acts and edge_polarity(edge) == "no" and self._asks_more():
+            acts |= {"no"}
         others = [acts_of_edge(other, self._odds_of) for other in self._edges if other is not edge]
         if "leave" in acts and not any("later" in other for other in others):
             # who calls again another time needs nothing more now
             return acts | {"later"}
         return acts
+
+    def _asks_more(self) -> bool:
+        return ASKS_MORE.search(self._last_question()) is not None
 
     def _keeps_truth(self) -> bool:
         return any(variable.get("type") == "boolean" for variable in self._hint.variables)
@@ -197,6 +228,9 @@ class ActTurn(CourtesyTurn):
         if wanted is None or wanted.edge is edge:
             return True
         is_weak = not wanted.edge.is_final and wanted.score < SURE_SCORE
+        if self._odds().of("leave") >= CERTAIN_ODDS and edge_matching.is_about_change(wanted.edge):
+            # "wrong" in "you've got the wrong number" changes nothing
+            return True
         return is_weak or self._speaks_against(said, wanted.edge)
 
     def _is_certain(self, said: CallerUtterance) -> bool:
@@ -210,8 +244,13 @@ class ActTurn(CourtesyTurn):
     def _is_sure_of(self, said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct]) -> bool:
         """Returns True where the caller does one of the acts: the surer, the less the words alone say the same."""
         odds = self._odds()
-        if odds.likeliest not in acts or (odds.likeliest == "yes_but" and said.polarity != "yes"):
+        if odds.likeliest == "no" and edge.is_final and (self._corrects_answer(said) or assent.is_absent(said.heard)):
             return False
+        if odds.likeliest not in acts or (odds.likeliest == "yes_but" and not self._lets_go_on(said)):
+            return False
+        if odds.likeliest == "leave" and said.is_goodbye and self._asks_more():
+            # "right, okay, that's all I wanted"
+            return odds.of(*acts) >= SURE_ODDS and not final_edges.contradicts(said, "leave", is_certain=False)
         is_certain = self._is_certain(said) and (not edge.is_final or odds.likeliest == "person")
         if final_edges.contradicts(said, odds.likeliest, is_certain=is_certain):
             return False
@@ -230,3 +269,11 @@ class ActTurn(CourtesyTurn):
             return True
         needed = LIKELY_ODDS if is_said.get(odds.likeliest) else SURE_ODDS
         return odds.of(*acts) >= needed
+
+    def _lets_go_on(self, said: CallerUtterance) -> bool:
+        """Returns True for a yes with a "but", and for "if you're quick" to "may I ask you something?"."""
+        if said.polarity == "yes":
+            return True
+        is_asked_leave = _ASKS_LEAVE.search(self._last_question()) is not None
+        is_open = said.polarity is None and not said.is_question
+        return is_asked_leave and is_open and self._odds().of("yes_but") >= LIKELY_ODDS

@@ -19,7 +19,7 @@ from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_f
 from offhook.models.providers.builtin.english.ratings import is_only_number
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
-from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, SURE_ODDS, ActTurn
+from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, NO_ODDS, SURE_ODDS, ActTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 
 # So many times a value is asked for once more; then the call goes on without it.
@@ -149,6 +149,15 @@ class GuardedTurn(ActTurn):
         if edge_matching.edge_of_phrase(said.heard, self._edges) is not None:
             return True
         return refusals.picks_any(said.heard) and not (said.is_question and not said.statement)
+
+    def _leaves_midway(self, said: CallerUtterance) -> bool:
+        """Returns True for who has to go in the middle of a call: "my bus is here, can we do this another day?"."""
+        odds = self._odds()
+        is_left = odds.of("leave", "later") >= SURE_ODDS and odds.of("answer", "change", "request") < NO_ODDS
+        if len(self._edges) == 1 or said.polarity == "yes":
+            # what is said there may be the answer: "maybe give me a ring in June"
+            return False
+        return is_left and not any(self._values_said(said).values()) and self._edge_of_act(said) is None
 
     def _asked_for_number(self) -> bool:
         return any(variable.get("type") in ("integer", "number") for variable in self._hint.known_variables)

@@ -23,13 +23,10 @@ from offhook.models.providers.builtin.english.words import content_stems, essent
 from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
-from offhook.models.providers.builtin.turns.wish_turn import MIN_WISH_WORDS
 
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
 MAX_MISSES: Final = 3
-# How near a wish is to what leads to the only edge of a node.
-LIKELY_MEANING: Final = 0.3
 MIN_PHONE_DIGITS: Final = 5
 # "Where are you again?" and "what does it cost again?" are about the house, not about what was said.
 _ASKS_PLACE: Final = re.compile(
@@ -90,6 +87,7 @@ class RuleTurn(QuotingTurn):
                 or self._rated_ahead(said)
                 or self._wished_ahead(said)
                 or self._walk_again(said)
+                or self._leaves_ahead(said)
             ) is not None:
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
@@ -155,7 +153,8 @@ class RuleTurn(QuotingTurn):
             return None
         has_value = any(self._values_said(said).values()) or spoken_values.all_digits(said.heard)
         # "I'm eighty-one and I don't get on with machines" gives no number
-        if said.is_correction or (has_value and self._odds().certainty < CERTAIN_ODDS):
+        asks_for_person = self._odds().of("person") >= SURE_ODDS and edge_matching.asks_for_person(said.heard)
+        if said.is_correction or (has_value and self._odds().certainty < CERTAIN_ODDS and not asks_for_person):
             return None
         edge = self._edge_of_act(said)
         if edge is None or edge_polarity(edge) == "yes":
@@ -184,7 +183,7 @@ class RuleTurn(QuotingTurn):
         is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
         if refusals.puts_off(said.heard) and self._hint.kind != "startCall" and not _lets_leave(choice):
             return RuleReply(phrases.LETS_GO)
-        if is_open and said.wants_to_stop and self._hint.kind != "startCall":
+        if is_open and self._hint.kind != "startCall" and (said.wants_to_stop or self._leaves_midway(said)):
             return RuleReply(phrases.LETS_GO)
         if choice is not None and choice.score >= SURE_SCORE:
             return RuleReply(call=(choice.edge.tool, {}))
@@ -250,7 +249,12 @@ class RuleTurn(QuotingTurn):
         if chosen is None and text != said.heard and not any(edge.examples for edge in edges):
             # what was taken out may be the answer: "oh wait, no, don't block it, my wife just found it"
             chosen = edge_matching.choose_edge(said.heard, edges, self._meaning)
-        return chosen or self._edge_of_new_value(said) or self._edge_of_that(said) or self._edge_to_more(said)
+        return (
+            self._edge_said_outright(said, chosen)
+            or self._edge_of_new_value(said)
+            or self._edge_of_that(said)
+            or self._edge_to_more(said)
+        )
 
     def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
         """Answers a question in between and asks our own again; a wish beside it is followed."""
@@ -313,18 +317,6 @@ class RuleTurn(QuotingTurn):
             return None
         return edge if takes_any or is_plain or self._fits_variables(heard) else None
 
-    def _is_likely_wish(self, heard: str, edge: EdgeHint) -> bool:
-        """Returns True when the one wish that a node knows is near in meaning, when the caller has said it again, or when
-        it is what the agent answers calls for.
-        """
-        if len(content_stems(heard)) < MIN_WISH_WORDS:
-            return False
-        return (
-            self._hint.kind == "startCall"
-            or self._times_asked() > 0
-            or self._meaning.nearest(heard, (edge.condition, edge.label)) >= LIKELY_MEANING
-        )
-
     def _ask_again(self) -> RuleReply:
         attempts = self._times_asked()
         person = edge_matching.person_edge(self._edges)
@@ -342,4 +334,6 @@ class RuleTurn(QuotingTurn):
 
 def _lets_leave(choice: EdgeMatch | None) -> bool:
     """Returns True for an edge that is meant for who has no time now, or wants nothing."""
-    return choice is not None and choice.edge.is_final and not edge_matching.is_person(choice.edge)
+    if choice is None or edge_matching.is_person(choice.edge):
+        return False
+    return choice.edge.is_final or edge_polarity(choice.edge) == "no"

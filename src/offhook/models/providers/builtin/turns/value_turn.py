@@ -58,7 +58,11 @@ class ValueTurn(ToolTurn):
     def _chosen_text(self, said: CallerUtterance) -> str:
         """Returns what stands of an utterance, without days and times that are only mentioned."""
         known = ". ".join((self._opening, *(phrase for edge in self._edges for phrase in (edge.label, *edge.examples))))
-        return drop_mentions(said.statement or said.standing, known)
+        text = said.statement or said.standing
+        if said.is_modified and spoken_values.day_phrase(text) is None and spoken_values.time_of_day(text) is None:
+            # "yes, but could it be four?"
+            text = said.standing
+        return drop_mentions(text, known)
 
     def _time_said(self, text: str) -> str | None:
         """Returns a clock time, or a part of the day where the node offers no hours."""
@@ -183,7 +187,9 @@ class ValueTurn(ToolTurn):
         named = {"day": spoken_values.day_phrase(self._opening), "time": spoken_values.clock_time(self._opening)}
         if len(altering) == 1 and any(kinds[kind] and named[kind] and kind not in onward for kind in named):
             return RuleReply(call=(altering[0].tool, {}))
-        if said.standing and not any(kinds[kind] and kind in asked for kind in ("day", "time")):
+        is_asked = any(kinds[kind] and kind in asked for kind in kinds)
+        if (said.standing or said.polarity == "no") and not is_asked:
+            # "not today" to "shall I send it?" is a no
             return None
         return RuleReply(f"All right, not {_written_value(said.refused[0])}. {self._asked_again()}")
 

@@ -8,19 +8,22 @@ from offhook.models.providers.builtin import arguments, edge_matching, edge_valu
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import ratings
-from offhook.models.providers.builtin.english.overlap import count_shared_words
+from offhook.models.providers.builtin.english.overlap import CONTAINED, count_shared_words, phrase_fit
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import content_stems, word_tokens
-from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.english.words import content_stems, is_plain_polarity, word_tokens
+from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.value_turn import ValueTurn
 
+# How near a wish is to what leads to the only edge of a node.
+LIKELY_MEANING: Final = 0.3
 # Fewer words of content are no wish.
 MIN_WISH_WORDS: Final = 2
 # A day or a time that an appointment is to move to, not the one that it has.
 _MOVES_TO: Final = re.compile(
     rf"\b(?:move|change|switch|reschedule|push|shift|swap|put|postpone)\w*\b.* (?:to|till|until|for) (?P<value>{VALUE_PATTERN})"
 )
+_PARTS: Final = re.compile(r"[,;.!?]")
 _WHAT_ELSE: Final = re.compile(r"\b(?:anything|something|what|who|how) else\b", re.IGNORECASE)
 _LEADING_YES: Final = re.compile(r"^(?:(?:yes|yeah|yep|yup|sure|well|um|uh|oh|actually|and|so)\b[ ,]*)+", re.IGNORECASE)
 # Said of what the agent has just told.
@@ -48,6 +51,13 @@ class WishTurn(ValueTurn):
         if choice is None or choice.score < SURE_SCORE or edge_matching.is_closing(choice.edge):
             return None
         return None if choice.edge.tool == self._last_edge() else RuleReply(call=(choice.edge.tool, {}))
+
+    def _leaves_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "not today, that's all, bye", which led to "is there anything else?"."""
+        closing = edge_matching.closing_edge(self._edges)
+        if closing is None or not said.is_goodbye or ASKS_MORE.search(self._opening) is None:
+            return None
+        return None if self._edges_since_heard() > MAX_EDGES_A_TURN else RuleReply(call=(closing.tool, {}))
 
     def _rated_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "sure, and it was a five" to "may I ask how it was?": the rating needs no question."""
@@ -87,7 +97,7 @@ class WishTurn(ValueTurn):
         """Returns the edge to another day where one is named: "Friday at two" to "shall I move or cancel it?"."""
         altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
         is_asked = any(edge_values.asked_value_kinds(edge) for edge in self._edges)
-        named = said.polarity != "no" and not said.refused and any(self._values_said(said).values())
+        named = (said.polarity != "no" or said.refused) and any(self._values_said(said).values())
         # nothing is agreed yet in a greeting: "at eight" may be heard of any sentence
         is_change = self._hint.kind != "startCall" and len(altering) == 1
         return EdgeMatch(altering[0], SURE_SCORE) if named and is_change and not is_asked else None
@@ -107,3 +117,33 @@ class WishTurn(ValueTurn):
             return None
         told = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
         return edge_matching.choose_edge(told.partition("?")[0].rpartition(".")[0], self._edges)
+
+    def _is_likely_wish(self, heard: str, edge: EdgeHint) -> bool:
+        """Returns True when the one wish that a node knows is near in meaning, when the caller has said it again, or when
+        it is what the agent answers calls for.
+        """
+        if len(content_stems(heard)) < MIN_WISH_WORDS:
+            return False
+        return (
+            self._hint.kind == "startCall"
+            or self._times_asked() > 0
+            or self._meaning.nearest(heard, (edge.condition, edge.label)) >= LIKELY_MEANING
+        )
+
+    def _edge_said_outright(self, said: CallerUtterance, chosen: EdgeMatch | None) -> EdgeMatch | None:
+        """Returns what was chosen, or the edge of which an author wrote what is said beside a yes that would choose the
+        other one: "first time here, yes" to "have you been here before?".
+        """
+        polarity = None if chosen is None else edge_polarity(chosen.edge)
+        if chosen is None or polarity is None or said.polarity != polarity:
+            return chosen
+        opposite = [edge for edge in self._edges if edge_polarity(edge) not in (None, polarity) and not edge.is_final]
+        parts = [part for part in _PARTS.split(said.heard) if len(content_stems(part)) >= MIN_WISH_WORDS]
+        fitting = [edge for edge in opposite if any(phrase_fit(part, _spoken(edge)) >= CONTAINED for part in parts)]
+        is_chosen_said = phrase_fit(said.heard, _spoken(chosen.edge)) >= CONTAINED
+        return EdgeMatch(fitting[0], SURE_SCORE) if len(fitting) == 1 and not is_chosen_said else chosen
+
+
+def _spoken(edge: EdgeHint) -> list[str]:
+    """Returns what callers say there, without a plain yes or no."""
+    return [example for example in edge.examples if not is_plain_polarity(example)]
