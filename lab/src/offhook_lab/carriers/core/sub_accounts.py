@@ -62,6 +62,19 @@ class SubAccountEmulator(CarrierEmulator):
         found = self.numbers.get(e164)
         return (found.owner if found is not None else "") or self.account_reference
 
+    def is_own_number(self, request: RestRequest, number: str) -> bool:
+        """Returns whether the account that asks has this number."""
+        return number in self.numbers and self.account_of_number(number) == self.account_asking(request)
+
+    def calls_seen(self, request: RestRequest) -> list[EmulatedCall]:
+        """Returns the calls of the account that asks."""
+        account = self.account_asking(request)
+        return [call for call in self.calls if self.account_of_call(call) == account]
+
+    def find_call_seen(self, request: RestRequest) -> EmulatedCall | None:
+        """Returns the call whose id is in the path if it is one of the account that asks."""
+        return next((call for call in self.calls_seen(request) if call.id == request.parts["id"]), None)
+
     def account_of_call(self, call: EmulatedCall) -> str:
         """Returns the account whose call it is: of the caller's for ours, of the called number's else."""
         ours = call.to_number if call.direction == "inbound" else call.from_number

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from offhook_lab.carriers.core.callbacks import OutgoingCallback
-from offhook_lab.carriers.core.calls import EmulatedCall
 from offhook_lab.carriers.core.plivo_like import PlivoLikeEmulator
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
 from offhook_lab.carriers.core.sub_accounts import EmulatedSubAccount, SubAccountEmulator
@@ -47,13 +46,6 @@ class PlivoAccounts(SubAccountEmulator, PlivoLikeEmulator):
 
     def is_main(self, request: RestRequest) -> bool:
         return self.account_asking(request) == self.auth_id
-
-    def is_own_number(self, request: RestRequest, number: str) -> bool:
-        return number in self.numbers and self.account_of_number(number) == self.account_asking(request)
-
-    def calls_seen(self, request: RestRequest) -> list[EmulatedCall]:
-        account = self.account_asking(request)
-        return [call for call in self.calls if self.account_of_call(call) == account]
 
     def applications_seen(self, request: RestRequest) -> dict[str, dict[str, Any]]:
         path = self.path_of(self.account_asking(request))

@@ -13,7 +13,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from offhook.kit.clock import Clock
 from offhook_lab.carriers.core.callbacks import OutgoingCallback
-from offhook_lab.carriers.core.calls import EmulatedCall
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
 from offhook_lab.carriers.core.sub_accounts import EmulatedSubAccount, SubAccountEmulator
@@ -70,18 +69,11 @@ class TelnyxAccounts(SubAccountEmulator):
         is_there = name in self.applications or name in self.voice_profiles
         return is_there and self.owner_of(str(name)) == self.account_asking(request)
 
-    def is_own_number(self, request: RestRequest, e164: str) -> bool:
-        return e164 in self.numbers and self.account_of_number(e164) == self.account_asking(request)
-
     def may_dial_with(self, connection: str) -> bool:
         """Returns whether the application has a profile for calls. The emulator's own account needs none."""
         profile = (self.applications[connection].get("outbound") or {}).get("outbound_voice_profile_id")
         owner = self.owner_of(connection)
         return owner == self.user_id or (profile in self.voice_profiles and self.owner_of(str(profile)) == owner)
-
-    def find_call_seen(self, request: RestRequest) -> EmulatedCall | None:
-        call = self.find_call(request.parts["id"])
-        return call if call is not None and self.account_of_call(call) == self.account_asking(request) else None
 
     def sign_as(self, account: str, callback: OutgoingCallback, keys_of: str | None = None) -> Mapping[str, str]:
         """Signs with Ed25519 over the time and the raw body, which contains the attempt's number."""
