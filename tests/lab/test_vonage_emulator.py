@@ -257,3 +257,34 @@ def test_tokens_numbers_and_limits() -> None:
         await vonage.carrier.wait_settled()
 
     run(test)
+
+
+def test_sub_accounts_have_what_is_their_own() -> None:
+    async def test(vonage: Vonage, us: Us) -> None:
+        http, auth = vonage.http, vonage.key_and_secret
+        path = f"/accounts/{vonage.carrier.api_key}/subaccounts"
+        body = {"name": "one", "secret": "Abcdefg8"}
+        assert (await http.post(path, json={**body, "secret": "weak"}, auth=auth)).status_code == 422
+        assert (await http.post(path, json={**body, "name": ""}, auth=auth)).status_code == 422
+        assert "signature_secret" not in (await http.post(path, json=body, auth=auth)).json()
+        made = (await http.post(path, params={"sensitive-data": "true"}, json=body, auth=auth)).json()
+        assert made["signature_secret"]
+        listed = (await http.get(path, auth=auth)).json()["_embedded"]["subaccounts"]
+        assert [one["name"] for one in listed] == ["one", "one"]
+        assert not {"secret", "signature_secret"} & set(listed[1])
+        own = (made["api_key"], made["secret"])
+        assert (await http.get(path, auth=own)).status_code == 404
+        assert (await http.get(f"/accounts/{own[0]}/subaccounts", auth=own)).status_code == 403
+        # it sees neither the application nor the number of the primary account, and has its own
+        assert (await http.get(f"/v2/applications/{vonage.carrier.application_id}", auth=own)).status_code == 404
+        assert (await http.get("/account/numbers", auth=own)).json()["numbers"] == []
+        application = (await http.post("/v2/applications", json={"name": "one"}, auth=own)).json()
+        assert "BEGIN PRIVATE KEY" in application["keys"]["private_key"]
+        assert (await http.get(f"/v2/applications/{application['id']}", auth=auth)).status_code == 404
+        assert "private_key" not in (await http.get(f"/v2/applications/{application['id']}", auth=own)).json()["keys"]
+        assert (await http.patch(f"{path}/{own[0]}", json={"suspended": "yes"}, auth=auth)).status_code == 422
+        assert (await http.patch(f"{path}/{own[0]}", json={"suspended": True}, auth=auth)).json()["suspended"] is True
+        assert (await http.get("/account/numbers", auth=own)).status_code == 401
+        assert (await http.patch(f"{path}/none", json={"suspended": True}, auth=auth)).status_code == 404
+
+    run(test)

@@ -43,7 +43,7 @@ class Carrier:
         self.emulator.callback_sender.transport = ASGITransport(
             app=app, raise_app_exceptions=False, client=("127.0.0.1", 4000)
         )
-        self.emulator.limits.calls_per_second = None
+        self.emulator.limits.calls_per_second = self.emulator.limits.requests_per_second = None
         async with self.emulator.running():
             yield self
 

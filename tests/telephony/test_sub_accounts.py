@@ -14,6 +14,7 @@ from httpx2 import AsyncClient
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from offhook.settings import Settings
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.accounts.sub_account_statements import CLAIM_TIMEOUT
 from offhook.telephony.accounts.sub_accounts import CLOSE_AFTER
@@ -137,8 +138,20 @@ class TestEachOrganization:
     async def test_finds_the_one_whose_creation_got_no_answer(self, desk: Desk, org: OrgFixture) -> None:
         desk.carrier.chaos.rest.append(RestFault("acts_then_silent", desk.wire.creations))
         bought = await desk.buy(org)
-        assert desk.owner_of(bought) in desk.carrier.sub_accounts
-        assert len(desk.carrier.sub_accounts) == 1
+        assert desk.owner_of(bought) == desk.wire.only_one(desk.carrier).reference
+
+    async def test_finds_it_behind_more_than_a_page_of_others(self, desk: Desk, org: OrgFixture) -> None:
+        """Plivo's page has twenty, the longest list that is read in parts."""
+        assert desk.service.manager is not None
+        parent = desk.root.get(CarrierAccounts).platform_account(org.id)
+        for number in range(21):
+            await desk.service.manager.create_sub_account(parent, f"other-{number}")
+        others = set(desk.carrier.sub_accounts)
+        desk.carrier.chaos.rest.append(RestFault("acts_then_silent", desk.wire.creations))
+        bought = await desk.buy(org)
+        kept = [one for name, one in desk.carrier.sub_accounts.items() if name not in others and one.status == "active"]
+        assert [one.reference for one in kept] == [desk.owner_of(bought)]
+        assert {desk.carrier.sub_accounts[name].status for name in others} == {"active"}
 
     async def test_waits_where_the_carrier_may_still_create_it(
         self, desk: Desk, org: OrgFixture, shifted_clock: ShiftedClock
@@ -158,8 +171,8 @@ class TestEachOrganization:
         assert (await desk.buy(org)).json()["code"] == "sub_account_pending"
         shifted_clock.advance(seconds=CLAIM_TIMEOUT.total_seconds() + 1)
         desk.service.wait_s = 30.0
-        assert (await desk.buy(org)).status_code == 200
-        assert len(desk.carrier.sub_accounts) == 1
+        bought = await desk.buy(org)
+        assert desk.owner_of(bought) == desk.wire.only_one(desk.carrier).reference
 
     @pytest.mark.parametrize("fault", ["server_error", "acts_then_silent"])
     async def test_finishes_the_one_whose_setup_failed(
@@ -176,16 +189,21 @@ class TestEachOrganization:
             desk.carrier.chaos.rest.clear()
             shifted_clock.advance(seconds=CLAIM_TIMEOUT.total_seconds() + 1)
         assert (await desk.buy(org)).status_code == 200
-        (made,) = desk.carrier.sub_accounts.values()
+        made = desk.wire.only_one(desk.carrier)
         (account,) = await desk.accounts(org)
         opened = await desk.opened(org, account["id"])
         assert opened.config == {**opened.config, **desk.carrier.credentials_of(made)}
 
+    @pytest.mark.parametrize("fault", ["acts_slowly", "acts_then_silent"])
     async def test_keeps_one_when_a_slow_process_is_overtaken(
-        self, desk: Desk, org: OrgFixture, shifted_clock: ShiftedClock
+        self,
+        desk: Desk,
+        org: OrgFixture,
+        shifted_clock: ShiftedClock,
+        fault: Literal["acts_slowly", "acts_then_silent"],
     ) -> None:
         late, numbers = asyncio.Event(), await desk.for_sale(org)
-        desk.carrier.chaos.rest.append(RestFault("acts_slowly", desk.wire.creations, until=late))
+        desk.carrier.chaos.rest.append(RestFault(fault, desk.wire.creations, until=late))
         slow = asyncio.create_task(desk.buy(org, number=numbers[0]))
         async with asyncio.timeout(30):
             while not desk.carrier.sub_accounts:
@@ -194,8 +212,8 @@ class TestEachOrganization:
         quick = await desk.buy(org, number=numbers[1])
         late.set()
         assert [quick.status_code, (await slow).status_code] == [200, 200]
-        assert desk.owner_of(quick) == desk.owner_of(await slow)
-        assert [one.status for one in desk.carrier.sub_accounts.values()] == ["active"]
+        only = desk.wire.only_one(desk.carrier).reference
+        assert [desk.owner_of(quick), desk.owner_of(await slow)] == [only, only]
         assert [one["state"] for one in await desk.listed()] == ["active"]
 
 
@@ -295,7 +313,7 @@ class TestItsEnd:
         await self.close_later(desk, shifted_clock)
         assert [one["state"] for one in await desk.listed()] == ["closing"]
         await desk.service.close_empty({})
-        assert ours.status == "closed"
+        assert ours.status == desk.wire.closed
         assert await desk.accounts(org) == [], "its keys are deleted"
         assert await desk.audited(org) == ["carrier_sub_account.created", "carrier_sub_account.closed"]
         assert desk.sub_account_of(await desk.buy(org)) is not ours
@@ -326,7 +344,7 @@ class TestItsEnd:
         desk.carrier.chaos.rest.append(RestFault("server_error", desk.wire.closings.format(reference=ours.reference)))
         assert await desk.service.close_all(org.id) is False
         assert await desk.service.close_all(org.id) is True
-        assert ours.status == "closed"
+        assert ours.status == desk.wire.closed
 
     async def test_comes_also_to_one_that_was_never_recorded(
         self, desk: Desk, org: OrgFixture, shifted_clock: ShiftedClock
@@ -340,6 +358,6 @@ class TestItsEnd:
         assert await desk.service.close_all(org.id) is False, "it is being created"
         shifted_clock.advance(seconds=CLAIM_TIMEOUT.total_seconds() + 1)
         assert await desk.service.close_all(org.id) is True
-        assert [one.status for one in desk.carrier.sub_accounts.values()] == ["closed"]
+        assert [one.status for one in desk.carrier.sub_accounts.values()] == [desk.wire.closed]
         dead.cancel()
         late.set()

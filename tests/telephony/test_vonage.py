@@ -1,6 +1,7 @@
 """Vonage: lists of actions, two legs that report to one address, binary media."""
 
 import json
+from base64 import b64encode
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -285,3 +286,57 @@ class TestNumbers:
         voice = put["capabilities"]["voice"]
         assert (voice["region"], voice["signed_callbacks"]) == ("eu", True)
         assert voice["webhooks"]["event_url"]["address"] == "https://x/api/v1/telephony/vonage/events"
+
+
+MADE = {"api_key": "k9", "secret": "Secret-of-k9", "name": "offhook-7-ab", "suspended": False}
+
+
+class TestSubAccounts:
+    async def test_one_is_made_with_an_application_of_its_own(self, mine: CarrierAccount) -> None:
+        model = {"id": "app1", "capabilities": {"voice": {"region": "eu-west", "signed_callbacks": False}}}
+        application = {"id": "app9", "keys": {"private_key": "PEM"}}
+        answers = iter(
+            [json_reply({**MADE, "signature_secret": "signs-k9"}), json_reply(model), json_reply(application)]
+        )
+        async with rest("vonage", lambda _: next(answers)) as (http, server):
+            found = await parts(http).account.sub_accounts.create_sub_account(mine, "offhook-7-ab")
+        created, _, applied = server.seen
+        assert (created.method, created.target) == ("POST", "/accounts/a1/subaccounts?sensitive-data=true")
+        body = json.loads(created.body)
+        assert body == {"name": "offhook-7-ab", "secret": body["secret"], "use_primary_account_balance": True}
+        assert 8 <= len(body["secret"]) <= 25
+        assert all(any(kind(letter) for letter in body["secret"]) for kind in (str.islower, str.isupper, str.isdigit))
+        assert json.loads(applied.body)["capabilities"] == {"voice": {"region": "eu-west", "signed_callbacks": True}}
+        assert [one.headers["authorization"] for one in (created, applied)] == [
+            "Basic " + b64encode(pair).decode() for pair in (b"a1:s1", b"k9:Secret-of-k9")
+        ]
+        assert found.reference == "k9"
+        assert found.fields == {
+            "api_key": "k9",
+            "api_secret": "Secret-of-k9",
+            "application_id": "app9",
+            "private_key": "PEM",
+            "signature_secret": "signs-k9",
+        }
+        assert "Secret" not in repr(found)
+
+    async def test_one_whose_signature_secret_is_not_told_is_suspended(self, mine: CarrierAccount) -> None:
+        async with rest("vonage", json_reply(MADE)) as (http, server):
+            with pytest.raises(CarrierFailed, match="signature secrets") as failed:
+                await parts(http).account.sub_accounts.create_sub_account(mine, "offhook-7-ab")
+        assert (failed.value.retryable, failed.value.is_fate_unknown) == (False, False)
+        assert (server.seen[1].method, server.seen[1].target) == ("PATCH", "/accounts/a1/subaccounts/k9")
+        assert json.loads(server.seen[1].body) == {"suspended": True}
+
+    async def test_an_interrupted_one_is_found_without_its_keys(self, mine: CarrierAccount) -> None:
+        listed = [{**MADE, "api_key": "k7", "suspended": True}, {**MADE, "name": "other"}, MADE]
+        async with rest("vonage", json_reply({"_embedded": {"subaccounts": listed}})) as (http, _):
+            found = await parts(http).account.sub_accounts.find_sub_account(mine, "offhook-7-ab")
+        assert (found.reference, found.fields) == ("k9", {})
+
+    @pytest.mark.parametrize("answer", [{}, {"_embedded": []}, {"_embedded": {"subaccounts": {}}}])
+    async def test_an_unreadable_list_is_not_an_empty_one(self, mine: CarrierAccount, answer: dict[str, Any]) -> None:
+        async with rest("vonage", json_reply(answer)) as (http, _):
+            with pytest.raises(CarrierFailed) as failed:
+                await parts(http).account.sub_accounts.find_sub_account(mine, "offhook-7-ab")
+        assert (failed.value.code, failed.value.retryable) == ("carrier_cannot_say", True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Final
 
@@ -32,6 +33,8 @@ from offhook.telephony.tables import CarrierSubAccount, NumberPurchase
 # How long a purchase waits for the creation that another one has begun.
 WAIT_S: Final = 30.0
 POLL_S: Final = 0.2
+# How often one attempt creates: a second time only when what the first one has created was closed.
+CREATIONS: Final = 2
 # Longer than the carrier takes to rate the last calls, whose bills are read with the sub-account's credentials.
 CLOSE_AFTER: Final = timedelta(hours=2)
 log = structlog.get_logger(__name__)
@@ -146,15 +149,16 @@ class SubAccounts:
             return await self._accounts.open_account(session, configuration)
 
     async def _create_next(self, caller: Caller, manager: SubAccountManager) -> bool:
-        """Creates the sub-account unless another process is doing so. Returns whether it did."""
+        """Creates the sub-account unless another process is doing so. Returns whether it tried."""
         claimed = await self._claim(caller.organization_id)
         if claimed is None:
             return False
         row, parent = claimed, self._accounts.platform_account(caller.organization_id)
         try:
-            found = await manager.find_sub_account(parent, row.name) or await self._create(manager, parent, row.name)
+            found = await _find_or_create(manager, parent, row.name, lambda: self._renew(row))
         except CarrierFailed as failure:
-            await self._note_failure(row, failure)
+            if not await self._note_failure(row, failure):
+                return True
             raise SubAccountNotCreated(f"The sub-account was not created: {failure.message}") from None
         if not await self._record(caller, row, found):
             log.warning("sub_account_created_twice", sub_account_id=row.id, reference=found.reference)
@@ -183,17 +187,21 @@ class SubAccounts:
             row.claimed_at, row.error = now, None
         return row
 
-    async def _create(self, manager: SubAccountManager, parent: CarrierAccount, name: str) -> SubAccount:
-        try:
-            return await manager.create_sub_account(parent, name)
-        except CarrierFailed as failure:
-            found = await manager.find_sub_account(parent, name) if failure.is_fate_unknown else None
-            if found is None:
-                raise
-            return found
+    async def _renew(self, row: CarrierSubAccount) -> bool:
+        """Begins the claim anew. Returns False when another process has taken over."""
+        assert row.claimed_at is not None
+        now = self._clock.now()
+        async with self._db.transaction() as session:
+            locked = await statements.lock_claimed(session, row.organization_id, row.id, row.claimed_at)
+            if locked is not None:
+                locked.claimed_at = now
+        if locked is not None:
+            row.claimed_at = now
+        return locked is not None
 
-    async def _note_failure(self, row: CarrierSubAccount, failure: CarrierFailed) -> None:
-        """Ends the claim, unless the carrier may still create the sub-account: then the next attempt has to wait."""
+    async def _note_failure(self, row: CarrierSubAccount, failure: CarrierFailed) -> bool:
+        """Ends the claim, unless the carrier may still create the sub-account: then the next attempt has to wait. Returns
+        False when another process had taken over."""
         log.warning("sub_account_not_created", sub_account_id=row.id, code=failure.code)
         assert row.claimed_at is not None
         async with self._db.transaction() as session:
@@ -202,6 +210,7 @@ class SubAccounts:
                 locked.error = failure.message[:500]
                 if not failure.is_fate_unknown:
                     locked.claimed_at = None
+        return locked is not None
 
     async def _record(self, caller: Caller, row: CarrierSubAccount, found: SubAccount) -> bool:
         """Records the sub-account with its credentials. Returns False when the claim was lost."""
@@ -312,3 +321,32 @@ class SubAccounts:
             data = {"account_reference": row.account_reference, "is_closed_at_carrier": is_closed_at_carrier}
             target = f"carrier_sub_account:{row.id}"
             await write_audit_entry(session, caller, "carrier_sub_account.closed", target, data)
+
+
+async def _find_or_create(
+    manager: SubAccountManager, parent: CarrierAccount, name: str, renew: Callable[[], Awaitable[bool]]
+) -> SubAccount:
+    """Returns the sub-account of this name, a new one unless it is found. One that is found without its keys is closed
+    while the claim is ours, so that never the sub-account of a process that has taken over is. Raises CarrierFailed, with
+    ``is_fate_unknown`` when one may still be created."""
+    unanswered: CarrierFailed | None = None
+    closed: set[str] = set()
+    for _ in range(CREATIONS):
+        closed_before = len(closed)
+        while (found := await manager.find_sub_account(parent, name)) is not None:
+            if found.fields:
+                return found
+            if found.reference in closed or not await renew():
+                raise CarrierFailed("interrupted", "An earlier sub-account could not be closed.", retryable=True)
+            await manager.close_sub_account(parent, found.reference)
+            closed.add(found.reference)
+        if unanswered is not None and len(closed) == closed_before:
+            break
+        try:
+            return await manager.create_sub_account(parent, name)
+        except CarrierFailed as failure:
+            if not failure.is_fate_unknown:
+                raise
+            unanswered = failure
+    assert unanswered is not None
+    raise unanswered

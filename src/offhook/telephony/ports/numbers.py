@@ -85,7 +85,8 @@ class AccountCheck(Protocol):
 @dataclass(frozen=True, slots=True)
 class SubAccount:
     """A sub-account at a carrier. ``reference`` is the carrier's id of it, ``fields`` are the fields of an account
-    (:class:`ConfigSpec`) with its own credentials and its name in webhooks."""
+    (:class:`ConfigSpec`) with its own credentials and its name in webhooks; empty where the carrier has told them to its
+    creation only, which was interrupted: it has to be closed then and another one created."""
 
     reference: str
     fields: Mapping[str, str] = field(repr=False)
@@ -105,7 +106,7 @@ class SubAccountManager(Protocol):
     async def create_sub_account(self, parent: CarrierAccount, name: str) -> SubAccount:
         """Creates a sub-account with all that its calls need. ``name`` has at most 64 characters. Raises CarrierFailed,
         with ``is_fate_unknown`` when it may have been created. One that was created in part is completed by
-        :meth:`find_sub_account`."""
+        :meth:`find_sub_account`, or found by it without its fields."""
         ...
 
     async def close_sub_account(self, parent: CarrierAccount, reference: str) -> None:

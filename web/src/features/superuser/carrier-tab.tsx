@@ -63,7 +63,7 @@ function Account({ carrier }: { carrier: Schema<"ManagedCarrierResponse"> }) {
         description={
           carrier.has_sub_accounts
             ? "Applies to numbers bought from now on. Existing numbers stay in their account."
-            : "Not available for this carrier. Twilio, Plivo, and Telnyx have sub-accounts."
+            : "Not available for this carrier. Twilio, Plivo, Telnyx, and Vonage have sub-accounts."
         }
         checked={carrier.uses_sub_accounts}
         disabled={update.isPending || (!carrier.has_sub_accounts && !carrier.uses_sub_accounts)}

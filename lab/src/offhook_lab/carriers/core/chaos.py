@@ -31,7 +31,7 @@ class RestFault:
     """A fault of the next ``times`` requests whose ``"METHOD /path"`` matches ``request``.
 
     rate_limited, server_error: nothing was done; hangs: never answered, nothing was done; acts_then_fails: done, but
-    answered 500; acts_then_silent: done, and the connection is cut without an answer; acts_slowly: done, and answered
+    answered 500; acts_then_silent: done, and the connection is cut without an answer, once ``until`` is set; acts_slowly: done, and answered
     ``seconds`` later, or once ``until`` is set.
     """
 

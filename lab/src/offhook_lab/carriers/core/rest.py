@@ -162,6 +162,8 @@ class RestServer:
         if fault is None or reply.status >= 400:
             return reply
         if fault.what == "acts_then_silent":
+            if fault.until is not None:
+                await fault.until.wait()
             return None
         if fault.what == "acts_slowly":
             await fault.pause()

@@ -3,9 +3,11 @@
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from offhook_lab.carriers.core.emulator import EmulatedNumber
 from offhook_lab.carriers.core.number_catalog import find_offers
 from offhook_lab.carriers.core.number_formats import is_digits, with_plus, without_plus
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
+from offhook_lab.carriers.vonage.accounts import new_key, private_pem
 
 if TYPE_CHECKING:
     from offhook_lab.carriers.vonage.server import VonageEmulator
@@ -50,7 +52,7 @@ class _NumberRoutes:
                 "app_id": number.settings.get("app_id"),
             }
             for number in self._server.numbers.values()
-            if pattern in number.e164
+            if pattern in number.e164 and self._server.is_own_number(request, number.e164)
         ]
         return RestReply(200, {"count": len(found), "numbers": found})
 
@@ -82,50 +84,64 @@ class _NumberRoutes:
         if with_plus(number) in self._server.numbers or number.endswith("0000"):
             return _number_reply(420, "method failed")
         # a bought number has no application until an update sets one
-        self._server.add_number(with_plus(number), app_id=None).country = (request.first_value("country") or "").upper()
+        bought = self._server.add_number(with_plus(number), app_id=None)
+        bought.country = (request.first_value("country") or "").upper()
+        bought.owner = self._server.account_asking(request) or ""
         return _number_reply()
 
     async def update_number(self, request: RestRequest) -> RestReply:
-        number = self._server.numbers.get(with_plus(request.first_value("msisdn") or ""))
+        number = self._find_own(request)
         if number is None:
             return _number_reply(420, "method failed")
         application = request.first_value("app_id")
-        if application and application not in self._server.applications:
+        if application and not self._server.is_seen(request, application):
             return _number_reply(420, "app_id is not valid")
         # without an application the number is unlinked
         number.settings["app_id"] = application
         return _number_reply()
 
     async def cancel_number(self, request: RestRequest) -> RestReply:
-        number = self._server.numbers.pop(with_plus(request.first_value("msisdn") or ""), None)
-        return _number_reply() if number is not None else _number_reply(420, "method failed")
+        number = self._find_own(request)
+        if number is None:
+            return _number_reply(420, "method failed")
+        del self._server.numbers[number.e164]
+        return _number_reply()
+
+    def _find_own(self, request: RestRequest) -> EmulatedNumber | None:
+        e164 = with_plus(request.first_value("msisdn") or "")
+        return self._server.numbers[e164] if self._server.is_own_number(request, e164) else None
 
     def _render_application(self, name: str) -> dict[str, Any]:
         return {"id": name, "keys": {"public_key": ""}, **self._server.applications[name]}
 
     async def list_applications(self, request: RestRequest) -> RestReply:
-        found = [self._render_application(name) for name in self._server.applications]
+        found = [
+            self._render_application(name) for name in self._server.applications if self._server.is_seen(request, name)
+        ]
         return RestReply(200, {"total_items": len(found), "_embedded": {"applications": found}})
 
     async def create_application(self, request: RestRequest) -> RestReply:
+        """Creates an application with a key pair, whose private half no later answer has."""
         if not request.json.get("name"):
             return RestReply(400, {"title": "Bad Request", "detail": "name is required"})
         name = str(uuid.uuid4())
-        self._server.applications[name] = dict(request.json)
-        return RestReply(201, self._render_application(name))
+        self._server.applications[name] = {"capabilities": {}, **request.json}
+        self._server.owners[name] = self._server.account_asking(request) or ""
+        key = self._server.application_keys[name] = new_key()
+        return RestReply(201, self._render_application(name) | {"keys": {"private_key": private_pem(key)}})
 
     async def fetch_application(self, request: RestRequest) -> RestReply:
         name = request.parts["id"]
         return (
             RestReply(200, self._render_application(name))
-            if name in self._server.applications
+            if self._server.is_seen(request, name)
             else self._server.not_found_reply(request)
         )
 
     async def put_application(self, request: RestRequest) -> RestReply:
         """Replaces the whole application: omitted fields are removed."""
         name = request.parts["id"]
-        if name not in self._server.applications:
+        if not self._server.is_seen(request, name):
             return self._server.not_found_reply(request)
         if not request.json.get("name"):
             return RestReply(400, {"title": "Bad Request", "detail": "name is required"})

@@ -1,27 +1,21 @@
 """Vonage's REST API for calls, and the events of their legs."""
 
 import asyncio
-import hashlib
-import json
-import secrets
 import uuid
 from collections.abc import Mapping
 from typing import Any, Final, Literal
-from urllib.parse import parse_qsl, urlsplit
-
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from offhook.kit.clock import Clock
-from offhook_lab.carriers.core.callbacks import OutgoingCallback, json_callback
+from offhook_lab.carriers.core.callbacks import json_callback
 from offhook_lab.carriers.core.calls import EmulatedCall, Status
-from offhook_lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
+from offhook_lab.carriers.core.emulator import EmulatedNumber
 from offhook_lab.carriers.core.number_formats import is_digits, with_plus, without_plus
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
-from offhook_lab.carriers.vonage import numbers
-from offhook_lab.carriers.vonage.jwt import claims_of, sign_hs256
+from offhook_lab.carriers.vonage import accounts, numbers
+from offhook_lab.carriers.vonage.accounts import VonageAccounts
 from offhook_lab.carriers.vonage.ncco import NccoRunner
+from offhook_lab.carriers.vonage.replies import problem_reply
 
 _LIVE: Final = {"queued": "started", "initiated": "started", "ringing": "ringing", "answered": "answered"}
 _ENDED: Final = {
@@ -44,7 +38,7 @@ _PAGE: Final = {"page_size": "10", "record_index": "0"}
 _SECONDS: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
-class VonageEmulator(CarrierEmulator):
+class VonageEmulator(VonageAccounts):
     """Emulates Vonage. ``applications`` are stored by id, as their REST resource; there is one from the start, whose
     URLs ``point_at`` sets. Numbers' settings: ``app_id``."""
 
@@ -52,13 +46,6 @@ class VonageEmulator(CarrierEmulator):
 
     def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
-        self.api_key, self.api_secret = secrets.token_hex(4), secrets.token_urlsafe(12)
-        self.signature_secret = secrets.token_urlsafe(24)
-        self.application_id = str(uuid.uuid4())
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        self.applications: dict[str, dict[str, Any]] = {
-            self.application_id: {"name": "Lab", "capabilities": {"voice": {"webhooks": {}, "signed_callbacks": True}}}
-        }
         self.limits.calls_per_second = 3.0
         self.limits.requests_per_second = 15.0
         self.line_types: dict[str, str] = {}
@@ -71,17 +58,7 @@ class VonageEmulator(CarrierEmulator):
         self.add_route("GET", "/v1/calls/{id}", self._fetch_call)
         self.add_route("PUT", "/v1/calls/{id}", self._update_call)
         numbers.add_routes(self)
-
-    @property
-    def credentials(self) -> dict[str, str]:
-        pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-        return {
-            "api_key": self.api_key,
-            "api_secret": self.api_secret,
-            "application_id": self.application_id,
-            "private_key": pem,
-            "signature_secret": self.signature_secret,
-        }
+        accounts.add_routes(self)
 
     def point_at(self, url: str, /, event_url: str = "", method: str = "POST") -> None:
         """Sets the first application's URLs for inbound calls."""
@@ -103,49 +80,27 @@ class VonageEmulator(CarrierEmulator):
 
     def _check_authorization(self, request: RestRequest) -> RestReply | None:
         """Checks the authorization: calls take an application's token, each once; the rest takes key and secret."""
-        if not request.path.startswith(("/v1/calls", "/identity-insights")):
-            both = (request.first_value("api_key"), request.first_value("api_secret"))
-            good = (self.api_key, self.api_secret)
-            return None if request.basic_credentials() == good or both == good else _problem_reply(401)
-        claims = claims_of(request.bearer_token() or "", self.key.public_key())
-        if claims is None or claims.get("application_id") != self.application_id:
-            return _problem_reply(401)
+        if self.account_asking(request) is None:
+            return problem_reply(401)
+        claims = self.token_claims(request)
+        if claims is None:
+            return None
         now, token = self.now().timestamp(), str(claims.get("jti", ""))
         if not token or token in self._tokens or not claims.get("iat"):
-            return _problem_reply(401)
+            return problem_reply(401)
         if float(claims.get("exp", now + 900)) <= now or float(claims["iat"]) > now + 60:
-            return _problem_reply(401)
+            return problem_reply(401)
         self._tokens.add(token)
         return None
 
     def not_found_reply(self, request: RestRequest) -> RestReply:
-        return _problem_reply(404)
+        return problem_reply(404)
 
     def rate_limited(self) -> RestReply:
-        return _problem_reply(429)
+        return problem_reply(429)
 
     def server_error(self) -> RestReply:
-        return _problem_reply(500)
-
-    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """Returns a token over the hash of the payload: the body, or a GET's parameters as JSON in their order."""
-        voice = self.applications[self.application_id].get("capabilities", {}).get("voice", {})
-        if callback.forgery == "unsigned" or not voice.get("signed_callbacks", True):
-            return {}
-        payload = callback.body
-        if callback.method == "GET":
-            pairs = parse_qsl(urlsplit(callback.url).query, keep_blank_values=True)
-            payload = json.dumps(dict(pairs), separators=(",", ":")).encode()
-        claims = {
-            "iat": int(self.now().timestamp()),
-            "jti": str(uuid.uuid4()),
-            "iss": "Vonage",
-            "payload_hash": hashlib.sha256(payload).hexdigest(),
-            "api_key": self.api_key,
-            "application_id": self.application_id,
-        }
-        secret = secrets.token_urlsafe(24) if callback.forgery == "forged" else self.signature_secret
-        return {"Authorization": f"Bearer {sign_hs256(claims, secret)}"}
+        return problem_reply(500)
 
     # events
 
@@ -240,21 +195,24 @@ class VonageEmulator(CarrierEmulator):
         body = request.json
         to = (body.get("to") or [{}])[0]
         if to.get("type") != "phone" or not is_digits(str(to.get("number", ""))):
-            return _problem_reply(400, "to", "must be a phone number without a plus")
+            return problem_reply(400, "to", "must be a phone number without a plus")
         sender = str((body.get("from") or {}).get("number", ""))
-        if body.get("random_from_number") and self.numbers:
-            sender = without_plus(next(iter(self.numbers)))
-        if with_plus(sender) not in self.numbers:
-            return _problem_reply(400, "from", "is not a number of this account")
+        account = self.account_asking(request) or ""
+        owned = [e164 for e164 in self.numbers if self.account_of_number(e164) == account]
+        if body.get("random_from_number") and owned:
+            sender = without_plus(owned[0])
+        if with_plus(sender) not in owned:
+            return problem_reply(400, "from", "is not a number of this account")
         for name in ("answer_url", "event_url"):
             if name in body and not _is_address_list(body[name]):
-                return _problem_reply(400, name, "must be a list of one address")
+                return problem_reply(400, name, "must be a list of one address")
         if ("answer_url" in body) == ("ncco" in body):
-            return _problem_reply(400, "answer_url", "either an answer_url or an ncco")
+            return problem_reply(400, "answer_url", "either an answer_url or an ncco")
         if not self.has_room_for_call():
             return self.rate_limited()
         call = self.new_call("outbound", with_plus(sender), with_plus(str(to["number"])))
-        webhooks = self.applications[self.application_id]["capabilities"]["voice"].get("webhooks", {})
+        application = self.applications[self.application_of(account)]
+        webhooks = application["capabilities"]["voice"].get("webhooks", {})
         events = body.get("event_url") or [webhooks.get("event_url", {}).get("address", "")]
         call.extra["event_url"] = events[0]
 
@@ -308,25 +266,27 @@ class VonageEmulator(CarrierEmulator):
     async def _list_calls(self, request: RestRequest) -> RestReply:
         begin = (request.query.get("date_start") or [""])[0]
         size, index = (int((request.query.get(name) or [most])[0]) for name, most in _PAGE.items())
-        found = [self._render_call(call) for call in self.calls if call.created_at.strftime(_SECONDS) >= begin]
+        found = [
+            self._render_call(call) for call in self.calls_seen(request) if call.created_at.strftime(_SECONDS) >= begin
+        ]
         page = {"count": len(found), "page_size": size, "record_index": index}
         return RestReply(200, {**page, "_embedded": {"calls": found[index : index + size]}})
 
     async def _fetch_call(self, request: RestRequest) -> RestReply:
-        call = self.find_call(request.parts["id"])
+        call = self.find_call_seen(request)
         return RestReply(200, self._render_call(call)) if call is not None else self.not_found_reply(request)
 
     async def _update_call(self, request: RestRequest) -> RestReply:
-        call, body = self.find_call(request.parts["id"]), request.json
+        call, body = self.find_call_seen(request), request.json
         if call is None or call.is_over:
             return self.not_found_reply(request)
         if body.get("action") == "hangup":
             call.end("normal" if call.answered.is_set() else "canceled", "api")
             return RestReply(204)
         if body.get("action") != "transfer":
-            return _problem_reply(400, "action", "is not one that this call takes")
+            return problem_reply(400, "action", "is not one that this call takes")
         if not call.answered.is_set():
-            return _problem_reply(400, "action", "only an answered call can be transferred")
+            return problem_reply(400, "action", "only an answered call can be transferred")
         destination = body.get("destination") or {}
         ncco = NccoRunner(self, call)
         if isinstance(destination.get("ncco"), list):
@@ -334,23 +294,10 @@ class VonageEmulator(CarrierEmulator):
         elif _is_address_list(destination.get("url")):
             call.run_program(ncco.fetch_and_run(str(destination["url"][0]), "GET"))
         else:
-            return _problem_reply(400, "destination", "is neither an ncco nor a list of one address")
+            return problem_reply(400, "destination", "is neither an ncco nor a list of one address")
         call.connect_to(None)
         return RestReply(204)
 
 
 def _is_address_list(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 1 and str(value[0]).startswith(("http://", "https://"))
-
-
-def _problem_reply(status: int, name: str = "", reason: str = "") -> RestReply:
-    titles = {400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Rate Limited", 500: "Internal Error"}
-    body: dict[str, Any] = {
-        "type": f"https://developer.vonage.com/api-errors#{titles[status].lower().replace(' ', '-')}",
-        "title": titles[status],
-        "detail": f"{name} {reason}".strip() or titles[status],
-        "instance": secrets.token_hex(16),
-    }
-    if name:
-        body["invalid_parameters"] = [{"name": name, "reason": reason}]
-    return RestReply(status, body, content_type="application/problem+json")

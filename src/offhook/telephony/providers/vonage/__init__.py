@@ -14,6 +14,7 @@ from offhook.telephony.providers.vonage.calls import VonageCalls
 from offhook.telephony.providers.vonage.config import CONFIG
 from offhook.telephony.providers.vonage.numbers import VonageNumbers
 from offhook.telephony.providers.vonage.signature import VonageVerifier
+from offhook.telephony.providers.vonage.sub_accounts import VonageSubAccounts
 from offhook.telephony.providers.vonage.webhooks import VonageWebhooks
 from offhook.telephony.providers.vonage.wire import VonageWire
 
@@ -50,5 +51,6 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
         account=AccountCapabilities(
             config=CONFIG,
             check=numbers,
+            sub_accounts=VonageSubAccounts(http),
         ),
     )

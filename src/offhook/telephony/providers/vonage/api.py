@@ -25,6 +25,7 @@ _MAX_PAGES: Final = 20
 TOKEN_TTL_S: Final = 300
 _VOICE: Final = "https://api.nexmo.com/v1/calls"
 _APPLICATIONS: Final = "https://api.nexmo.com/v2/applications"
+_ACCOUNTS: Final = "https://api.nexmo.com/accounts"
 _NUMBERS: Final = "https://rest.nexmo.com"
 _INSIGHTS: Final = "https://api-eu.vonage.com/identity-insights/v1/requests"
 
@@ -90,6 +91,27 @@ class VonageApi:
         url = f"{_APPLICATIONS}/{quote(require_setting(account, 'application_id'), safe='')}"
         request = CarrierRequest(method, self._http.resolve_url(NAME, url), auth=_basic_auth(account), body=body)
         return await self._send_checked(request, may_be_gone=True)
+
+    async def create_application(self, account: CarrierAccount, body: Mapping[str, Any]) -> CarrierResponse:
+        """Creates an application of the account; the answer has the private key that Vonage made for it."""
+        url = self._http.resolve_url(NAME, _APPLICATIONS)
+        return await self._send_checked(CarrierRequest("POST", url, auth=_basic_auth(account), body=body))
+
+    async def request_sub_accounts(
+        self,
+        parent: CarrierAccount,
+        method: str,
+        path: str = "",
+        body: Mapping[str, Any] | None = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        may_be_gone: bool = False,
+    ) -> CarrierResponse:
+        """Sends a request of the Subaccounts API; ``path`` follows the list's. Raises CarrierFailed."""
+        own = quote(require_setting(parent, "api_key"), safe="")
+        url = self._http.resolve_url(NAME, f"{_ACCOUNTS}/{own}/subaccounts{path}")
+        request = CarrierRequest(method, url, auth=_basic_auth(parent), params=params or {}, body=body)
+        return await self._send_checked(request, may_be_gone=may_be_gone)
 
     async def request_numbers(
         self,
