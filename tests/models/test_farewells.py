@@ -2,7 +2,7 @@
 
 import pytest
 
-from offhook.models.providers.builtin.english.farewells import without_farewell
+from offhook.models.providers.builtin.english.refusals import without_farewell
 
 
 @pytest.mark.parametrize(

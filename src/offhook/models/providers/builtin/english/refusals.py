@@ -1,9 +1,9 @@
-"""Refusals that are no answer to the question that was asked: "not today", "some other time", "I'd rather not say". Pure."""
+"""Refusals that are no answer to what was asked: "not today", "I would rather not say"; and farewells beside an answer. Pure."""
 
 import re
 from typing import Final
 
-from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
 
 _ANOTHER_TIME: Final = (
     r"(?:(?:at |in |on )?(?:some |an)other|(?:at )?a (?:later|different)|next|some) (?:time|day|week|month)"
@@ -54,6 +54,12 @@ _NO_TIME: Final = re.compile(
     r"\b(?:take (?:your|all the) time|ran out of time|out of time|more time|(?:bad|good|long|hard|rough|busy|great|nice|wasted) (?:time|day)|last (?:time|day)|(?:of|for) the (?:time|day)|"
     r"one of these days|any ?more|any other \w+|day by day|no time|time (?:being|to think)|what time|waste of|some time|(?:this|next|all the|every|each|of) time|too long|all day)\b"
 )
+_PARTS_BEFORE_FAREWELL: Final = re.compile(r"(?<=[,.;!?])\s+")
+_FAREWELL: Final = re.compile(
+    r"^(?:(?:and|so|okay|ok|right|alright|then|well|now|anyway|(?:many )?thanks|thank you|cheers|ta|(?:good ?)?bye|bye bye|cheerio|take care|see you|"
+    r"(?:you )?have (?:yourself )?an? (?:good|nice|great|lovely|wonderful|pleasant) (?:day|one|evening|weekend|night|morning|afternoon|time)|"
+    r"(?:so much|very much|a lot|again|for (?:now|calling|everything|your (?:help|time))|soon|then|now|love|dear|mate))(?: |$))+$"
+)
 
 
 def puts_off(text: str) -> bool:
@@ -90,3 +96,12 @@ def withholds_answer(text: str) -> bool:
 def picks_any(text: str) -> bool:
     """Returns True for "any day" and "the first one"; "take your time" and "one of these days" pick nothing."""
     return _ANY.search(_NO_TIME.sub(" ", " ".join(word_tokens(text)))) is not None
+
+
+def without_farewell(text: str) -> str:
+    """Returns what is said before the caller takes leave; all of it where nothing else is said."""
+    parts = _PARTS_BEFORE_FAREWELL.split(text.strip())
+    while len(parts) > 1 and _FAREWELL.match(" ".join(word_tokens(parts[-1]))):
+        parts.pop()
+    left = " ".join(parts).rstrip(",; ")
+    return left if content_stems(left) or essential_tokens(left) else text

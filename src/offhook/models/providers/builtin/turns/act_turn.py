@@ -15,8 +15,8 @@ from offhook.models.providers.builtin.acts.edge_acts import acts_of_edge, does_o
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
-from offhook.models.providers.builtin.english.farewells import without_farewell
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
+from offhook.models.providers.builtin.english.refusals import without_farewell
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import Polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.turns.courtesy_turn import CourtesyTurn

@@ -42,7 +42,9 @@ class ValueTurn(ToolTurn):
             if value is None:
                 continue
             choice = edge_matching.choose_edge(value, self._edges)
-            edge = self._edge_of_any_day(value) if choice is None and kind == "day" else choice and choice.edge
+            edge = None if choice is None else choice.edge
+            if choice is None and kind == "day":
+                edge = self._edge_of_any_day(value)
             if edge is not None and kind in edge_values.asked_value_kinds(edge):
                 return EdgeMatch(edge, SURE_SCORE)
         return None
