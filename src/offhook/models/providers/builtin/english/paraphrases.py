@@ -77,6 +77,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:ta[- ]ra|toodle[- ]?(?:oo|pip))\b", "goodbye"),
         (r"^(?:(?:no|nah|oh|well|actually)[ ,]+)*(?:just |let's just )(?:scrap|bin|drop|ditch|axe) (?:it|that)\b", "cancel it"),
         (r"\b(?:ping|pop|fire|shoot|bung) (?:it|that|one|them) (?:over|across|through)\b", "send it please"),
+        (r"\b(?:i|we)(?:'ve| have)? (?:(?:bought|ordered) nothing|never (?:bought|ordered) (?:anything|a thing)) (?:from|off) you\b", "you have the wrong number"),
         # thought better of
         (r"^(?:oh )?(?:no|nope)[.,!]? (?:(?:sorry|wait|oh|hang on)[ ,.]+)+(?:no[ ,]+)?(?:i mean(?:t)?[ ,]+)?(?=(?:yes|yeah)\b)", ""),
         (r"(?<=\w)[ ,.]+i misheard(?: you| that| it| the question)?(?=[.!]?$)", ""),

@@ -16,6 +16,7 @@ _COMES_BACK: Final = re.compile(
     r"\bhold off for (?:now|the time being)\b|\bfor the time being no\b|"
     r"\b(?:forget|drop|scrap|leave|call off) the whole (?:thing|business)\b"
 )
+_HOLDS_OFF: Final = re.compile(r"\bhold off for (?:now|the time being)\b")
 # "Never mind, I'll call back": "forget it, Thursday is fine" goes on.
 _FORGETS: Final = re.compile(
     r"^(?:(?:oh|well|no|ah|you know what) )*(?:forget it|never mind|nevermind|scrap that|drop it)\b"
@@ -68,6 +69,11 @@ def puts_off(text: str) -> bool:
     return _COMES_BACK.search(said) is not None or (
         _FORGETS.search(said) is not None and _CALLS.search(said) is not None
     )
+
+
+def holds_off(text: str) -> bool:
+    """Returns True for "I'll hold off for now"."""
+    return _HOLDS_OFF.search(" ".join(word_tokens(text))) is not None
 
 
 def postpones(text: str) -> bool:

@@ -148,7 +148,7 @@ _WAITS: Final = re.compile(
     r"^(?:please )?(?:wait|hold on|hang on)(?: please)?$|\bone sec\b"
 )
 _CHANGES: Final = re.compile(
-    r"\b(change|changed|different|another|other (?:day|time)|move|reschedule|switch|push|swap|instead|earlier|later|wrong|"
+    r"\b(change|changed|different|another|other (?:day|time)|move|reschedule|switch|push|swap|instead|earlier|later|wrong(?! (?:number|person|house|party))|"
     r"incorrect|mistake|make it|not right)\b"
 )
 

@@ -181,7 +181,8 @@ class RuleTurn(QuotingTurn):
         text = said.statement or said.standing
         choice = edge_matching.edge_of_phrase(said.heard, self._edges) or self._choose(said)
         is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
-        if refusals.puts_off(said.heard) and self._hint.kind != "startCall" and not _lets_leave(choice):
+        leaves = refusals.puts_off(said.heard) and not (_lets_leave(choice) or _declines_offer(said, choice))
+        if leaves and self._hint.kind != "startCall":
             return RuleReply(phrases.LETS_GO)
         if is_open and self._hint.kind != "startCall" and (said.wants_to_stop or self._leaves_midway(said)):
             return RuleReply(phrases.LETS_GO)
@@ -334,6 +335,11 @@ class RuleTurn(QuotingTurn):
 
 def _lets_leave(choice: EdgeMatch | None) -> bool:
     """Returns True for an edge that is meant for who has no time now, or wants nothing."""
-    if choice is None or edge_matching.is_person(choice.edge):
+    return choice is not None and choice.edge.is_final and not edge_matching.is_person(choice.edge)
+
+
+def _declines_offer(said: CallerUtterance, choice: EdgeMatch | None) -> bool:
+    """Returns True for "I'll hold off for now" where a no leads on, and to no other day."""
+    if choice is None or edge_polarity(choice.edge) != "no":
         return False
-    return choice.edge.is_final or edge_polarity(choice.edge) == "no"
+    return refusals.holds_off(said.heard) and not edge_matching.is_about_change(choice.edge)
