@@ -69,7 +69,7 @@ def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
         (day or spoken_values.time_of_day(text, may_be_lone=False))
         and _BOOKING.search(described)
         and not _EXISTING.search(described)
-        and (_COMING.search(text) or len(content_stems(text)) < 4)
+        and (_COMING.search(text) or len(set(content_stems(text))) < 4)
         and not _REMARK.search(text)
         and not _CANCELS.search(" ".join(word_tokens(text)))
     ):

@@ -73,8 +73,9 @@ _COMPLAINS: Final = re.compile(
 _HAD_PERSON: Final = re.compile(r"\b(?:called|rang|phoned|texted|talked|spoke|told|said|wrote|left)\b")
 # "Can I talk to somebody, ah actually you'll do"
 _THINKS_BETTER: Final = re.compile(
-    r"\byou (?:will|can|would) (?:do|help)\b|^(?:just )?(?:check|look up|find|tell|book|move)\b"
+    r"\byou (?:will|can|would) (?:probably |maybe |perhaps |just )?(?:do|help)\b|^(?:just )?(?:check|look up|find|tell|book|move)\b"
 )
+_TAKES_BACK: Final = re.compile(r"\b(?:no wait|oh wait|wait no|actually)\b")
 # Something is to be told or done before it.
 _FIRST: Final = re.compile(r"\b(?:before|tell me|explain|remind me)\b")
 _HAS_NO_TIME: Final = re.compile(r"\bnot (?:really )?have (?:the |any |much )?time\b")
@@ -168,7 +169,8 @@ def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
 
 
 def _is_thought_better(said: CallerUtterance) -> bool:
-    return said.is_correction and _THINKS_BETTER.search(" ".join(word_tokens(said.standing))) is not None
+    takes_back = said.is_correction or _TAKES_BACK.search(" ".join(word_tokens(said.heard))) is not None
+    return takes_back and _THINKS_BETTER.search(" ".join(word_tokens(said.standing))) is not None
 
 
 def _stays(said: CallerUtterance) -> bool:

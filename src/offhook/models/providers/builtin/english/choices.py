@@ -37,7 +37,7 @@ _ABOUT_VISIT: Final = re.compile(
     r"day off|do you have|have you got|got anything|deliver\w*|pay|paying|meet)\b"
 )
 _REJECTS: Final = re.compile(
-    r"\b(?:not|never|no|nothing|nobody|until|till|before|(?<!quarter )(?<!half )(?<!ten )(?<!five )(?<!twenty )(?<!day )(?<!week )after(?= \w)|than|except|without|"
+    r"\b(?:not|never|no|nothing|nobody|moved (?:here|in|house|to)|born|until|till|before|(?<!quarter )(?<!half )(?<!ten )(?<!five )(?<!twenty )(?<!day )(?<!week )after(?= \w)|than|except|without|"
     r"(?:he|she|they|husband|wife|son|daughter) (?:also |usually |always )?works?(?! (?:for|with|around))|(?:get|gets|wake|wakes|stay) up|was|were|had|last|busy|away|skip|already (?:have|got|booked|full|something)|(?<!you )have (?:something|plans|an?|another|my)(?! (?:slot|time|day|look|preference))|avoid|hate|too (?:early|late|soon|far)|nightmare|impossible|unless|if|besides|excepted|excluding)\b"
 )
 _CLAUSES: Final = re.compile(r"[,;.!?…]+(?!\d)|\b(?:because|since|but|so|cause|cuz)\b", re.IGNORECASE)

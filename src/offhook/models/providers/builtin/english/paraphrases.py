@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from offhook.models.providers.builtin.english.spoken_values import MONTHS
+
 _NOT: Final = r"(?:not\b|n'?t\b)"
 _WE: Final = r"\b(?:i|we)(?:'(?:ve|d|m|re)| have| had| am| are| would)?(?: already| just)?"
 _PROVIDER: Final = (
@@ -78,6 +80,15 @@ _PLAIN: Final = tuple(
         (r"^(?:(?:no|nah|oh|well|actually)[ ,]+)*(?:just |let's just )(?:scrap|bin|drop|ditch|axe) (?:it|that)\b", "cancel it"),
         (r"\b(?:ping|pop|fire|shoot|bung) (?:it|that|one|them) (?:over|across|through)\b", "send it please"),
         (r"\b(?:i|we)(?:'ve| have)? (?:(?:bought|ordered) nothing|never (?:bought|ordered) (?:anything|a thing)) (?:from|off) you\b", "you have the wrong number"),
+        (r"^(?:no[ ,]+)?(?:i|we)(?:'m|'re| am| are) not new(?: here| to you)?(?= ?[,.!;]|$)", "yes, I have been there before"),
+        (r"^if (?:you would|you could|you (?:don't|do not) mind|it(?:'s| is) no (?:trouble|bother)|you(?:'d| would) be so kind)[ ,]+(?=(?:that|it)(?:'d| would)\b)", "yes please, "),
+        (r"[ ,]+before i (?:chicken out|lose my nerve|change my mind)(?=[.!]?$)", ""),
+        # a month that is only mentioned
+        (rf"\b(?:moved|came|arrived|joined|started)(?: (?:here|over|down|up|in|back))* (?:in|last|since) (?:{'|'.join(MONTHS)})\b", "moved here"),
+        (r"\bthat(?:'ll| will) do me\b", "that's all"),
+        (r"\b(?:i|we) (?:won't|will not) (?:be needing|need) anything(?: else| more)?\b", "that's all"),
+        (r"\bnothing more from me\b", "nothing more"),
+        (r"\b(?:an? |this |my )?(?:terrible|awful|horrible|dreadful|bad) (?P<what>cough|cold|headache|line|connection|signal|echo|reception)\b", r"a \g<what>"),
         # thought better of
         (r"^(?:oh )?(?:no|nope)[.,!]? (?:(?:sorry|wait|oh|hang on)[ ,.]+)+(?:no[ ,]+)?(?:i mean(?:t)?[ ,]+)?(?=(?:yes|yeah)\b)", ""),
         (r"(?<=\w)[ ,.]+i misheard(?: you| that| it| the question)?(?=[.!]?$)", ""),
