@@ -135,6 +135,15 @@ class TestTheRecognizer:
         assert {"appointment", "friday"} <= set(heard.split())
 
     @pytest.mark.slow
+    async def test_hears_nothing_again_where_its_owner_gives_it_no_time(self, speech: SynthesizerProcess) -> None:
+        said = "I have an appointment on Friday but I can't come."
+        samples = on_the_telephone(await BuiltinTts(speech).synthesize(said, sample_rate=8000), 1)
+        hurried = BuiltinStt(speech, silence_timeout_s=60, max_decoding_s=0)
+        heard = await recognize_clip(hurried, opening_expectation("appointment_booking"), samples)
+        await hurried.close()
+        assert heard == ""
+
+    @pytest.mark.slow
     async def test_hears_no_words_in_noise(self, stt: BuiltinStt) -> None:
         noise = np.random.default_rng(1).normal(0, 1500, 12000).astype(np.int16)
         heard = await recognize_clip(stt, opening_expectation("survey"), noise)
