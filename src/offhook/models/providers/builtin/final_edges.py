@@ -32,7 +32,7 @@ _ASKS_OPINION: Final = re.compile(
     r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|are you)\b",
     re.IGNORECASE,
 )
-_ASKS_LEAVE: Final = re.compile(r"\b(?:shall|should|may|can|could) (?:i|we)\b", re.IGNORECASE)
+_ASKS_PERMISSION: Final = re.compile(r"\b(?:shall|should|may|can|could) (?:i|we)\b", re.IGNORECASE)
 # Verbs that anything may be said with.
 _COMMON: Final = frozenset(
     map(
@@ -134,7 +134,7 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
 def only_remarks(said: CallerUtterance, asked: str) -> bool:
     """Returns True for a yes to a question after an opinion, with a remark: "yes, but I'd tell them to take a taxi"."""
     first, _, remark = said.heard.partition(" but ")
-    is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_LEAVE.search(asked) is None
+    is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_PERMISSION.search(asked) is None
     if not (is_opinion and remark and polarity_of(first) == "yes" and assent.has_yes_word(first)):
         return False
     return not said.is_question and not assent.has_reservation(remark) and not said.wants_change

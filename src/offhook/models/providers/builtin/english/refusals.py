@@ -1,6 +1,7 @@
 """Refusals that are no answer to what was asked: "not today", "I would rather not say"; and farewells beside an answer. Pure."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
@@ -104,6 +105,7 @@ def picks_any(text: str) -> bool:
     return _ANY.search(_NO_TIME.sub(" ", " ".join(word_tokens(text)))) is not None
 
 
+@lru_cache(maxsize=512)
 def without_farewell(text: str) -> str:
     """Returns what is said before the caller takes leave; all of it where nothing else is said."""
     parts = _PARTS_BEFORE_FAREWELL.split(text.strip())

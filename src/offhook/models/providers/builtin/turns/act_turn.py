@@ -73,9 +73,10 @@ class ActTurn(CourtesyTurn):
     def _odds(self) -> ActOdds:
         """Returns what the caller's words do, as an answer to the current question; nothing where no model tells it."""
         heard = self._latest_utterance() or ""
-        if not any("leave" in acts_of_edge(edge, self._odds_of) for edge in self._edges):
+        answer = without_farewell(heard)
+        if answer != heard and not any("leave" in acts_of_edge(edge, self._odds_of) for edge in self._edges):
             # nothing is ended here: "certainly, have a good day, bye" answers
-            heard = without_farewell(heard)
+            heard = answer
         return self._odds_of(heard, self._last_question())
 
     def _odds_of(self, said: str, asked: str = "") -> ActOdds:
