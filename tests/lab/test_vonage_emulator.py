@@ -1,5 +1,6 @@
 """Vonage's emulator: tokens, control objects, legs with events of their own, and binary audio."""
 
+import asyncio
 import base64
 import json
 import uuid
@@ -15,6 +16,7 @@ from websockets.asyncio.server import ServerConnection
 
 from offhook_lab.carriers import VonageEmulator, phones
 from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.core.chaos import RestFault
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"
@@ -134,6 +136,26 @@ def test_closing_the_socket_is_asked_about_and_ends_the_call() -> None:
         call = await vonage.place()
         await vonage.carrier.wait_settled()
         assert call.spoken[-1] == "One moment."
+
+    run(test)
+
+
+def test_a_caller_who_hangs_up_cuts_no_question_to_us() -> None:
+    async def test(vonage: Vonage, us: Us) -> None:
+        vonage.carrier.phones[THEIRS] = phones.silent()
+        answers = asyncio.Event()
+        us.chaos.rest.append(RestFault("acts_slowly", "POST /socket", times=2, until=answers))
+        call = await vonage.place()
+        while not vonage.carrier.callbacks_of("event:started")[1:]:
+            await asyncio.sleep(0.02)
+        call.phone.hang_up()
+        await call.ended.wait()
+        settling = asyncio.create_task(vonage.carrier.wait_settled())
+        await asyncio.sleep(1)
+        assert not settling.done()
+        answers.set()
+        await settling
+        assert {sent.status for sent in vonage.carrier.callbacks} == {200}
 
     run(test)
 

@@ -24,7 +24,8 @@ class Us(RestServer):
     each with its messages; ``on_socket`` plays our part on them."""
 
     def __init__(self) -> None:
-        super().__init__(ChaosSwitches())
+        self.chaos = ChaosSwitches()
+        super().__init__(self.chaos)
         self.documents: dict[str, tuple[str, str]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.sockets: list[tuple[ServerConnection, list[Any]]] = []

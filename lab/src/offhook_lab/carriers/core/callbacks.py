@@ -151,14 +151,19 @@ class CallbackSender:
         box.put_nowait(callback)
 
     async def send_now(self, callback: OutgoingCallback) -> OutgoingCallback:
-        """Sends the callback now and waits for the response (a document); chaos can lose or forge it."""
+        """Sends the callback now and waits for the response (a document); chaos can lose or forge it. The request
+        itself runs on when its call ends meanwhile: a carrier cuts none of its requests, it ignores the response."""
         fault = self._chaos.for_callback(callback.kind)
         if fault is not None and fault.what == "late":
             await asyncio.sleep(fault.seconds)
         if fault is not None and fault.what == "lost":
             self.lost.append(callback)
             return callback
-        return (await self._deliver_with_fault(callback, fault))[0]
+        self._add_pending()
+        delivery = self._tasks.start(self._deliver_with_fault(callback, fault), name="lab.document")
+        delivery.add_done_callback(lambda _: self._remove_pending())
+        sent: list[OutgoingCallback] = await asyncio.shield(delivery)
+        return sent[0]
 
     async def release_held(self, *callbacks: OutgoingCallback) -> list[OutgoingCallback]:
         """Releases held callbacks in the given order (all of them in their own when none is given) and returns them
