@@ -302,10 +302,11 @@ class CallerListener:
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.silence_s = 0.0 if state.is_speaking else now - max(self.detector.stopped_at, self._words_at)
-        if self.rules.is_over(state):
+        has_words = bool(state.text or state.partial)
+        if has_words and self.rules.is_over(state):
             self._end_turn(now)
             return
-        if state.is_speaking or self.has_words or self.is_watched:
+        if state.is_speaking or has_words or self.is_watched:
             self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
             return

@@ -12,16 +12,19 @@ class ReplayBuffer:
     """PCM16 at ``sample_rate``. During silence, only the last ``PREROLL_S`` are kept."""
 
     def __init__(self, sample_rate: int) -> None:
-        self._bytes_per_s = sample_rate * 2
+        self._preroll_bytes = int(PREROLL_S * sample_rate * 2)
+        self._utterance_bytes = int(MAX_UTTERANCE_S * sample_rate * 2)
         self._parts: deque[bytes] = deque()
         self._size = 0
 
     def push(self, pcm: bytes, *, is_utterance: bool) -> None:
-        self._parts.append(pcm)
-        self._size += len(pcm)
-        limit = (MAX_UTTERANCE_S if is_utterance else PREROLL_S) * self._bytes_per_s
-        while self._size - len(self._parts[0]) >= limit:
-            self._size -= len(self._parts.popleft())
+        parts, size = self._parts, self._size + len(pcm)
+        parts.append(pcm)
+        limit = self._utterance_bytes if is_utterance else self._preroll_bytes
+        while size - (oldest := len(parts[0])) >= limit:
+            parts.popleft()
+            size -= oldest
+        self._size = size
 
     def clear(self) -> None:
         """Drops audio that has been recognized."""

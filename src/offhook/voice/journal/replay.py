@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 
 from offhook.kit.audio import CODECS, Codec, Samples
@@ -29,10 +28,13 @@ from offhook.voice.journal.replay_ports import (
     ReplayStt,
     ReplayTts,
     ReplayVad,
+    SilentCodec,
+    repeat_frame,
 )
 from offhook.voice.journal.tape import CallJournal
 from offhook.voice.journal.tape_player import JournalEnded, TapePlayer
 from offhook.voice.output.canned_speech import CannedSpeech
+from offhook.voice.output.voice_level import AgentVolume
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
 
@@ -115,13 +117,13 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
     facts, answers = journal.facts, ReplayAnswers(player, observer.observe)
     vad = ReplayVad(player, journal.window_s)
     beat = PlayerBeat(None, lambda at: None)
-    codec = CODECS[facts["codec"]]
+    codec = SilentCodec.of(CODECS[facts["codec"]])
     with use_call_inputs(_ReplayInputs(player, answers, beat)):
         session = CallSession(
             agent=replace(
                 agent,
-                # the background is not heard here, and the journal has nothing of it
-                config=replace(agent.config, ambience=None),
+                # nothing is heard here, and the journal has nothing of how loud it was
+                config=replace(agent.config, ambience=None, volume=AgentVolume(None)),
                 toolbox=JournalToolbox(agent.toolbox, answers),
                 sounds=ReplaySounds(answers),
                 knowledge=ReplayKnowledge(answers),
@@ -132,8 +134,8 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
             vad=vad,
             recording=RecordingSwitch(_NoRecorder() if facts["is_recorded"] else None),
         )
+    feed_audio, silence = session.feed_audio, codec.silence_frame
     by_kind: dict[int, Callable[[Any], object]] = {
-        AUDIO: lambda size: session.feed_audio(_silence(codec, size)),
         DIGIT: session.feed_digit,
         MARK: session.feed_mark,
         END: session.end_call,
@@ -146,17 +148,15 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
 
     def deliver(kind: int, value: Any) -> None:
         try:
-            by_kind[kind](value)
+            if kind == AUDIO:
+                feed_audio(repeat_frame(silence, value))
+            else:
+                by_kind[kind](value)
         except Exception:  # noqa: BLE001 - of a call that is no longer the one of the journal, whatever it then does
             player.deviations += 1
 
     player.deliver = deliver
     await session.run()
-
-
-@lru_cache(maxsize=64)
-def _silence(codec: Codec, size: int) -> bytes:
-    return (codec.silence_frame * (size // codec.frame_bytes + 1))[:size]
 
 
 def _models(facts: Any, answers: ReplayAnswers) -> CallModels:
@@ -259,7 +259,7 @@ class _ReplayedPhrases(CannedSpeech):
 
     def get(self, text: str) -> bytes | None:
         size = self._player.take_measured("phrase", None)
-        return None if size is None else _silence(self._codec, size)
+        return None if size is None else repeat_frame(self._codec.silence_frame, size)
 
     async def prepare(self, texts: Sequence[str]) -> None: ...
 

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from offhook.kit.audio import Codec
+from offhook.kit.audio import Codec, Samples
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import Expectation, LlmEvent, LlmRequest, ModelRef, SttEvent, SttStream
 from offhook.voice.events import VoiceEvent
@@ -229,6 +230,36 @@ class ReplayLeg:
 
     async def hang_up(self) -> None:
         await self._answers.call("hang_up")
+
+
+@dataclass(frozen=True, slots=True)
+class SilentCodec(Codec):
+    """Audio of the same lengths as that of ``codec``, all of it silence: a journal has nothing of how it sounded."""
+
+    sample_bytes: int
+
+    @classmethod
+    def of(cls, codec: Codec) -> "SilentCodec":
+        sample_bytes = codec.frame_bytes * 50 // codec.sample_rate
+        return cls(codec.name, codec.sample_rate, codec.frame_bytes, codec.silence_frame, sample_bytes)
+
+    def decode(self, payload: bytes) -> Samples:
+        return _silent_samples(len(payload) // self.sample_bytes)
+
+    def encode(self, samples: Samples) -> bytes:
+        return repeat_frame(self.silence_frame, samples.size * self.sample_bytes)
+
+
+@lru_cache(maxsize=256)
+def repeat_frame(frame: bytes, size: int) -> bytes:
+    """Returns ``size`` bytes of nothing but this frame."""
+    return (frame * (size // len(frame) + 1))[:size]
+
+
+@lru_cache(maxsize=256)
+def _silent_samples(count: int) -> Samples:
+    """Returns zeros that all callers share, and cannot write to."""
+    return np.frombuffer(bytes(count * 2), np.int16)
 
 
 class ReplayVad:

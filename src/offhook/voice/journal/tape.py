@@ -33,6 +33,8 @@ _BLOCK_BYTES: Final = BLOCK_ENTRIES * ENTRY_BYTES
 _FAST: Final = 3
 _SMALL: Final = 6
 _US: Final = 1e-6
+# kinds whose values are not in the JSON column
+_WITHOUT_JSON: Final = (AUDIO, WINDOW, BEAT, TICK)
 Column = NDArray[Any]
 
 
@@ -51,14 +53,22 @@ class TapeEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallJournal:
-    """A journal as it was kept. ``facts`` are what the call began with, ``started_at`` is loop time."""
+    """A journal as it was kept. ``facts`` are what the call began with, ``started_at`` is loop time. ``kinds``,
+    ``reads``, ``times`` and ``values`` have one item per entry (see :class:`TapeEntry`)."""
 
     facts: Mapping[str, Any]
     started_at: float
     window_s: float
     # the loop's clock had milliseconds
     is_in_ms: bool
-    entries: Sequence[TapeEntry]
+    kinds: Sequence[int]
+    reads: Sequence[int]
+    times: Sequence[float]
+    values: Sequence[Any]
+
+    @property
+    def entries(self) -> list[TapeEntry]:
+        return list(map(TapeEntry, self.kinds, self.reads, self.times, self.values))
 
 
 class _Columns(NamedTuple):
@@ -253,8 +263,8 @@ def read_journal(packed: bytes) -> CallJournal:
     """Returns the journal of :meth:`CallTape.pack`. Raises JournalUnreadable."""
     with _report_damage():
         head, rest = _read_head(packed)
-        entries = _read_entries(_split(rest, head["columns"]), in_ms=head["in_ms"])
-        return CallJournal(head["facts"], head["started_at"], head["window_s"], head["in_ms"], entries)
+        columns = _unpack_entries(_split(rest, head["columns"]), in_ms=head["in_ms"])
+        return CallJournal(head["facts"], head["started_at"], head["window_s"], head["in_ms"], *columns)
 
 
 def _read_head(packed: bytes) -> tuple[Any, bytes]:
@@ -276,23 +286,22 @@ def _report_damage() -> Iterator[None]:
         raise JournalUnreadable("The journal is damaged.") from error
 
 
-def _read_entries(parts: Sequence[bytes], *, in_ms: bool) -> list[TapeEntry]:
-    kinds, reads_part, times_part, sizes_part, windows_part, beats_part, values_part = parts
+def _unpack_entries(parts: Sequence[bytes], *, in_ms: bool) -> tuple[list[int], list[int], list[float], list[Any]]:
+    """Returns the kinds, reads, times and values of the entries. Raises ValueError when their numbers differ."""
+    kinds_part, reads_part, times_part, sizes_part, windows_part, beats_part, values_part = parts
+    kinds = np.frombuffer(kinds_part, np.uint8)
     times = _decode_times(times_part, in_ms=in_ms)
-    sizes = iter(np.frombuffer(sizes_part, "<u4").tolist())
-    windows = iter(np.frombuffer(windows_part, "<f4").tolist())
-    beats = iter(np.frombuffer(beats_part, "<i4").tolist())
-    values = iter(json.loads(values_part.decode("utf-8", "surrogatepass")))
-    entries = []
-    for kind, reads, at in zip(kinds, np.frombuffer(reads_part, "<u4").tolist(), times.tolist(), strict=True):
-        value: Any = None
-        if kind == AUDIO:
-            value = next(sizes)
-        elif kind == WINDOW:
-            value = next(windows)
-        elif kind == BEAT:
-            value = at + next(beats) * _US
-        elif kind != TICK:
-            value = next(values)
-        entries.append(TapeEntry(kind, reads, at, value))
-    return entries
+    beats = times[kinds == BEAT] + np.frombuffer(beats_part, "<i4") * _US
+    values: list[Any] = [None] * kinds.size
+    for places, found in (
+        (kinds == AUDIO, np.frombuffer(sizes_part, "<u4").tolist()),
+        (kinds == WINDOW, np.frombuffer(windows_part, "<f4").tolist()),
+        (kinds == BEAT, beats.tolist()),
+        (~np.isin(kinds, _WITHOUT_JSON), json.loads(values_part.decode("utf-8", "surrogatepass"))),
+    ):
+        for place, value in zip(np.flatnonzero(places).tolist(), found, strict=True):
+            values[place] = value
+    reads = np.frombuffer(reads_part, "<u4")
+    if not kinds.size == reads.size == times.size:
+        raise ValueError("The columns of a journal have different lengths.")
+    return kinds.tolist(), reads.tolist(), times.tolist(), values

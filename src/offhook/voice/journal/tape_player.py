@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from offhook.voice.journal.answers import CLOSED, DUE
 from offhook.voice.journal.kinds import ANSWER, BEEP, MEASURED, TICK, WINDOW
-from offhook.voice.journal.tape import CallJournal, TapeEntry
+from offhook.voice.journal.tape import CallJournal
 
 # The clock of a live loop has milliseconds: a timer may have been done this much before its time.
 TIMER_SLACK_S: Final = 0.0015
@@ -20,6 +20,9 @@ CLOCK_RESOLUTION_S: Final = 1e-9
 MAX_EXTRA_S: Final = 30.0
 # What a call finds by its own steps; all else comes from outside.
 OWN_STEPS: Final = frozenset({TICK, MEASURED, BEEP})
+# Behind the last entry; no kind has this number.
+NO_ENTRY: Final = -1
+OWN_OR_NONE: Final = OWN_STEPS | {NO_ENTRY}
 Deliver = Callable[[int, Any], object]
 
 
@@ -49,10 +52,13 @@ class TapePlayer:
     """The clock and the answers of one replay. ``deliver`` gets what the owner of a live call would do with it."""
 
     def __init__(self, journal: CallJournal) -> None:
-        # with an end: it is looked at for each step
-        self._entries: Sequence[TapeEntry | None] = [*journal.entries, None]
+        # Columns rather than entries, and with an end: each step looks at them.
+        self._kinds: Sequence[int] = [*journal.kinds, NO_ENTRY]
+        self._reads: Sequence[int] = [*journal.reads, 0]
+        self._times: Sequence[float] = [*journal.times, 0.0]
+        self._values: Sequence[Any] = [*journal.values, None]
         self._position = 0
-        self._reads_left = journal.entries[0].reads if journal.entries else 0
+        self._reads_left = self._reads[0]
         self.now = journal.started_at
         self.is_in_ms = journal.is_in_ms
         self.deliver: Deliver = lambda kind, value: None
@@ -63,7 +69,7 @@ class TapePlayer:
         self.is_over = False
         self._answers: dict[str, deque[Any]] = defaultdict(deque)
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        answers = [entry.value for entry in journal.entries if entry.kind == ANSWER]
+        answers = [value for kind, value in zip(journal.kinds, journal.values, strict=True) if kind == ANSWER]
         self._closed = {request for request, what, _ in answers if what == CLOSED}
         self._delays = {request: delay for request, what, delay in answers if what == DUE}
         self._known = {request for request, _, _ in answers}
@@ -75,61 +81,63 @@ class TapePlayer:
 
     def time(self) -> float:
         """Returns the time that the call saw when it looked here."""
+        if self._reads_left:
+            self._reads_left -= 1
+            return self.now
+        self._read_on()
+        return self.now
+
+    def _read_on(self) -> None:
+        """Takes what comes before the next look at the clock."""
+        self._catch_up()
         if not self._reads_left:
-            self._catch_up()
-        if not self._reads_left:
-            entry = self._next()
-            if entry is None or entry.kind != TICK:
-                self.deviations += entry is not None
-                return self.now
+            kind = self._kinds[self._position]
+            if kind != TICK:
+                self.deviations += kind != NO_ENTRY
+                return
             self._advance()
         if self._reads_left:
             self._reads_left -= 1
-        return self.now
 
     def _catch_up(self) -> None:
         """Gives the call what had come before it took this step: on a busy loop, others had their turn first."""
-        while not self._reads_left and (entry := self._next()) is not None:
-            if entry.kind in OWN_STEPS:
-                return
+        while not self._reads_left and self._kinds[self._position] not in OWN_OR_NONE:
             self._give(self._advance())
 
-    def _next(self) -> TapeEntry | None:
-        return self._entries[self._position]
-
-    def _advance(self) -> TapeEntry:
-        entry = self._entries[self._position]
-        assert entry is not None
-        self._position += 1
-        self.now = max(self.now, entry.at)
-        following = self._entries[self._position]
-        self._reads_left = 0 if following is None else following.reads
-        return entry
+    def _advance(self) -> int:
+        """Takes the next entry; returns its place in the columns."""
+        taken = self._position
+        at = self._times[taken]
+        if at > self.now:  # noqa: PLR1730 - a call of max() for every entry is a tenth of all of this
+            self.now = at
+        self._position = taken + 1
+        self._reads_left = self._reads[taken + 1]
+        return taken
 
     # -- what the call asks for in passing ------------------------------------------------------------------------
 
     def take_measured(self, what: str, otherwise: Any) -> Any:
         """Returns what was measured here, by its name."""
         self._catch_up()
-        following = self._next()
-        is_this = following is not None and following.kind == MEASURED and following.value[0] == what
-        entry = self._take(MEASURED) if is_this else None
-        self.deviations += entry is None
-        return otherwise if entry is None else entry.value[1]
+        position = self._position
+        is_this = self._kinds[position] == MEASURED and self._values[position][0] == what
+        if not is_this or self._reads_left:
+            self.deviations += 1
+            return otherwise
+        return self._values[self._advance()][1]
 
     def take_beep(self) -> bool:
-        return self._take(BEEP) is not None
+        is_beep = self._kinds[self._position] == BEEP and not self._reads_left
+        if is_beep:
+            self._advance()
+        return is_beep
 
     def take_window(self) -> float | None:
         """Returns the next window of the voice detector, if it came in this moment."""
-        entry = self._next()
-        is_now = entry is not None and entry.at <= self.now
-        taken = self._take(WINDOW) if is_now else None
-        return None if taken is None else float(taken.value)
-
-    def _take(self, kind: int) -> TapeEntry | None:
-        entry = self._next()
-        return self._advance() if entry is not None and entry.kind == kind and not self._reads_left else None
+        position = self._position
+        if self._kinds[position] != WINDOW or self._reads_left or self._times[position] > self.now:
+            return None
+        return float(self._values[self._advance()])
 
     # -- answers --------------------------------------------------------------------------------------------------
 
@@ -139,7 +147,7 @@ class TapePlayer:
             raise asyncio.CancelledError
         answers = self._answers[request]
         if not answers and self._is_next(request):
-            self._answer(*self._advance().value)
+            self._answer(*self._values[self._advance()])
         while not answers:
             waiting = self._waiting[request] = asyncio.get_running_loop().create_future()
             await waiting
@@ -148,9 +156,9 @@ class TapePlayer:
 
     def _is_next(self, request: str) -> bool:
         """Returns whether the answer was there in the moment in which the call asked."""
-        entry = self._next()
-        is_now = entry is not None and entry.kind == ANSWER and not self._reads_left and entry.at <= self.now
-        return is_now and entry is not None and entry.value[0] == request
+        position = self._position
+        is_now = self._kinds[position] == ANSWER and not self._reads_left and self._times[position] <= self.now
+        return is_now and self._values[position][0] == request
 
     async def wait_closed(self, request: str) -> None:
         """Waits until the request was closed, if that took time."""
@@ -186,41 +194,43 @@ class TapePlayer:
 
     def step(self, *, is_ready: bool, timers: "ReplayTimers") -> None:
         """Decides what happens next: the call's own steps, a timer of it, or what comes from outside."""
-        entry = self._next()
+        kind = self._kinds[self._position]
         if self.is_over:
             if not is_ready:
                 raise JournalEnded
             return
-        if entry is None:
+        if kind == NO_ENTRY:
             self._go_on_alone(timers, is_ready=is_ready)
             return
-        is_own_turn = entry.kind in OWN_STEPS or self._reads_left > 0
-        if is_ready and (is_own_turn or entry.at > self.now):
+        at = self._times[self._position]
+        is_own_turn = kind in OWN_STEPS or self._reads_left > 0
+        if is_ready and (is_own_turn or at > self.now):
             return
         if is_own_turn:
             # Had time gone on otherwise, the call would have noticed.
-            at = entry.at if entry.kind == TICK and not self._reads_left else self.now
-            if timers.run_due(at, slack_s=TIMER_SLACK_S):
-                self.now = max(self.now, at)
+            due = at if kind == TICK and not self._reads_left else self.now
+            if timers.run_due(due, slack_s=TIMER_SLACK_S):
+                self.now = max(self.now, due)
                 return
             # Nothing of this call looks at the clock here.
             self.deviations += 1
             self._reads_left = 0
-            if entry.kind in OWN_STEPS:
+            if kind in OWN_STEPS:
                 self._advance()
                 return
         while self._give(self._advance()):
             """What came in the same moment, before the call had done anything else."""
 
-    def _give(self, entry: TapeEntry) -> bool:
+    def _give(self, taken: int) -> bool:
         """Gives the call an entry; returns whether it gets the next one before its own steps."""
-        if entry.kind == ANSWER:
-            self._answer(*entry.value)
+        kind = self._kinds[taken]
+        if kind == ANSWER:
+            self._answer(*self._values[taken])
             return False
-        self.deliver(entry.kind, entry.value)
-        following = self._next()
-        is_now = following is not None and following.at <= self.now and not self._reads_left
-        return is_now and following is not None and following.kind not in OWN_STEPS
+        self.deliver(kind, self._values[taken])
+        following = self._position
+        is_now = not self._reads_left and self._times[following] <= self.now
+        return is_now and self._kinds[following] not in OWN_OR_NONE
 
     def _go_on_alone(self, timers: "ReplayTimers", *, is_ready: bool) -> None:
         if is_ready:

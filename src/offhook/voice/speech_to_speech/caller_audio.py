@@ -20,7 +20,7 @@ class CallerAudio:
         self._codec = codec
         self._wire = wire
         self._min_bytes = max(1, round(min_commit_s * wire.bytes_per_s))
-        self._is_direct = codec is MULAW_8K and wire.encoding == "mulaw"
+        self._is_direct = codec.name == MULAW_8K.name and wire.encoding == "mulaw"
         self._preroll: deque[bytes] = deque()
         self._preroll_bytes = 0
         self._max_preroll = int(PREROLL_S / 0.02) * codec.frame_bytes
