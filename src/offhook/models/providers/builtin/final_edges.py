@@ -11,7 +11,7 @@ from offhook.models.providers.builtin.english import assent, spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
-from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import (
     CONDITION_STOP,
     answer_polarity,
@@ -84,7 +84,10 @@ _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
 MAX_SHORT_LEAVE: Final = 4
 _TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
-_ACKNOWLEDGES: Final = frozenset({"ok", "okay", "right", "alright", "all right", "good", "fine", "great"})
+_BUT: Final = re.compile(r" but |, (?:just|only) not ", re.IGNORECASE)
+# "No, that's grand, thanks."
+_IS_CONTENT: Final = re.compile(r"^(?:that|it|this) is (?!right\b|correct\b|it\b|the one\b)\w+$")
+_ACKNOWLEDGES: Final = frozenset({"please", "ok", "okay", "right", "alright", "all right", "good", "fine", "great"})
 _LEAVING: Final = frozenset({"leave", "no", "later"})
 _HEDGE: Final = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
 
@@ -124,7 +127,7 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return False
     if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
         return _TAKES_EITHER.search(described) is not None
-    may_deny = re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
+    may_deny = _orders(said.heard, edge) or re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
     text = said.standing if said.is_correction else said.heard
     # "maybe Tuesday" names a day
     text = _HEDGE.sub(" ", text) if takes_value else text
@@ -133,7 +136,8 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
 
 def only_remarks(said: CallerUtterance, asked: str) -> bool:
     """Returns True for a yes to a question after an opinion, with a remark: "yes, but I'd tell them to take a taxi"."""
-    first, _, remark = said.heard.partition(" but ")
+    first, *then = _BUT.split(said.heard, maxsplit=1)
+    remark = " ".join(then)
     is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_PERMISSION.search(asked) is None
     if not (is_opinion and remark and polarity_of(first) == "yes" and assent.has_yes_word(first)):
         return False
@@ -156,7 +160,8 @@ def contradicts(said: CallerUtterance, act: str, *, is_certain: bool) -> bool:
     if act == "person" and edge_matching.asks_for_person(said.heard):
         # "the third time today"
         return any(map(_HAD_PERSON.search, parts))
-    if spoken_values.day_phrase(said.heard) or spoken_values.time_of_day(said.heard):
+    named = said.standing if said.refused else said.heard
+    if spoken_values.day_phrase(named) or spoken_values.time_of_day(named):
         return True
     if act == "person":
         return any(map(_HAD_PERSON.search, parts))
@@ -175,9 +180,13 @@ def _is_thought_better(said: CallerUtterance) -> bool:
 
 def _stays(said: CallerUtterance) -> bool:
     """Returns True for a "no" or a "bye" in words of a caller who goes on: "no, nobody has helped me yet"."""
+    # "and could you take my number off your list" is no wish that is left
+    parts = [
+        part for part in _PARTS.split(said.heard) if not (said.wants_to_stop and parse_utterance(part).wants_to_stop)
+    ]
     return (
         assent.denies_leaving(said.heard)
-        or assent.wants_to_go_on(said.standing if said.is_goodbye else said.heard)
+        or assent.wants_to_go_on(said.standing if said.is_goodbye else ". ".join(parts))
         or _COMPLAINS.search(" ".join(word_tokens(said.heard))) is not None
     )
 
@@ -262,7 +271,8 @@ def _takes_leave(said: CallerUtterance, edge: EdgeHint) -> bool:
 def _goes_on(said: CallerUtterance) -> bool:
     """Returns True for a yes behind something else: "I'm at work, but go ahead"."""
     parts = [part for part in _PARTS.split(said.heard) if essential_tokens(part)]
-    meant = [part for part in parts[1:] if " ".join(word_tokens(part)) not in _ACKNOWLEDGES]
+    said_then = [" ".join(word_tokens(part)) for part in parts[1:]]
+    meant = [part for part in said_then if part not in _ACKNOWLEDGES and not _IS_CONTENT.match(part)]
     return any(polarity_of(part) == "yes" and polarity_of(part.split()[0]) != "no" for part in meant)
 
 

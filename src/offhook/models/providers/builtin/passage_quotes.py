@@ -23,7 +23,7 @@ _MIN_NEARNESS_OF_FEW: Final = 0.38
 _SURE_SHARE: Final = 0.6
 _NEARNESS_WEIGHT: Final = 0.6
 # Stems that any question may have.
-_SAY_NOTHING: Final = frozenset(content_stems("something anything everything nothing more much all put place"))
+_SAY_NOTHING: Final = frozenset(content_stems("something anything everything nothing more much all put place back"))
 # The weight of a word in the heading above a sentence, relative to a word of the sentence.
 _HEADING_WEIGHT: Final = 0.6
 

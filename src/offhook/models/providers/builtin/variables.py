@@ -19,7 +19,7 @@ from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
-from offhook.models.providers.builtin.english.corrections import changes_to_number, says_it_again
+from offhook.models.providers.builtin.english.corrections import values_in
 from offhook.models.providers.builtin.english.offered_options import (
     answered_day,
     hour_of,
@@ -30,10 +30,11 @@ from offhook.models.providers.builtin.english.offered_options import (
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS
-from offhook.models.providers.builtin.english.ratings import rating_in
+from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.refusals import postpones, puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
+from offhook.models.providers.builtin.outright_edges import edge_said_outright
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
 
@@ -127,7 +128,7 @@ def _edge_of_last_answer(lines: Sequence[SpokenLine], edges: Sequence[EdgeHint])
     said = parse_utterance(lines[-1][1])
     if said.is_modified or not (text := said.statement or said.standing):
         return None
-    choice = choose_edge(text, edges)
+    choice = edge_said_outright(said, choose_edge(text, edges), edges)
     if choice is None or (said.polarity is None and is_not_yet(said.heard)):
         return None
     return choice.edge
@@ -166,7 +167,8 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         if kind == "time" and is_answer and (picked := _picked_time(before, said)) is not None:
             return picked
         # "did you say two? I meant four"
-        stated = said.statement if said.is_correction and said.is_question and said.statement else said.standing
+        is_asked_and_said = said.is_correction and said.is_question and bool(values_in(said.statement))
+        stated = said.statement if is_asked_and_said else said.standing
         stated = drop_mentions(stated, f"{before} {about}") if kind in ("day", "time") else stated
         stated = drop_other_numbers(stated, about) if kind == "digits" else stated
         value = string_of(stated, kind, may_be_whole=False)
@@ -324,6 +326,8 @@ def _topic_of(question: str, about: str) -> set[str]:
 def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:
     is_inverted = _is_inverted(prompt, question)
     said_in_full = parse_utterance(text)
+    if said_in_full.is_modified and _changes_value(said_in_full):
+        return None
     is_corrected = said_in_full.is_correction and polarity_of(said_in_full.standing)
     text = said_in_full.standing if is_corrected else said_in_full.heard
     said = set(content_stems(text))
@@ -339,6 +343,11 @@ def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None
     # "I have been there before" repeats the question
     asked = set(content_stems(prompt)) - {"tru", "not", "no"}
     return (not is_denied) != is_inverted if asked & said - {"not", "never", "no"} else None
+
+
+def _changes_value(said: CallerUtterance) -> bool:
+    """Returns True for "yes, but could it be four instead?", which confirms nothing yet."""
+    return bool(values_in(said.standing) & {"day", "time"}) or changes_to_number(said, said.standing)
 
 
 def _agent_said(lines: Sequence[SpokenLine], about: str) -> str | None:

@@ -16,7 +16,7 @@ _CHOOSING: Final = word_set("""on at the next this in for by around about like m
     visit or and then instead actually say said i mean meant thinking try also either you your me my our us him her them from of
     with one ones second third hour hours minutes okay that it would will be am have has got find a an as well later earlier
     here there mine ours else more after clock o he she they off free says said day prefers likes something anything whatever whenever most nearest closest other
-    grand lovely brilliant perfect great fine ideal wonderful super only just chance""")
+    grand lovely brilliant perfect great fine ideal wonderful super only just chance itself kindly let all both convenient""")
 _VALUES: Final = frozenset(
     {
         *spoken_values.WEEKDAYS,

@@ -13,7 +13,7 @@ _PERSON: Final = (
     r"(?:lad(?:y|ies)|guys?|gal|girl|man|woman|gentleman|fellow|person|rep|agent|nurse|hygienist|manager|people|folks)"
 )
 _NO_NAME: Final = r"(?!(?:it|me|us|him|her|them|you|that|this|these|those|they|there|everybody|everyone|nobody|my|your|what|he|she|i|we)\b)"
-_TO_ME: Final = r"(?: (?:over|along|across|off|through|out|right|back|my way|(?:on )?over|to (?:me|us|my \w+(?: \w+)?)|by (?:e-?mail|text)))*"
+_TO_ME: Final = r"(?: (?:over|along|across|off|through|out|right|back(?= (?:over|across|by|to (?:me|us)))|my way|(?:on )?over|to (?:me|us|my \w+(?: \w+)?)|by (?:e-?mail|text)))*"
 _TAKEN_CARE: Final = (
     r"(?:squared away|taken care of|took care of|straightened (?:\w+ )?out|sorted (?:\w+ )?out|sorted|fixed (?:\w+ )?up|settled|handled|resolved|"
     r"cleared (?:\w+ )?up|worked (?:\w+ )?out|figured (?:\w+ )?out|fixed|helped(?: (?:me|us|him|her))?(?: out)?)"

@@ -1,18 +1,25 @@
-"""The number with which a caller rates something, among others in the sentence. Pure."""
+"""Numbers that answer: with which a caller rates something, or replaces what they said before. Pure."""
 
 import re
 from collections.abc import Collection
 from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.utterance import parse_utterance
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import word_set, word_tokens
 
+# Of a longer sentence, a single number may be anything.
+_MAX_WORDS: Final = 9
+_SAID: Final = re.compile(
+    r"\bi (?:had |would )?(?:just |only )?(?:said|meant|say|mean)\b|\bmis(?:heard|understood)\b|\b(?:it|that) should (?:be|have been)\b|"
+    r"\bmake (?:it|that|my (?:score|rating|answer|mark)) an? \w+\b"
+)
+_OPENS_WITH_NO: Final = re.compile(r"^(?:(?:oh|sorry|wait|ah|well|dear|actually|um|uh) )*(?:no|actually)\b")
 # What would have been, was once, or others say: "I'd give it a five if …", "it's a four-star hotel on the website".
 _NO_RATING: Final = re.compile(
     r"\b(?:if (?!i (?:had|have) to|you ask|you want)|unless|used to|last (?:time|year)|(?:was|were|is) supposed|should have been|could have been|"
     r"would have (?:been|said|given)|almost|nearly|(?:web ?site|online|brochure|says|advertised|on the (?:sign|wall|door)|calls? itself)|questions?|"
-    r"(?:is|means|be) (?:the |a )?(?:best|worst|highest|lowest|top|bottom|good|bad))\b",
+    r"(?:is|means|be|was) (?:(?:one|two|three|four|five|\d) )?(?:the |a )?(?:best|worst|highest|lowest|top|bottom|good|bad))\b",
     re.IGNORECASE,
 )
 # "I didn't say two, I said five", "I can't give it a five", "nowhere near a four", "less than three".
@@ -98,3 +105,17 @@ def is_only_number(text: str) -> bool:
 def drop_numbers(text: str) -> str:
     """Returns a text without the words of its numbers."""
     return " ".join(word for word in text.split() if not spoken_values.all_numbers(word))
+
+
+def changes_to_number(said: CallerUtterance, text: str) -> bool:
+    """Returns True where the only number in the ``text`` of a change can be nothing but the new value."""
+    if not (said.is_correction or said.wants_change or said.is_modified) or len(spoken_values.all_numbers(text)) != 1:
+        return False
+    return any(spoken_values.all_numbers(part) and len(word_tokens(part)) <= _MAX_WORDS for part in text.split(", "))
+
+
+def says_it_again(text: str) -> bool:
+    """Returns True for "no, I said one, not four"."""
+    said = " ".join(word_tokens(text))
+    is_corrected = parse_utterance(text).is_correction or _OPENS_WITH_NO.search(said) or "wrong" in said
+    return _SAID.search(said) is not None and bool(is_corrected)

@@ -57,6 +57,9 @@ _NO_TIME: Final = re.compile(
     r"one of these days|any ?more|any other \w+|day by day|no time|time (?:being|to think)|what time|waste of|some time|(?:this|next|all the|every|each|of) time|too long|all day)\b"
 )
 _PARTS_BEFORE_FAREWELL: Final = re.compile(r"(?<=[,.;!?])\s+")
+_DENIED_ANSWER: Final = re.compile(
+    r"\bi (?:didn['\u2019]?t|did not|never) (?:say|said) (?:no|yes|bye|goodbye|stop)\b[ ,.;]*", re.IGNORECASE
+)
 _FAREWELL: Final = re.compile(
     r"^(?:(?:and|so|okay|ok|right|alright|then|well|now|anyway|(?:many )?thanks|thank you|cheers|ta|(?:good ?)?bye|bye bye|cheerio|take care|see you|"
     r"(?:you )?have (?:yourself )?an? (?:good|nice|great|lovely|wonderful|pleasant) (?:day|one|evening|weekend|night|morning|afternoon|time)|"
@@ -103,6 +106,11 @@ def withholds_answer(text: str) -> bool:
 def picks_any(text: str) -> bool:
     """Returns True for "any day" and "the first one"; "take your time" and "one of these days" pick nothing."""
     return _ANY.search(_NO_TIME.sub(" ", " ".join(word_tokens(text)))) is not None
+
+
+def without_denied_answer(text: str) -> str:
+    """Returns what is said beside "I didn't say no", which is not what it sounds like."""
+    return _DENIED_ANSWER.sub("", text).strip() or text
 
 
 @lru_cache(maxsize=512)

@@ -5,11 +5,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.corrections import (
+    drop_contrasted,
+    drop_denied,
+    drop_hedges,
+    drop_reversed,
+    drop_taken_back,
+    values_in,
+)
 from offhook.models.providers.builtin.english.everyday import everyday_words
 from offhook.models.providers.builtin.english.paraphrases import plain_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
-from offhook.models.providers.builtin.english.questions import FILLERS, TAG, VALUE_PATTERN, asks_question
+from offhook.models.providers.builtin.english.questions import ASKING_WORDS, FILLERS, TAG, VALUE_PATTERN, asks_question
 from offhook.models.providers.builtin.english.spelling import mend_spelling
 from offhook.models.providers.builtin.english.words import (
     Polarity,
@@ -31,28 +38,14 @@ _CLAUSES: Final = re.compile(
     r"\b(?=i (?:just|only) (?:want|need|would)\b)|\band (?=(?:i|can|could|also|what|how|where|do|is|are|tell me)\b))\s*",
     re.IGNORECASE,
 )
-# What comes after one of these replaces what came before.
-_TAKES_BACK: Final = re.compile(
-    r"\b(no wait|wait|hang on|hold on|scratch that|i mean|i meant(?! to (?:call|dial|reach|phone))|i ment|make (?:that|it)|or rather|rather|actually|instead|"
-    r"change (?:that|it) to|correction|my mistake|on second thoughts?|better|let us say|sorry|oops|never mind)\b"
-)
-# Said by itself between two statements, or before the second, it takes back the first.
-_NO_BETWEEN: Final = re.compile(
-    r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t(?! to (?:call|dial|reach|phone)))?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
-    r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t(?! to (?:call|dial|reach|phone)))?))*(?= |$)(?! (?:problem|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer))"
-)
-# What would have been is not what is: "it would have been five".
-_COUNTERFACTUAL: Final = re.compile(
-    r"\b(?:would|could|might|should) (?:not )?have (?:been|given|said)\b(?! (?:here|there|delivered|shipped|done|home))"
-)
 _CLOSING: Final = re.compile(
-    r"\b(?:good ?bye|bye(?: bye| now)?|nothing more(?: thanks| thank you)?|(?:^|(?:okay|ok|alright|right|thanks|thank you|great|perfect|lovely|good|fine|cool|cheers|no|nope) )nothing else(?: (?:thanks|thank you|then|now|today|for (?:now|today)))*|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted|was after)(?: to (?:know|hear|ask|check|find out))?)?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
+    r"\b(?:good ?bye|bye(?: bye| now)?|nothing more(?: thanks| thank you)?|(?:^|(?:okay|ok|alright|right|thanks|thank you|so much|very much|a lot|a million|great|perfect|lovely|good|fine|cool|cheers|no|nope) )nothing else(?: (?:thanks|thank you|then|now|today|for (?:now|today)))*|(?:have|got|need) to (?:go|run)(?: now)?|(?:that (?:covers|does|will do) it|(?:that is|that was|that will be) (?:all|it|everything))(?: i (?:need|needed|want|wanted|was after)(?: to (?:know|hear|ask|check|find out))?)?(?: for (?:today|now|me))?(?: thanks| thank you| so much| very much| a lot| a bunch| cheers| then| for (?:today|now|everything|your help))*|take care|(?<!hello )(?<!hi )(?<!hey )(?<!sir )(?<!^)good day(?: to you)?|have a (?:nice|good|great|lovely)(?: (?:day|one|evening|weekend|night))?)$"
 )
 _STOPS: Final = re.compile(
     rf"\b(?:i|we) (?:really )?(?:have to|need to|must|got to|am going to) (?:go|run|hang up|stop)\b|\b(?:stop|end) (?:this|it|here|the (?:call|survey)|now)\b|\bno more (?:questions|calls)\b|\b(?:take|get|remove|scratch|cross) (?:me|us|my (?:name|number)|this number) (?:off|from|out)\b(?! (?:of |for )?{VALUE_PATTERN})|\btold you (?:\w+ )?(?:to stop|not to (?:call|phone|ring))\b|\b(?:stop|quit) (?:calling|phoning|ringing|bothering|texting)\b|\bdo not (?:you )?(?:ever |dare )?(?:call|phone|ring|bother|contact|text) (?:me|us|here|this)\b(?! (?:at|on|before|after|later|by|for|miss|sir|ma))|\bnot want any (?:more )?calls\b|\blose my number\b|\b(?:not (?:really |actually )?have|have no)(?: the| any| much)? time for (?:this|that|these|it|any|your)\b|^(?:(?:oh|actually|no|ah|well|um) )*(?:never mind|forget it)$|\b(?:not|stop) (?:\w+ ){{0,4}}any (?:more )?(?:more )?questions\b"
 )
 _MODIFIES: Final = re.compile(
-    r"\b(instead|rather|change|changed|different|another (?:day|time|date|slot)|other (?:day|time)|earlier|later|move it|switch|"
+    r"\b(instead|rather|change|changed|different|another (?:day|time|date|slot)|other (?:day|time)|(?<!the )earlier|(?<!the )later|move it|switch|"
     r"make (?:it|that) (?!quick|short|fast|snappy))\b|\bbut (?:\w+ ){0,6}(?:at|on|for|not|can|could|is|what|if|monday|tuesday|wednesday|thursday|friday)\b"
 )
 _REFUSED: Final = tuple(
@@ -91,8 +84,9 @@ _ECHOED: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED_WISH: Final = re.compile(
+    r"\b(?:i|we) (?:am|are) not \w+ing (?:it|that|this|them)\b|"
     r"\b(?:i )?(?:do|did|would|will|am)? ?not (?:really |actually )?(?:want|wish|need|like|mean|ask|trying|going|asking|looking|calling|have (?:one|an?|any|anything) )"
-    r"(?: to| for)?\b|^(?:please )?(?:do|did) not (?!know|think|mind|have|remember|understand)|^(?:it is|this is|that is)? ?not about\b|^(?:no )?not an? (?:new )?(?:appointment|order|return|question|complaint)\b"
+    r"(?: to| for)?\b|^(?:please )?(?:do|did) not (?!know|think|mind|have|remember|understand)|^(?:it is|this is|that is)? ?not about\b|^(?:no )?not (?:to )?(?!sure|like|for|on|at|with|about)[a-z]+ (?:it|them|that)$|^(?:no )?not an? (?:new )?(?:appointment|order|return|question|complaint)\b"
 )
 # "It will not be more than sixty dollars, no?"
 _TAG_NO: Final = re.compile(
@@ -117,26 +111,6 @@ _LEAD: Final = re.compile(
     r"^(?:(?:no|wait|oh|um|uh|sorry|actually|hang on|hold on|scratch that|i mean(?:t(?! to (?:call|dial|reach|phone)))?|i ment|make (?:that|it)|or rather|rather|correction|"
     r"my mistake|on second thoughts?|oops|never mind|let us say|change (?:that|it) to|well)\b ?)+(?=\w)(?!is\b|thank)"
 )
-_LEAD_WORDS: Final = re.compile(
-    r"^(?:(?:well|oh|um|uh|hmm|actually|honestly|wait|sorry|i mean|and|so|hang on|hold on)\b ?)+(?=\w)"
-)
-# Around what is said, these say nothing.
-_HEDGE: Final = re.compile(
-    r"(?<=\w) (?:i (?:guess|think|suppose|believe|reckon)|or (?:something|whatever|so)(?: like that)?|you know)$"
-)
-_PERPLEXED: Final = re.compile(
-    r"^(?:(?:so|and|well|um|uh|honestly) )*i (?:really )?(?:do not|have no) (?:know|idea) (?:what (?:else )?to do|where to (?:start|begin|go)|"
-    r"how (?:this|it) works|who (?:else )?to (?:call|ask)|what to (?:say|ask))$"
-)
-# What explains a mistake is no answer: "two, sorry, I thought one was best, four".
-_THOUGHT: Final = re.compile(
-    r"^(?:(?:sorry|oh|no|well|because) )*i (?:thought|figured|assumed|misheard|misread|mixed)\b"
-)
-# "It is not green, it is red", "my name is right but the number is not".
-_IS_NOT: Final = re.compile(r"^(?P<what>it|that|this|they|mine) (?:is|are|was|were) not \w+(?: \w+)?$")
-_IS: Final = re.compile(r"^(?P<what>it|that|this|they|mine) (?:is|are|was|were) (?!not\b)\w")
-_AFFIRMED: Final = re.compile(r"\b(?:is|are|was) (?:right|correct|fine|good|okay|ok)$")
-_NOT_RIGHT: Final = re.compile(r"\b(?:is|are|was) (?:not(?: (?:right|correct))?|wrong|incorrect|off)$")
 # To "is there anything else?".
 _WISH: Final = re.compile(
     r"^(?:(?:so|and|but|then|now|actually|please) )*(?:i|we|he|she|they) (?:(?:just|really|only|actually|still) )*"
@@ -147,8 +121,9 @@ _WAITS: Final = re.compile(
     r"(?:sec|second|minute|moment|bit)\b|\b(?:let me (?:grab|get|find|look|check|think|see)|other phone|at the door|be right back|bear with me|brb|(?:need|have) to find (?:it|my))\b|"
     r"^(?:please )?(?:wait|hold on|hang on)(?: please)?$|\bone sec\b"
 )
+_INTERROGATIVES: Final = frozenset({"how", "what", "when", "where", "which", "who", "why"})
 _CHANGES: Final = re.compile(
-    r"\b(change|changed|different|another|other (?:day|time)|move|reschedule|switch|push|swap|instead|earlier|later|wrong(?! (?:number|person|house|party))|"
+    r"\b(change|(?<!get )(?<!got )(?<!getting )changed|different|another|other (?:day|time)|move|reschedule|switch|push|swap|instead|(?<!the )earlier|(?<!the )later|wrong(?! (?:number|person|house|party))|"
     r"incorrect|mistake|make it|not right)\b"
 )
 
@@ -233,8 +208,8 @@ def parse_utterance(heard: str) -> CallerUtterance:
     clauses = [clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:]
     questioned = {" ".join(word_tokens(clause)) for clause in clauses if clause.endswith("?")}
     kept, refused = _drop_refused(clauses)
-    kept, is_denied = _drop_denied(_drop_reversed(_drop_contrasted(_drop_hedges(kept))))
-    kept, takes_back = _drop_taken_back(kept)
+    kept, is_denied = drop_denied(drop_reversed(drop_contrasted(drop_hedges(kept))))
+    kept, takes_back = drop_taken_back(kept)
     takes_back = takes_back or is_denied
     kept = [shorter for clause in kept if (shorter := _LEAD.sub("", clause).strip())] if takes_back else kept
     if any(_WAITS.search(clause) for clause in kept):
@@ -244,8 +219,10 @@ def parse_utterance(heard: str) -> CallerUtterance:
         standing = ", ".join(kept) if kept or refused else text
     asked = [
         clause
-        for clause in kept
-        if not (TAG.match(clause) and len(kept) > 1) and asks_question(f"{clause}?" if clause in questioned else clause)
+        for before, clause in zip(["", *kept], kept, strict=False)
+        if not (TAG.match(clause) and len(kept) > 1)
+        and not _continues_wish(before, clause)
+        and asks_question(f"{clause}?" if clause in questioned else clause)
     ]
     statement = ", ".join(
         clause
@@ -253,7 +230,10 @@ def parse_utterance(heard: str) -> CallerUtterance:
         if clause not in asked and not (TAG.match(clause) and len(kept) > 1 and clause in questioned)
     )
     said = polarity_of(standing) if standing and (takes_back or len(kept) < len(clauses)) else polarity_of(text)
-    has_values = bool(_values_in(standing))
+    has_values = bool(values_in(standing))
+    # "yes, but is there parking?" asks, and changes nothing
+    only_asks = bool(asked) and not has_values and not any(map(_CHANGES.search, asked))
+    tokens = ", ".join(clause for clause in kept if clause not in asked) if only_asks else tokens
     modified = said == "yes" and (
         (_MODIFIES.search(tokens) is not None and (len(kept) > 1 or has_values)) or bool(refused)
     )
@@ -270,23 +250,18 @@ def parse_utterance(heard: str) -> CallerUtterance:
     )
 
 
+def _continues_wish(before: str, clause: str) -> bool:
+    """Returns True for "both on Friday?" behind "could I book us in"."""
+    begins = word_tokens(clause)[:1]
+    is_wish = word_tokens(before)[:1] != [] and word_tokens(before)[0] in ASKING_WORDS and not asks_question(before)
+    return is_wish and bool(begins) and not set(word_tokens(clause)) & _INTERROGATIVES and begins[0] not in ASKING_WORDS
+
+
 def _denied_wish(clauses: list[str]) -> str:
     said = " ".join(word_tokens(" ".join(clauses)))
     spoken = [clause for clause in clauses if content_stems(clause) and polarity_of(clause) != "yes"]
     match = _DENIED_WISH.match(_LEAD.sub("", said)) if len(spoken) == 1 and len(clauses) < 3 else None
     return _DENIED_WISH.sub("", _LEAD.sub("", said)).strip() if match else ""
-
-
-def _values_in(text: str) -> set[str]:
-    """Returns the kinds of value in a text."""
-    kinds = set()
-    if spoken_values.day_phrase(text):
-        kinds.add("day")
-    if spoken_values.time_of_day(text, may_be_lone=False):
-        kinds.add("time")
-    if spoken_values.all_numbers(text):
-        kinds.add("number")
-    return kinds
 
 
 def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -310,91 +285,9 @@ def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
             joined = f"{joined[: match.start()]} {joined[match.end() :].removeprefix(' either')}"
     kept = [clause.strip() for clause in joined.split(",") if clause.strip()]
     meant = [clause for clause in kept if not _DENIED_WISH.search(clause)]
+    # "cancel it, oh no, don't cancel, move it"
+    denied = {stem for clause in kept if _DENIED_WISH.search(clause) for stem in content_stems(clause)}
+    meant = [clause for clause in meant if not (stems := set(content_stems(clause))) or not stems <= denied]
     if len(kept) > 1 and any(content_stems(clause) for clause in meant):
         kept = meant
     return kept, tuple(refused)
-
-
-def _drop_hedges(clauses: list[str]) -> list[str]:
-    """Drops "I guess" at an end and "I don't know what to do" beside something else."""
-    shorter = [_HEDGE.sub("", clause) if len(content_stems(clause)) > 1 else clause for clause in clauses]
-    told = [clause for clause in shorter if not _PERPLEXED.match(" ".join(word_tokens(clause)))]
-    told = told if any(content_stems(clause) for clause in told) else shorter
-    return [
-        clause
-        for at, clause in enumerate(told)
-        if not (_THOUGHT.match(clause) and any(map(_values_in, told[at + 1 :])))
-    ]
-
-
-def _drop_contrasted(clauses: list[str]) -> list[str]:
-    """Drops what only leads to its opposite: "it is not green" before "it is red", "the name is right" before "but"."""
-    kept, is_other_right = [], False
-    for at, clause in enumerate(clauses):
-        after = clauses[at + 1] if at + 1 < len(clauses) else ""
-        denied, named = _IS_NOT.match(clause), _IS.match(after)
-        if denied and named and denied["what"] == named["what"]:
-            continue
-        if denied and any(content_stems(other) and not _IS_NOT.match(other) for other in clauses[at + 1 :]):
-            continue
-        if _AFFIRMED.search(clause) and _NOT_RIGHT.search(after):
-            is_other_right = True
-            continue
-        kept.append(f"{clause} right" if is_other_right and clause.endswith(" not") else clause)
-    return kept
-
-
-def _drop_reversed(clauses: list[str]) -> list[str]:
-    """Drops a yes or a no that a later clause reverses: "no… well, actually yes, send it"."""
-    kinds = [polarity_of(_LEAD_WORDS.sub("", clause)) for clause in clauses]
-    bearing = [at for at, kind in enumerate(kinds) if kind is not None]
-    if len(bearing) < 2 or kinds[bearing[-1]] == kinds[bearing[0]] or bearing[0] > 1:
-        return clauses
-    return clauses[bearing[-1] :]
-
-
-def _drop_denied(clauses: list[str]) -> tuple[list[str], bool]:
-    """Drops what comes before "no, …" in the middle, unless it has values that what follows does not replace."""
-    clauses = _drop_counterfactual(clauses)
-    at = max((index for index, clause in enumerate(clauses) if index and _NO_BETWEEN.match(clause)), default=0)
-    after = [*filter(None, [_NO_BETWEEN.sub("", clauses[at]).strip()]), *clauses[at + 1 :]] if at else []
-    if not any(content_stems(clause) for clause in after) or not any(content_stems(clause) for clause in clauses[:at]):
-        return clauses, False
-    new = set().union(*map(_values_in, after))
-    before = [clause for clause in clauses[:at] if _values_in(clause) - new or (new and not _values_in(clause))]
-    return [*before, *after], len(before) < at
-
-
-def _drop_counterfactual(clauses: list[str]) -> list[str]:
-    real = [clause for clause in clauses if not _COUNTERFACTUAL.search(clause)]
-    return real if any(content_stems(clause) for clause in real) else clauses
-
-
-def _drop_taken_back(clauses: list[str]) -> tuple[list[str], bool]:
-    """Drops clauses whose value a later clause replaces; True when a later one takes something back."""
-    takes_back = any(_TAKES_BACK.search(clause) and _values_in(clause) for clause in clauses)
-    takes_back = takes_back or (
-        any(map(_TAKES_BACK.search, clauses)) and len([clause for clause in clauses if _values_in(clause)]) > 0
-    )
-    kept: list[str] = []
-    for index, whole in enumerate(clauses):
-        halves = _split_at_marker(whole)
-        is_half = halves is not None and _values_in(halves[0]) & _values_in(halves[1])
-        clause = halves[1] if halves is not None and is_half else whole
-        later = clauses[index + 1 :]
-        own = _values_in(clause)
-        is_replaced = own and any(
-            own & _values_in(other)
-            and (_TAKES_BACK.search(" , ".join(later)) or re.search(r"\b(?:no|so|well)\b", " , ".join(later)))
-            for other in later
-        )
-        if not is_replaced:
-            kept.append(clause)
-    return kept, takes_back
-
-
-def _split_at_marker(clause: str) -> tuple[str, str] | None:
-    match = None
-    for match in _TAKES_BACK.finditer(clause):  # noqa: B007 - the last one
-        pass
-    return None if match is None or match.start() == 0 else (clause[: match.start()], clause[match.end() :])

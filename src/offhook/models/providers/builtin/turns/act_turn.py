@@ -16,7 +16,7 @@ from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
-from offhook.models.providers.builtin.english.refusals import without_farewell
+from offhook.models.providers.builtin.english.refusals import without_denied_answer, without_farewell
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import Polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.turns.courtesy_turn import CourtesyTurn
@@ -72,7 +72,7 @@ class ActTurn(CourtesyTurn):
 
     def _odds(self) -> ActOdds:
         """Returns what the caller's words do, as an answer to the current question; nothing where no model tells it."""
-        heard = self._latest_utterance() or ""
+        heard = without_denied_answer(self._latest_utterance() or "")
         answer = without_farewell(heard)
         if answer != heard and not any("leave" in acts_of_edge(edge, self._odds_of) for edge in self._edges):
             # nothing is ended here: "certainly, have a good day, bye" answers
@@ -261,7 +261,12 @@ class ActTurn(CourtesyTurn):
             "no": said.polarity == "no",
             "leave": said.is_goodbye or said.wants_to_stop,
         }
-        if {"yes": "no", "no": "yes", "leave": "yes", "later": "yes"}.get(odds.likeliest, "") == said.polarity:
+        is_opposite = {"yes": "no", "no": "yes", "leave": "yes", "later": "yes"}.get(
+            odds.likeliest, ""
+        ) == said.polarity
+        # "perfect, that's all I needed" to "anything else?" is no yes
+        is_content = odds.of("leave") >= CERTAIN_ODDS and self._asks_more() and not assent.has_yes_word(said.heard)
+        if is_opposite and not is_content:
             return False
         if self._keeps_truth() and odds.likeliest in ("yes", "no") and said.polarity != odds.likeliest:
             # a yes that is kept is said in so many words, or surely: "I have no friends" recommends nothing

@@ -7,17 +7,23 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import arguments, edge_values, passage_quotes, persona_answers, phrases
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import content_stems
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 
 # What an author tells the agent itself goes before a document that answers as well.
 MIN_LEAD_OF_DOCUMENTS: Final = 0.15
+# Where both have what is asked for.
+MIN_LEAD_IN_MEANING: Final = 0.08
+TOPIC_LETTERS: Final = 5
 # Fewer are no number that a caller gave.
 MIN_DIGITS_BACK: Final = 4
 _NAME_AND_NUMBER: Final = re.compile(
     r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
+)
+_MONEY_BACK: Final = re.compile(
+    r"\b(?P<get>get|have|want|need|receive|see) (?:my|the|our|all my) money (?:back|returned)\b", re.IGNORECASE
 )
 
 
@@ -37,8 +43,9 @@ class QuotingTurn(GuardedTurn):
         return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
     def _quote_passage(self, heard: str) -> str | None:
+        asked = _MONEY_BACK.sub(r"\g<get> a refund", heard)
         return passage_quotes.quote_passage(
-            heard,
+            asked,
             self._hint.passages,
             lambda sentence: self._meaning.similarity(heard, sentence) + persona_answers.name_cue(heard, sentence),
         )
@@ -47,7 +54,13 @@ class QuotingTurn(GuardedTurn):
         quoted_score, fact_score = (
             persona_answers.score_answer(heard, sentence, self._meaning) for sentence in (quoted, fact)
         )
-        return quoted_score > fact_score + MIN_LEAD_OF_DOCUMENTS
+        if quoted_score > fact_score + MIN_LEAD_OF_DOCUMENTS:
+            return True
+        # Both have what is asked for, an amount or a time, and one is about what it is asked of: a refund, canceling.
+        has_topic = bool(_topics_of(heard) & _topics_of(quoted) - _topics_of(fact))
+        has_cue = persona_answers.name_cue(heard, quoted) >= persona_answers.name_cue(heard, fact)
+        nearer = self._meaning.similarity(heard, quoted) - self._meaning.similarity(heard, fact)
+        return has_topic and has_cue and nearer >= MIN_LEAD_IN_MEANING
 
     def _say_back(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "wait, what number did you get?": what was understood is in what the agent has said since."""
@@ -75,3 +88,8 @@ class QuotingTurn(GuardedTurn):
             if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
                 return True
         return False
+
+
+def _topics_of(text: str) -> set[str]:
+    """Returns the beginnings of the longer words; what is sent back and what is paid back are one stem, and two topics."""
+    return {word[:TOPIC_LETTERS] for word in word_tokens(text) if len(word) >= TOPIC_LETTERS}

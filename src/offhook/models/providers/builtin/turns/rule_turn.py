@@ -20,9 +20,11 @@ from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
+from offhook.models.providers.builtin.outright_edges import edge_said_outright
 from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
+from offhook.models.providers.builtin.turns.wish_turn import parts_of_opening
 
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
@@ -46,7 +48,9 @@ class RuleTurn(QuotingTurn):
         if heard is None:
             return []
         said = parse_utterance(heard)
-        return [said.heard, said.standing, said.statement, *self._texts_of_acts(heard), *self.node_sentences()]
+        parts = parts_of_opening(said.heard) if self._hint.kind == "startCall" else []
+        texts = (said.heard, said.standing, said.statement, *parts)
+        return [*texts, *self._texts_of_acts(heard), *self.node_sentences()]
 
     def node_sentences(self) -> list[str]:
         """Returns the sentences of this node with which callers' words are compared."""
@@ -88,6 +92,7 @@ class RuleTurn(QuotingTurn):
                 or self._wished_ahead(said)
                 or self._walk_again(said)
                 or self._leaves_ahead(said)
+                or self._asked_for_first(said)
             ) is not None:
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
@@ -197,7 +202,7 @@ class RuleTurn(QuotingTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if said.asks_to_wait:
             return RuleReply(phrases.HOLDS)
-        if (done := self._edge_of_act(said) or self._edge_of_request(said)) is not None:
+        if (done := self._edge_of_act(said) or self._edge_of_request(said) or self._edge_of_part(said)) is not None:
             return RuleReply(call=(done.tool, {}))
         if said.says_little and spoken_values.first_number(text) is None:
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
@@ -251,7 +256,7 @@ class RuleTurn(QuotingTurn):
             # what was taken out may be the answer: "oh wait, no, don't block it, my wife just found it"
             chosen = edge_matching.choose_edge(said.heard, edges, self._meaning)
         return (
-            self._edge_said_outright(said, chosen)
+            edge_said_outright(said, chosen, self._edges)
             or self._edge_of_new_value(said)
             or self._edge_of_that(said)
             or self._edge_to_more(said)

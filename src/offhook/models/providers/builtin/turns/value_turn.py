@@ -1,6 +1,8 @@
 """Takes up the days and times that a caller names, refuses or corrects."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import (
@@ -12,13 +14,15 @@ from offhook.models.providers.builtin import (
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
-from offhook.models.providers.builtin.english.corrections import changes_to_number, says_it_again
-from offhook.models.providers.builtin.english.ratings import rating_in
+from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ToolTurn
 from offhook.models.spoken_text import join_choices
+
+# No day yet: "could I come in sometime next week?"
+_SPAN: Final = re.compile(r"^(?:some ?time )?(?:next|this|the (?:following|coming)) (?:week|month)$", re.IGNORECASE)
 
 
 class ValueTurn(ToolTurn):
@@ -39,7 +43,7 @@ class ValueTurn(ToolTurn):
             "time": self._time_said(text) if hour is None else offered_options.spoken_hour(hour),
         }
         for kind, value in values.items():
-            if value is None:
+            if value is None or (not may_pick and _SPAN.match(value)):
                 continue
             choice = edge_matching.choose_edge(value, self._edges)
             edge = None if choice is None else choice.edge

@@ -8,10 +8,10 @@ from offhook.models.providers.builtin import arguments, edge_matching, edge_valu
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import ratings
-from offhook.models.providers.builtin.english.overlap import CONTAINED, count_shared_words, phrase_fit
+from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
-from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import content_stems, is_plain_polarity, word_tokens
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.value_turn import ValueTurn
 
@@ -23,7 +23,18 @@ MIN_WISH_WORDS: Final = 2
 _MOVES_TO: Final = re.compile(
     rf"\b(?:move|change|switch|reschedule|push|shift|swap|put|postpone)\w*\b.* (?:to|till|until|for) (?P<value>{VALUE_PATTERN})"
 )
-_PARTS: Final = re.compile(r"[,;.!?]")
+# Of what was said before, a wish is still what the caller wants.
+MAX_SINCE_WISH: Final = 2
+# A day beside these is that of something that is there already.
+_HAS_ONE: Final = re.compile(
+    r"\b(?:my|our|his|her|their|the) (?:\w+ )?(?:appointment|booking|reservation|slot|order|delivery)\b|"
+    r"\b(?:have|has|had|got)(?: got)? an? (?:\w+ )?(?:appointment|booking|reservation|delivery)\b|\bcancel",
+    re.IGNORECASE,
+)
+_OPENING_PARTS: Final = re.compile(
+    r"(?<=[.!?;])\s+|,? (?:so|but|because|and) (?=(?:i|we|my|could|can)\b)", re.IGNORECASE
+)
+MAX_PARTS: Final = 6
 _WHAT_ELSE: Final = re.compile(r"\b(?:anything|something|what|who|how) else\b", re.IGNORECASE)
 _LEADING_YES: Final = re.compile(r"^(?:(?:yes|yeah|yep|yup|sure|well|um|uh|oh|actually|and|so)\b[ ,]*)+", re.IGNORECASE)
 # Said of what the agent has just told.
@@ -58,6 +69,35 @@ class WishTurn(ValueTurn):
         if closing is None or not said.is_goodbye or ASKS_MORE.search(self._opening) is None:
             return None
         return None if self._edges_since_heard() > MAX_EDGES_A_TURN else RuleReply(call=(closing.tool, {}))
+
+    def _asked_for_first(self, said: CallerUtterance) -> RuleReply | None:
+        """Takes the day or the time that the caller wished for when the call began: "how late are you open, and could I
+        get Thursday at four?" was answered, and led on only then.
+        """
+        earlier = self._earlier_utterances()
+        is_early = 0 < len(earlier) <= MAX_SINCE_WISH and not self._hint.is_revisit and not self._tools
+        if not is_early or self._edges_since_heard() > MAX_EDGES_A_TURN:
+            return None
+        if said.is_correction or said.wants_change or said.denied or any(self._values_said(said).values()):
+            return None
+        wish = parse_utterance(earlier[-1])
+        if wish.wants_change or wish.denied or wish.refused or _HAS_ONE.search(wish.heard) or self._has_no_room(wish):
+            return None
+        choice = self._edge_of_value(wish, may_pick=False)
+        return (
+            None if choice is None or self._last_edge() == choice.edge.tool else RuleReply(call=(choice.edge.tool, {}))
+        )
+
+    def _edge_of_part(self, said: CallerUtterance) -> EdgeHint | None:
+        """Returns the only edge that leads on and that a part of a longer opening chooses: "… so I thought I'd better come
+        in. It's been a while."
+        """
+        if self._hint.kind != "startCall":
+            return None
+        chosen = [edge_matching.choose_edge(part, self._edges, self._meaning) for part in parts_of_opening(said.heard)]
+        ways = {match.edge.tool: match.edge for match in chosen if match is not None and match.score >= SURE_SCORE}
+        leading = [edge for edge in ways.values() if not edge.is_final]
+        return leading[0] if len(ways) == len(leading) == 1 else None
 
     def _rated_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "sure, and it was a five" to "may I ask how it was?": the rating needs no question."""
@@ -130,20 +170,9 @@ class WishTurn(ValueTurn):
             or self._meaning.nearest(heard, (edge.condition, edge.label)) >= LIKELY_MEANING
         )
 
-    def _edge_said_outright(self, said: CallerUtterance, chosen: EdgeMatch | None) -> EdgeMatch | None:
-        """Returns what was chosen, or the edge of which an author wrote what is said beside a yes that would choose the
-        other one: "first time here, yes" to "have you been here before?".
-        """
-        polarity = None if chosen is None else edge_polarity(chosen.edge)
-        if chosen is None or polarity is None or said.polarity != polarity:
-            return chosen
-        opposite = [edge for edge in self._edges if edge_polarity(edge) not in (None, polarity) and not edge.is_final]
-        parts = [part for part in _PARTS.split(said.heard) if len(content_stems(part)) >= MIN_WISH_WORDS]
-        fitting = [edge for edge in opposite if any(phrase_fit(part, _spoken(edge)) >= CONTAINED for part in parts)]
-        is_chosen_said = phrase_fit(said.heard, _spoken(chosen.edge)) >= CONTAINED
-        return EdgeMatch(fitting[0], SURE_SCORE) if len(fitting) == 1 and not is_chosen_said else chosen
 
-
-def _spoken(edge: EdgeHint) -> list[str]:
-    """Returns what callers say there, without a plain yes or no."""
-    return [example for example in edge.examples if not is_plain_polarity(example)]
+def parts_of_opening(heard: str) -> list[str]:
+    """Returns the sentences and clauses of a longer opening that say something; none of a short one."""
+    parts = [part.strip(" ,") for part in _OPENING_PARTS.split(heard)]
+    meant = [part for part in parts if len(content_stems(part)) >= MIN_WISH_WORDS]
+    return meant[-MAX_PARTS:] if len(parts) > 1 else []
