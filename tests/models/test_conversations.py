@@ -49,8 +49,8 @@ UNDERSTOOD_FIGURATIVE = {
 }
 UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "survey": 0.89}
 UNDERSTOOD_INDIRECT = {"appointment_booking": 0.74, "order_status": 0.82, "survey": 0.73}
-# The twentieth to the twenty-third author: ordinary people, some brief and some chatty.
-UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.875, "order_status": 0.915, "survey": 0.88}
+# The twentieth to the twenty-seventh author: ordinary people, some brief, some chatty and some indirect.
+UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.9, "order_status": 0.91, "survey": 0.925}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07

@@ -64,6 +64,41 @@ async def test_an_hour_behind_a_corrected_day_is_kept(llm: BuiltinLlm) -> None:
     assert (outcome.values["day"], outcome.values["time"]) == ("Tuesday", "eleven o'clock")
 
 
+async def test_a_day_that_was_wished_for_beside_a_question_is_not_asked_for(llm: BuiltinLlm) -> None:
+    said = ("How late are you open, and could I get Thursday at four?", "Yes, please.")
+    outcome = await hold_conversation("appointment_booking", said, llm)
+    assert (outcome.node, outcome.values["day"], outcome.values["time"]) == ("visited", "Thursday", "four o'clock")
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["I have an appointment on Thursday. How late are you open?", "How late are you open? I can't do Thursday."],
+)
+async def test_a_day_that_is_taken_or_refused_is_asked_for(llm: BuiltinLlm, opening: str) -> None:
+    outcome = await hold_conversation("appointment_booking", (opening, "I want to book an appointment."), llm)
+    assert outcome.node != "time"
+    assert outcome.values.get("time") is None
+
+
+async def test_a_yes_with_another_hour_confirms_nothing_yet(llm: BuiltinLlm) -> None:
+    said = ("Book me in, please.", "Wednesday", "two", "yes", "Yes, but could it be four instead of two?")
+    outcome = await hold_conversation("appointment_booking", said, llm)
+    assert (outcome.node, outcome.values["time"]) == ("confirm", "four o'clock")
+    assert outcome.values.get("is_confirmed") is not True
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("How long would I wait for my refund?", "seven business days"),
+        ("And when would I get my money back?", "seven business days"),
+        ("Do I pay for the label?", "free"),
+    ],
+)
+async def test_a_document_wins_that_is_about_what_is_asked(llm: BuiltinLlm, asked: str, answer: str) -> None:
+    assert answer in (await hold_conversation("order_status", ("I want to return a lamp.", asked), llm)).last_reply
+
+
 async def test_a_number_that_is_said_again_replaces_the_one_that_was_heard(llm: BuiltinLlm) -> None:
     outcome = await hold_conversation("survey", ("Yes.", "five", "I said four, not five.", "the food"), llm)
     assert outcome.values == {"rating": 4, "topic": "food"}

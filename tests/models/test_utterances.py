@@ -25,6 +25,8 @@ class TestParseUtterance:
             ("Actually, could we do Thursday instead?", "Thursday"),
             ("Not Monday, Wednesday.", "Wednesday"),
             ("Sorry, I meant Friday.", "Friday"),
+            ("It was supposed to be Wednesday, not Friday.", "Wednesday"),
+            ("I know I said Monday, but it will have to be Tuesday.", "Tuesday"),
         ],
     )
     def test_a_correction_overwrites(self, heard: str, day: str) -> None:
@@ -35,6 +37,31 @@ class TestParseUtterance:
         said = parse_utterance(heard)
         assert any("friday" in value for value in said.refused)
         assert day_phrase(said.standing) is None
+
+    @pytest.mark.parametrize(
+        ("heard", "standing"),
+        [
+            ("The food. Well, actually no, the staff more than the food.", "the staff"),
+            ("The food. Sorry, I mean the room, the food was all right.", "the room"),
+            ("Cancel it, oh no wait, don't cancel, move it to Monday.", "move it to monday"),
+            ("I was going to move it, but you know what, cancel it.", "you know what, cancel it"),
+            ("No, sorry, I thought you asked about complaints. I would.", "i would"),
+        ],
+    )
+    def test_what_was_taken_back_does_not_stand(self, heard: str, standing: str) -> None:
+        assert parse_utterance(heard).standing == standing
+
+    @pytest.mark.parametrize(
+        "heard",
+        ["Nobody ever said sorry.", "Somebody walked in while I was getting changed.", "The later one, please."],
+    )
+    def test_words_of_corrections_in_other_senses_correct_nothing(self, heard: str) -> None:
+        said = parse_utterance(heard)
+        assert not (said.is_correction or said.wants_change)
+
+    def test_a_question_beside_a_yes_modifies_nothing(self) -> None:
+        assert not parse_utterance("Sounds good, but hold on, is there parking?").is_modified
+        assert parse_utterance("Yes, but could it be four?").is_modified
 
     def test_a_yes_with_a_but_is_modified(self) -> None:
         assert parse_utterance("Yes, but can you make it eleven?").is_modified

@@ -66,7 +66,7 @@ _COMMON: Final = frozenset(
     )
 )
 _COMPLAINS: Final = re.compile(
-    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|not my (?:order|name|number|appointment|account|address|parcel|package)|misunderst\w+|"
+    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|(?:it|that|this|they) (?:is|are) not (?:here|there|come|arrived|been delivered|working)\b|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|not my (?:order|name|number|appointment|account|address|parcel|package)|misunderst\w+|"
     r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
     r"(?:goodbye|bye) is|was going to)\b"
 )
@@ -84,6 +84,10 @@ _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
 MAX_SHORT_LEAVE: Final = 4
 _TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
+_LIMITS: Final = re.compile(
+    r"\b(?:if|unless|only|except|but|depend\w*|not|no|never|maybe|perhaps|hardly|doubt\w*|once|wait|hold on|until|provided|though)\b|n't\b",
+    re.IGNORECASE,
+)
 _BUT: Final = re.compile(r" but |, (?:just|only) not ", re.IGNORECASE)
 # "No, that's grand, thanks."
 _IS_CONTENT: Final = re.compile(r"^(?:that|it|this) is (?!right\b|correct\b|it\b|the one\b)\w+$")
@@ -136,9 +140,13 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
 
 def only_remarks(said: CallerUtterance, asked: str) -> bool:
     """Returns True for a yes to a question after an opinion, with a remark: "yes, but I'd tell them to take a taxi"."""
+    is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_PERMISSION.search(asked) is None
+    first, _, remark = said.heard.partition(", ")
+    if is_opinion and remark and polarity_of(first) == "yes" and not (said.is_question or _LIMITS.search(remark)):
+        # "I already did, my brother is going there next month"
+        return said.polarity == "yes"
     first, *then = _BUT.split(said.heard, maxsplit=1)
     remark = " ".join(then)
-    is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_PERMISSION.search(asked) is None
     if not (is_opinion and remark and polarity_of(first) == "yes" and assent.has_yes_word(first)):
         return False
     return not said.is_question and not assent.has_reservation(remark) and not said.wants_change

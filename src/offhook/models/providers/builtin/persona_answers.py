@@ -44,7 +44,7 @@ _CUES: Final = tuple(
     (re.compile(asked), re.compile(answer, re.IGNORECASE))
     for asked, answer in (
         (
-            r"\b(where (?:are|is|do|can|about|abouts|you|it|that|the)|address|located|location|directions|how (?:do|can) (?:i|we) (?:get|find)|which (?:street|road|part)|what (?:street|road|part)|find you|get to you|near)\b",
+            r"\b(where (?:are|is|do|can|about|abouts|you|it|that|the)|address|located|location|directions|how (?:do|can) (?:i|we) (?:get|find)|which (?:street|road|part)|what (?:street|road|part)|find you|get to you|(?<!parking )near)\b",
             r"\b(address|street|road|avenue|square|lane|located|floor|opposite|near)\b",
         ),
         (

@@ -10,12 +10,18 @@ from offhook.models.providers.builtin.english.words import content_stems, word_t
 # What comes after one of these replaces what came before.
 _TAKES_BACK: Final = re.compile(
     r"\b(no wait|wait|hang on|hold on|scratch that|i mean|i meant(?! to (?:call|dial|reach|phone))|i ment|make (?:that|it)|or rather|rather|actually|instead|"
-    r"change (?:that|it) to|correction|my mistake|on second thoughts?|better|let us say|(?:it|that) (?:will|would) have to be|i should have said|(?<!said )(?<!say )(?<!saying )sorry|oops|never mind)\b"
+    r"change (?:that|it) to|correction|my mistake|on second thoughts?|better|let us say|(?:it|that) (?:will|would) have to be|i should have said|(?<!said )(?<!say )(?<!saying )sorry(?! to )|oops|never mind)\b"
 )
 # Said by itself between two statements, or before the second, it takes back the first.
 _NO_BETWEEN: Final = re.compile(
     r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t(?! to (?:call|dial|reach|phone)))?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
     r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t(?! to (?:call|dial|reach|phone)))?))*(?= |$)(?! (?:problem|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer))"
+)
+_RATHER_THAN: Final = re.compile(r" (?:more than|rather than|instead of|not) (?:the |my |our |your )?(?P<what>\w+)$")
+_EXCUSES: Final = re.compile(r"\b(?:is|was|were|are) (?:all right|alright|fine|okay|ok|good|great|not bad)$")
+# "I was going to move it, but you know what, cancel it."
+_WAS_GOING: Final = re.compile(
+    r"^(?:(?:well|oh|so|um|uh|actually) )*(?:i|we) (?:was|were|had been) (?:going|meaning|planning|hoping|about) to\b"
 )
 # What would have been is not what is: "it would have been five".
 _COUNTERFACTUAL: Final = re.compile(
@@ -107,11 +113,35 @@ def drop_denied(clauses: list[str]) -> tuple[list[str], bool]:
         return clauses, False
     new = set().union(*map(values_in, after))
     before = [clause for clause in clauses[:at] if values_in(clause) - new or (new and not values_in(clause))]
-    return [*before, *after], len(before) < at
+    gone = {stem for clause in clauses[:at] if clause not in before for stem in content_stems(clause)}
+    return [*before, *_drop_excused(after, gone)], len(before) < at
+
+
+def _drop_excused(clauses: list[str], gone: set[str]) -> list[str]:
+    """Drops what is only said of what was taken back: "(the food, sorry,) the room, the food was all right"."""
+    shorter = [
+        clause[: match.start()] if match is not None and set(content_stems(match["what"])) <= gone else clause
+        for clause in clauses
+        for match in [_RATHER_THAN.search(clause)]
+    ]
+    kept = [clause for clause in shorter if values_in(clause) or not _is_excused(clause, gone)]
+    return kept if any(map(content_stems, kept)) else clauses
+
+
+def _is_excused(clause: str, gone: set[str]) -> bool:
+    match = _EXCUSES.search(clause)
+    return match is not None and set(content_stems(clause[: match.start()])) <= gone
 
 
 def _drop_counterfactual(clauses: list[str]) -> list[str]:
-    real = [clause for clause in clauses if not _COUNTERFACTUAL.search(clause)]
+    real = [
+        clause
+        for at, clause in enumerate(clauses)
+        if not _COUNTERFACTUAL.search(clause)
+        and not (
+            _WAS_GOING.search(clause) and values_in(clause) <= {"number"} and any(map(content_stems, clauses[at + 1 :]))
+        )
+    ]
     return real if any(content_stems(clause) for clause in real) else clauses
 
 

@@ -29,7 +29,9 @@ _ANY: Final = re.compile(
     r"i do not mind|do not care|not fussed|not bothered|no preference|up to you|all (?:fine|good))\b"
 )
 # "I need to talk to my husband first" picks none.
-_BEFORE_THAT: Final = re.compile(r"\b(?:to|let me|must|should|will) \w+ (?:\w+ ){1,5}first$")
+_BEFORE_THAT: Final = re.compile(
+    r"\b(?:to|let me|must|should|will|better) \w+ (?:\w+ ){1,5}first(?:$|(?= i will\b| she\b| he\b| they\b))"
+)
 # "Not Monday either."
 _NOT_EITHER: Final = re.compile(r"\b(?:not|no|never|neither|nor)\b.*\beither\b")
 EARLIEST_DAY: Final = "the earliest possible day"

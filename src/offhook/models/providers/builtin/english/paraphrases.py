@@ -72,7 +72,7 @@ _PLAIN: Final = tuple(
         (r"\bcome(?: in)?(?: on| at)? (?:a |an |some )?(?P<other>different|another|other) (?P<what>day|time|date)\b", r"move it to \g<other> \g<what>"),
         (r"\bneeds? (?P<whose>his|her|their) (?P<what>\w+) (?P<how>looked at|checked|seen to|cleaned|fixed)\b", r"need to get \g<whose> \g<what> \g<how>"),
         (r"^(?:well[ ,]+)?(?:i (?:guess|suppose|reckon)[ ,]+)?(?:that|it)(?:'ll| will) (?:just )?have to do(?= ?[,.!;]|$)", "okay, yes"),
-        (r"\b(?:and|but) i (?:do )?mean\b[ ,]*", "and "),
+        (r"\b(?:and i (?:do )?|but i do )mean\b[ ,]*", "and "),
         (r"(?P<said>(?:^|(?<=[.!?;,] ))(?!not\b)[^.,!?;]*(?:\bnot|n't|\bnever)\b[^.,!?;]*), no(?=[.!]|$)", r"no, \g<said>"),
         (r"(?<=\w)[ ,]+no (?:question|doubt)(?: about it)?(?=[.!]?$)", ", definitely"),
         (r"^no[ ,]+(?:\w+[ ,]+)?you(?:'ve| have) (?:got|reached|rung|called) the (?!(?:wrong|right|idea|gist|message|point)\b)[\w' ]+(?=[.!]?$)", "no, you have the wrong number"),
@@ -88,6 +88,9 @@ _PLAIN: Final = tuple(
         (r"\bthat(?:'ll| will) do me\b", "that's all"),
         (r"\bbefore (?:you|we|i) (?:go ahead and )?(?:do|go|start)(?: (?:that|this|it|so|anything|anything else|on|ahead))?\b[ ,]+(?=(?:if|what|when|where|how|do|does|is|are|can|could|may|might|will|would|who|tell)\b)", ""),
         (r"\bget (?:myself|my teeth|my mouth) (?:seen to|sorted|looked at|seen)\b", "get a check-up"),
+        (r"\b(?:i|we) (?:wouldn't|would not) go out of (?:my|our) way\b(?: to)?(?: (?:say|recommend) (?:it|so|that))?", "not really"),
+        (r"[ ,]+(?:i'm |i am )?(?:sorry|sad|afraid) to say(?=[.!]?$)", ""),
+        (r"\byou (?:lot|guys|folks|people|all)\b(?= (?:open|close|shut|do|have|take|see|still|got|going|charge))", "you"),
         # manners
         (r"\bi(?:'m| am| was) (?:just )?(?:wondering|hoping) (?:if|whether|that)? ?(?:it (?:might|would|could|may|is|'d) (?:be |at all )*possible to|(?:i|we) (?:might|could|can|may)(?: possibly| perhaps)?)\b", "could I"),
         (r"\bi wonder(?:ed)? (?:if|whether) (?:it (?:might|would|could|may|is) (?:be |at all )*possible to|(?:i|we) (?:might|could|can|may)(?: possibly| perhaps)?)\b", "could I"),

@@ -11,7 +11,7 @@ from offhook.models.providers.builtin.english.words import word_set, word_tokens
 # Of a longer sentence, a single number may be anything.
 _MAX_WORDS: Final = 9
 _SAID: Final = re.compile(
-    r"\bi (?:had |would )?(?:just |only )?(?:said|meant|say|mean)\b|\bmis(?:heard|understood)\b|\b(?:it|that) should (?:be|have been)\b|"
+    r"\bi (?:had |would )?(?:just |only )?(?:said|meant|say|mean|(?:wanted|tried|was going) to say)\b|\bmis(?:heard|understood)\b|\b(?:it|that) should (?:be|have been)\b|"
     r"\bmake (?:it|that|my (?:score|rating|answer|mark)) an? \w+\b"
 )
 _OPENS_WITH_NO: Final = re.compile(r"^(?:(?:oh|sorry|wait|ah|well|dear|actually|um|uh) )*(?:no|actually)\b")

@@ -21,7 +21,7 @@ _SHORTHAND: Final = """
     cuz=because; msg=message; nr=number; num=number; afternon=afternoon; arvo=afternoon; avo=afternoon; noon=noon;
     wrk=work; hav=have; wnt=want; nvm=never mind; ppl=people; rn=right now; asap=as soon as possible;
     btw=by the way; hrs=hours; mins=minutes; addy=address; opn=open; soo=so; oder=order; odrer=order; ordr=order; odr=order; thre=three; fve=five; fiv=five; foru=four; fuor=four; spk=speak;
-    spek=speak; humn=human; bok=book; firday=friday; thrusday=thursday; tusday=tuesday; sec=second; secs=seconds;
+    spek=speak; humn=human; bok=book; firday=friday; thrusday=thursday; tusday=tuesday; sec=second; secs=seconds; leven=eleven; fife=five; fower=four;
     yesss=yes; ys=yes; yse=yes; yeh=yeah; yep=yes; plese=please; wen=when; wat=what; wot=what
 """
 _SHORT: Final = dict(pair.strip().split("=") for pair in _SHORTHAND.split(";"))

@@ -23,7 +23,7 @@ _NAME_AND_NUMBER: Final = re.compile(
     r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
 )
 _MONEY_BACK: Final = re.compile(
-    r"\b(?P<get>get|have|want|need|receive|see) (?:my|the|our|all my) money (?:back|returned)\b", re.IGNORECASE
+    r"\b(?P<get>get|have|want|need|receive|see) (?:my|the|our|all my) money (?:back|returned|again)\b", re.IGNORECASE
 )
 
 
@@ -43,7 +43,7 @@ class QuotingTurn(GuardedTurn):
         return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
     def _quote_passage(self, heard: str) -> str | None:
-        asked = _MONEY_BACK.sub(r"\g<get> a refund", heard)
+        asked = _asks_refund(heard)
         return passage_quotes.quote_passage(
             asked,
             self._hint.passages,
@@ -57,7 +57,7 @@ class QuotingTurn(GuardedTurn):
         if quoted_score > fact_score + MIN_LEAD_OF_DOCUMENTS:
             return True
         # Both have what is asked for, an amount or a time, and one is about what it is asked of: a refund, canceling.
-        has_topic = bool(_topics_of(heard) & _topics_of(quoted) - _topics_of(fact))
+        has_topic = bool(_topics_of(_asks_refund(heard)) & _topics_of(quoted) - _topics_of(fact))
         has_cue = persona_answers.name_cue(heard, quoted) >= persona_answers.name_cue(heard, fact)
         nearer = self._meaning.similarity(heard, quoted) - self._meaning.similarity(heard, fact)
         return has_topic and has_cue and nearer >= MIN_LEAD_IN_MEANING
@@ -88,6 +88,10 @@ class QuotingTurn(GuardedTurn):
             if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
                 return True
         return False
+
+
+def _asks_refund(heard: str) -> str:
+    return _MONEY_BACK.sub(r"\g<get> a refund", heard)
 
 
 def _topics_of(text: str) -> set[str]:

@@ -17,6 +17,7 @@ from offhook.models.providers.builtin import (
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import refusals, spoken_values
+from offhook.models.providers.builtin.english.corrections import values_in
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
@@ -210,6 +211,7 @@ class RuleTurn(QuotingTurn):
             return more
         # without variables there is nothing that a correction could change but the answer to this question
         is_answer = not self._hint.known_variables or not (said.is_modified or said.is_correction)
+        is_answer = is_answer or bool(content_stems(said.standing) and not values_in(said.standing))
         if is_answer and (only := self._only_edge(text)) is not None:
             return RuleReply(call=(only.tool, {}))
         return self._ask_again()
@@ -287,7 +289,8 @@ class RuleTurn(QuotingTurn):
             fact = quoted
         is_reason = _EXPLAINS.match(said.statement) is not None
         wish = self._choose(said) if said.statement and not said.is_modified and not is_reason else None
-        if wish is not None and wish.score >= SURE_SCORE:
+        is_visit = self._hint.kind == "startCall" and any(self._values_said(said).values())
+        if wish is not None and (wish.score >= SURE_SCORE or (is_visit and not wish.edge.is_final)):
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
 
