@@ -57,7 +57,7 @@ class TestParseUtterance:
     )
     def test_words_of_corrections_in_other_senses_correct_nothing(self, heard: str) -> None:
         said = parse_utterance(heard)
-        assert not (said.is_correction or said.wants_change)
+        assert (said.is_correction, said.wants_change) == (False, False)
 
     def test_a_question_beside_a_yes_modifies_nothing(self) -> None:
         assert not parse_utterance("Sounds good, but hold on, is there parking?").is_modified

@@ -302,8 +302,7 @@ class CallerListener:
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.silence_s = 0.0 if state.is_speaking else now - max(self.detector.stopped_at, self._words_at)
-        has_words = bool(state.text or state.partial)
-        if has_words and self.rules.is_over(state):
+        if (has_words := bool(state.text or state.partial)) and self.rules.is_over(state):
             self._end_turn(now)
             return
         if state.is_speaking or has_words or self.is_watched:
