@@ -9,6 +9,7 @@ import { Panel } from "../../components/layout/panel";
 import { RunBadge } from "../../components/runs/run-badge";
 import { useAccount, usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDuration, formatMoney, formatMilliseconds, formatTimeAgo } from "../../lib/format/format";
+import { runTitle } from "../../lib/runs/run-title";
 import { useAgentNames } from "../../lib/organization/agent-names";
 import type { Schema } from "../../lib/api/types";
 import { type Insights, useInsights, useLatest, usePeriod, useRunningCampaigns } from "./api";
@@ -109,8 +110,7 @@ function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
                   {run.workflow_name}
                 </Text>
                 <Text fz="xs" c="dimmed">
-                  {run.phone_number ?? run.name} · {formatDuration(run.duration_seconds)} ·{" "}
-                  {formatTimeAgo(run.created_at)}
+                  {runTitle(run)} · {formatDuration(run.duration_seconds)} · {formatTimeAgo(run.created_at)}
                 </Text>
               </span>
               <RunBadge status={run.status} outcome={run.outcome} />

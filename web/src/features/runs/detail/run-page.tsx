@@ -30,6 +30,7 @@ import { MakeScenario } from "./make-scenario";
 import { NotesPanel } from "./notes-panel";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
+import { runTitle } from "../../../lib/runs/run-title";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
 import { showHeardTurn, TurnsPanel } from "./turns-panel";
@@ -37,7 +38,7 @@ import { showHeardTurn, TurnsPanel } from "./turns-panel";
 /** `startAt`: seconds of the recording that a link leads to. */
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
-  usePageTitle(run.data?.name ?? "Run");
+  usePageTitle(run.data === undefined ? "Run" : runTitle(run.data));
   if (run.isPending)
     return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading the run" />;
   if (run.isError && run.data === undefined) {
@@ -64,7 +65,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
     <Page
-      title={isSample ? "Sample call" : run.name}
+      title={isSample ? "Sample call" : runTitle(run)}
       back={<Trail agentId={agentId} agentName={run.workflow_name} />}
       actions={
         <Group gap="xs">
@@ -212,6 +213,7 @@ function Facts({ run }: { run: RunDetail }) {
       <Fact name="Started" value={formatDateTime(run.started_at ?? run.created_at)} />
       <Fact name="Duration" value={formatDuration(run.duration)} />
       <Fact name="Version" value={`v${run.version_number}`} />
+      <Fact name="Name" value={run.name} />
       <Fact name="Cost" value={formatMoney(run.cost_cents)} />
     </Group>
   );

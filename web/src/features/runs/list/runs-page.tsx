@@ -25,6 +25,7 @@ import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
 import { endReasonLabel } from "../../../lib/runs/run-labels";
+import { runTitle } from "../../../lib/runs/run-title";
 import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
 import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
@@ -109,8 +110,8 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
   return (
     <LinkRow onOpen={() => void navigate(target)}>
       <Table.Td>
-        <Link {...target} className={nameClass}>
-          {run.name}
+        <Link {...target} className={nameClass} title={run.name}>
+          {runTitle(run)}
         </Link>
       </Table.Td>
       <Table.Td>

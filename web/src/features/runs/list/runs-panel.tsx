@@ -12,6 +12,7 @@ import { formatDuration, formatMilliseconds, formatTimeAgo, humanize } from "../
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
+import { runTitle } from "../../../lib/runs/run-title";
 import { hasStrip, useRuns } from "../api";
 import classes from "../runs.module.css";
 
@@ -79,9 +80,10 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
                   to="/agents/$agentId/runs/$runId"
                   params={{ agentId, runId: run.id }}
                   className={classes.link}
+                  title={run.name}
                   onClick={(event) => event.stopPropagation()}
                 >
-                  {run.name}
+                  {runTitle(run)}
                 </Link>
               </Table.Td>
               <Table.Td>
