@@ -15,4 +15,4 @@ CONTACTS = 120
 async def test_a_list_is_called_to_its_end_while_workers_are_killed(database_url: str, tmp_path: Path) -> None:
     async with rig(database_url, tmp_path, phones=PHONES, live_calls=50, **SETTINGS) as one:
         report = await chaos(one, contacts=CONTACTS, seed=1, kill_every_s=6.0, within_s=300)
-    assert is_well(report, CONTACTS), report
+    assert is_well(report, CONTACTS), "\n".join(f"{name}: {value}" for name, value in report.items())

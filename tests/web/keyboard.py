@@ -36,6 +36,8 @@ def walk(page: Page, name: str = "") -> list[str]:
 def walk_dialog(page: Page, opener: Locator | None) -> list[str]:
     """The same in the dialog that is open, which must keep the focus; Escape closes it and leads back to the opener."""
     dialog = page.get_by_role("dialog")
+    # It takes the focus a moment after it is there.
+    expect(dialog.locator(":focus").or_(dialog.and_(page.locator(":focus")))).to_have_count(1)
     count: int = page.evaluate(f"{_SCRIPT}; keyboard_.begin(document.querySelector('[role=dialog]'))")
     _tab(page, count + _SPARE)
     found: list[str] = page.evaluate("keyboard_.end()")

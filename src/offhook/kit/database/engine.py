@@ -19,9 +19,10 @@ POOL_SIZE: Final = 9
 # Further connections at a peak; they are closed as soon as they are free.
 MAX_OVERFLOW: Final = 11
 # PostgreSQL closes a connection that was unused for this long: each takes 5 to 9 MB of its memory.
-IDLE_TIMEOUT_S: Final = 10.0
-# One that is about to be closed is not used again: the share of that time after which it is replaced.
-_IDLE_LIMIT: Final = 0.8
+IDLE_TIMEOUT_S: Final = 20.0
+# One that may be closed soon is not used again: the share of that time after which it is replaced. The rest is for a
+# process that gets no processor between taking a connection and using it.
+_IDLE_LIMIT: Final = 0.4
 # Shown by pg_stat_activity.
 APPLICATION_NAME: Final = "offhook"
 _OPENED_AT: Final = "offhook_opened_at"
