@@ -34,6 +34,7 @@ from offhook.models.providers.builtin.english.ratings import changes_to_number, 
 from offhook.models.providers.builtin.english.refusals import postpones, puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
+from offhook.models.providers.builtin.hearing.punctuation import punctuate
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
@@ -65,7 +66,7 @@ def parse_lines(conversation: str) -> list[SpokenLine]:
             lines.append(("agent", text.strip()))
         elif lines and raw.strip():
             lines[-1] = (lines[-1][0], shorten_utterance(f"{lines[-1][1]} {raw}"))
-    return lines
+    return [(who, punctuate(text) if who == "caller" else text) for who, text in lines]
 
 
 def extract_variables(

@@ -91,6 +91,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:i|we) (?:wouldn't|would not) go out of (?:my|our) way\b(?: to)?(?: (?:say|recommend) (?:it|so|that))?", "not really"),
         (r"[ ,]+(?:i'm |i am )?(?:sorry|sad|afraid) to say(?=[.!]?$)", ""),
         (r"\byou (?:lot|guys|folks|people|all)\b(?= (?:open|close|shut|do|have|take|see|still|got|going|charge))", "you"),
+        (r"\bi(?:'m| am) not saying (?:no|never)\b[ ,]*(?:(?:but|just|only)[ ,]+)*", ""),
         # manners
         (r"\bi(?:'m| am| was) (?:just )?(?:wondering|hoping) (?:if|whether|that)? ?(?:it (?:might|would|could|may|is|'d) (?:be |at all )*possible to|(?:i|we) (?:might|could|can|may)(?: possibly| perhaps)?)\b", "could I"),
         (r"\bi wonder(?:ed)? (?:if|whether) (?:it (?:might|would|could|may|is) (?:be |at all )*possible to|(?:i|we) (?:might|could|can|may)(?: possibly| perhaps)?)\b", "could I"),

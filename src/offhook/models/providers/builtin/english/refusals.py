@@ -58,7 +58,8 @@ _NO_TIME: Final = re.compile(
 )
 _PARTS_BEFORE_FAREWELL: Final = re.compile(r"(?<=[,.;!?])\s+")
 _DENIED_ANSWER: Final = re.compile(
-    r"\bi (?:didn['\u2019]?t|did not|never) (?:say|said) (?:no|yes|bye|goodbye|stop)\b[ ,.;]*", re.IGNORECASE
+    r"\bi(?:(?:['\u2019]?m| am) not saying| (?:didn['\u2019]?t|did not|never) (?:say|said)) (?:no|yes|bye|goodbye|stop)\b[ ,.;]*",
+    re.IGNORECASE,
 )
 _FAREWELL: Final = re.compile(
     r"^(?:(?:and|so|okay|ok|right|alright|then|well|now|anyway|(?:many )?thanks|thank you|cheers|ta|(?:good ?)?bye|bye bye|cheerio|take care|see you|"

@@ -16,6 +16,7 @@ from offhook.models.ports import (
 from offhook.models.providers.builtin import edge_matching, edge_values, phrases
 from offhook.models.providers.builtin.english.persona import read_prompts
 from offhook.models.providers.builtin.english.utterance import shorten_utterance
+from offhook.models.providers.builtin.hearing.punctuation import punctuate
 from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMeaning
 from offhook.models.spoken_text import question_of
 
@@ -92,12 +93,12 @@ class NodeTurn:
                 said.append(message.content)
             elif said:
                 break
-        heard = shorten_utterance(" ".join(reversed(said)))
+        heard = punctuate(shorten_utterance(" ".join(reversed(said))))
         return edge_values.name_weekend(heard, self._hint.weekday, self._opening) or None
 
     def _earlier_utterances(self) -> list[str]:
         said = [message.content for message in reversed(self._messages) if message.role == "user"]
-        return [shorten_utterance(text) for text in said[1 : MAX_EARLIER + 1]]
+        return [punctuate(shorten_utterance(text)) for text in said[1 : MAX_EARLIER + 1]]
 
     def _last_edge(self) -> str | None:
         called = [call.name for message in self._messages for call in message.tool_calls]
