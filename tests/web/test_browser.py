@@ -125,7 +125,7 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     expect(page.get_by_text("Call ended")).to_be_visible(timeout=15_000)
 
     page.get_by_role("link", name="Recording and details").click()
-    expect(page.get_by_role("heading", name=re.compile("^WR-TEST"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^Browser call"))).to_be_visible()
     expect(page.get_by_text("Caller hung up")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("log", name="Transcript")).to_contain_text("Which day suits you best")
     for _ in range(300):  # the page's own rules for scripts forbid wait_for_function

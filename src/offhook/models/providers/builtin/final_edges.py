@@ -142,7 +142,8 @@ def only_remarks(said: CallerUtterance, asked: str) -> bool:
     """Returns True for a yes to a question after an opinion, with a remark: "yes, but I'd tell them to take a taxi"."""
     is_opinion = _ASKS_OPINION.search(asked) is not None and _ASKS_PERMISSION.search(asked) is None
     first, _, remark = said.heard.partition(", ")
-    if is_opinion and remark and polarity_of(first) == "yes" and not (said.is_question or _LIMITS.search(remark)):
+    is_wish = said.is_question or assent.wants_to_go_on(remark)
+    if is_opinion and remark and polarity_of(first) == "yes" and not (is_wish or _LIMITS.search(remark)):
         # "I already did, my brother is going there next month"
         return said.polarity == "yes"
     first, *then = _BUT.split(said.heard, maxsplit=1)
@@ -305,8 +306,11 @@ def _is_yes(said: CallerUtterance, edge: EdgeHint, told: str, *, is_asked_again:
         return False
     if assent.only_acknowledges(said.heard) and not shares_words(said.heard, edge):
         return False
-    if _ASKS_OPINION.search(told) or _orders(said.heard, edge):
+    if _orders(said.heard, edge):
         return True
+    if _ASKS_OPINION.search(told):
+        # "yes, I need somebody to send me my invoice" is not done with
+        return not assent.wants_to_go_on(said.heard)
     return is_asked_again and polarity_of(said.heard) == "yes" and assent.has_yes_word(said.heard)
 
 
