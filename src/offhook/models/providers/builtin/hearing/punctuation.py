@@ -20,6 +20,7 @@ MIN_WORDS: Final = 4
 _WORD: Final = re.compile(r"[^\s,.;!?…—]+")
 _HAS_PUNCTUATION: Final = re.compile(r"[,.;!?…—](?=\s|$)|\s-\s")
 _TOLD: Final = frozenset({"me", "us", "him", "her", "them", "you"})
+_SUBJECTS: Final = frozenset({"i", "we", "he", "she", "they", "my", "our"})
 _REPORTS: Final = frozenset(
     {
         "say",
@@ -58,16 +59,16 @@ def punctuate(text: str) -> str:
     parts, start = [], 0
     for at in range(len(words) - 1):
         score = bias + sum(weights.get(feature, 0.0) for feature in gap_features(spoken, at))
-        if score >= limit and not _leads_on(spoken[: at + 1], is_first=not parts):
+        if score >= limit and not _leads_on(spoken[: at + 1], spoken[at + 1]):
             parts.append(text[start : words[at].end()])
             start = words[at + 1].start()
     return ", ".join([*parts, text[start:]])
 
 
-def _leads_on(words: list[str], *, is_first: bool) -> bool:
+def _leads_on(words: list[str], following: str) -> bool:
     """Returns True for what a clause follows that belongs to it: "my husband tells me", and "Monday" before "I'm away"."""
-    if is_first and len(words) == 1 and words[0] in WEEKDAYS:
-        return True
+    if len(words) == 1 and words[0] in WEEKDAYS:
+        return following.partition("'")[0] in _SUBJECTS
     said = words[-2:-1] if words[-1] in _TOLD else words[-1:]
     return bool(said) and said[0] in _REPORTS
 
