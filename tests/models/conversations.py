@@ -31,6 +31,7 @@ FIGURATIVE_FOLDER: Final = Path(__file__).parents[1] / "data" / "figurative_conv
 # By five more who knew only the demo agents' graphs and documents, 50 each for each agent.
 HELD_OUT_FOLDER: Final = Path(__file__).parents[1] / "data" / "held_out_conversations"
 # By two more, whose callers hint, tell a story first, or speak a dialect: 50 each for each agent.
+TEMPLATE_FOLDER: Final = Path(__file__).parents[1] / "data" / "template_conversations"
 EVERYDAY_FOLDER: Final = Path(__file__).parents[1] / "data" / "everyday_conversations"
 INDIRECT_FOLDER: Final = Path(__file__).parents[1] / "data" / "indirect_conversations"
 # By two more, who wrote only what is said at the last question before something final.

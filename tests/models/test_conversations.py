@@ -12,6 +12,7 @@ from tests.models.conversations import (
     FIGURATIVE_FOLDER,
     HELD_OUT_FOLDER,
     INDIRECT_FOLDER,
+    TEMPLATE_FOLDER,
     Conversation,
     hold_conversation,
     judge_conversation,
@@ -51,6 +52,19 @@ UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "surve
 UNDERSTOOD_INDIRECT = {"appointment_booking": 0.74, "order_status": 0.82, "survey": 0.73}
 # The twentieth to the twenty-seventh author: ordinary people, some brief, some chatty and some indirect.
 UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.9, "order_status": 0.91, "survey": 0.925}
+# The nine templates that are no demo agents, by an author whose callers pause, digress and use no commas: with the
+# harms, where it began on 2026-11-28. Both have to become better.
+UNDERSTOOD_TEMPLATES = {
+    "after_hours": (0.42, 1),
+    "delivery_window": (0.42, 2),
+    "event_reminder": (0.35, 2),
+    "lead_qualification": (0.42, 1),
+    "no_show_recall": (0.5, 1),
+    "payment_reminder": (0.28, 1),
+    "reception": (0.28, 1),
+    "recruiting_screen": (0.71, 0),
+    "support_triage": (0.42, 2),
+}
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.
 SAMPLE_TOLERANCE = 0.07
@@ -63,7 +77,9 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
         yield agent
 
 
-async def check(llm: BuiltinLlm, slug: str, conversations: list[Conversation], least: float) -> None:
+async def check(
+    llm: BuiltinLlm, slug: str, conversations: list[Conversation], least: float, most_harmful: int = MAX_HARMFUL
+) -> None:
     failed, harmful = [], 0
     for conversation in conversations:
         verdict = judge_conversation(conversation, await hold_conversation(slug, conversation.turns, llm))
@@ -72,7 +88,7 @@ async def check(llm: BuiltinLlm, slug: str, conversations: list[Conversation], l
             failed.append(f"{conversation.id} {list(conversation.turns)}: {'; '.join(verdict.faults)}")
     understood = 1 - len(failed) / len(conversations)
     print(f"{slug}: {understood:.1%} of {len(conversations)} understood, {harmful} harmful", *failed, sep="\n")
-    assert harmful <= MAX_HARMFUL
+    assert harmful <= most_harmful
     assert understood >= least
 
 
@@ -105,6 +121,12 @@ async def test_callers_who_were_held_out_are_understood(llm: BuiltinLlm, slug: s
 @pytest.mark.parametrize("slug", UNDERSTOOD_EVERYDAY)
 async def test_brief_and_chatty_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
     await check(llm, slug, load_conversations(slug, EVERYDAY_FOLDER), UNDERSTOOD_EVERYDAY[slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD_TEMPLATES)
+async def test_callers_of_all_templates_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug, TEMPLATE_FOLDER), *UNDERSTOOD_TEMPLATES[slug])
 
 
 @pytest.mark.slow
