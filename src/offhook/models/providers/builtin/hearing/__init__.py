@@ -1,1 +1,1 @@
-"""What the offline recognizer expects, how it is asked, and which of its hypotheses is taken."""
+"""What the offline recognizer expects, how it is asked, which of its hypotheses is taken, and where commas belong."""
