@@ -66,7 +66,7 @@ _COMMON: Final = frozenset(
     )
 )
 _COMPLAINS: Final = re.compile(
-    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|(?:it|that|this|they) (?:is|are) not (?:here|there|come|arrived|been delivered|working)\b|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|not my (?:order|name|number|appointment|account|address|parcel|package)|misunderst\w+|"
+    r"\b(?:(?:did|has|have|had) not (?:get|got|gotten|received|helped|answered|heard|finished|asked|understood|understand)\b(?! (?:the |any )?time)|nobody (?:has|have|had|called|helped|answered)|(?:it|that|this|they) (?:is|are) not (?:here|there|come|arrived|been delivered|working|good|acceptable)\b|you (?:have |just )?(?:got|get|have|heard|wrote|put|took) (?:\w+ )?(?:wrong(?! (?:number|person|house|guy|gal|lady|man|one))|down wrong|backwards?)|(?:misheard|mistook|misunders\w+)|not what (?:i|we)|not my (?:order|name|number|appointment|account|address|parcel|package)|misunderst\w+|"
     r"nothing (?:else |that )?(?:works|helps|fits|happens)|(?:is|are|am) not (?:\w+ )?(?:an? )?(?:bad|busy)|never mind (?!it|that|thanks|then|i\b)\w+ing|"
     r"(?:goodbye|bye) is|was going to)\b"
 )
@@ -84,6 +84,7 @@ _PARTS: Final = re.compile(r"[,;.!?]| but ", re.IGNORECASE)
 _LONG_NUMBER: Final = 4
 MAX_SHORT_LEAVE: Final = 4
 _TAKES_EITHER: Final = re.compile(r"\byes or no\b", re.IGNORECASE)
+_NEVER_SAID: Final = re.compile(r"\b(?:never|not) (?:said?|want(?:ed)?|ask(?:ed)?|mean|meant|told|tell)\b")
 _LIMITS: Final = re.compile(
     r"\b(?:if|unless|only|except|but|depend\w*|not|no|never|maybe|perhaps|hardly|doubt\w*|once|wait|hold on|until|provided|though)\b|n't\b",
     re.IGNORECASE,
@@ -131,7 +132,8 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return False
     if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
         return _TAKES_EITHER.search(described) is not None
-    may_deny = _orders(said.heard, edge) or re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
+    is_ordered = _orders(said.heard, edge) and "?" not in said.heard and not _NEVER_SAID.search(said.standing)
+    may_deny = is_ordered or re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
     text = said.standing if said.is_correction else said.heard
     # "maybe Tuesday" names a day
     text = _HEDGE.sub(" ", text) if takes_value else text
