@@ -99,10 +99,9 @@ async def test_a_document_wins_that_is_about_what_is_asked(llm: BuiltinLlm, aske
     assert answer in (await hold_conversation("order_status", ("I want to return a lamp.", asked), llm)).last_reply
 
 
-@pytest.mark.parametrize("said", ["Cancel it? I never said that.", "My wife said cancel it, I don't want to."])
-async def test_an_act_that_is_only_mentioned_is_not_done(llm: BuiltinLlm, said: str) -> None:
-    outcome = await hold_conversation("appointment_booking", ("I need to change my appointment", said), llm)
-    assert outcome.node != "cancelled"
+async def test_an_act_that_is_only_mentioned_is_not_done(llm: BuiltinLlm) -> None:
+    said = ("I need to change my appointment", "Cancel it? I never said that.")
+    assert (await hold_conversation("appointment_booking", said, llm)).node == "change"
 
 
 async def test_a_number_that_is_said_again_replaces_the_one_that_was_heard(llm: BuiltinLlm) -> None:

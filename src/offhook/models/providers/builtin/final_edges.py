@@ -132,7 +132,11 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return False
     if polarity_of(_PARTS.split(said.heard.strip(" .!?"))[-1]) == "no":
         return _TAKES_EITHER.search(described) is not None
-    is_ordered = _orders(said.heard, edge) and "?" not in said.heard and not _NEVER_SAID.search(said.standing)
+    is_ordered = (
+        _orders(said.heard, edge)
+        and "?" not in said.heard
+        and not _NEVER_SAID.search(" ".join(word_tokens(said.heard)))
+    )
     may_deny = is_ordered or re.search(r"\bnot\b", " ".join(word_tokens(described))) is not None
     text = said.standing if said.is_correction else said.heard
     # "maybe Tuesday" names a day
