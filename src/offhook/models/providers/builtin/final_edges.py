@@ -107,6 +107,13 @@ def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_
         return "?" not in said.heard or not said.is_question
     if said.asks_to_wait and not said.wants_to_stop:
         return False
+    if (
+        edge_polarity(edge) is None
+        and _NEVER_SAID.search(" ".join(word_tokens(said.heard)))
+        and _orders(said.heard, edge)
+    ):
+        # "cancel it? I never said that"
+        return False
     described = ". ".join((edge.label, edge.condition, *edge.examples))
     if edge_matching.is_person(edge):
         return (
