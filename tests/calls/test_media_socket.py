@@ -65,7 +65,7 @@ class TestTokens:
     async def test_a_wrong_one(self, server: LiveServer) -> None:
         run_id, address = await server.waiting_run()
 
-        assert await refused_with(address[:-3] + "xyz") == 401
+        assert await refused_with(address[:-1]) == 401
         assert (await server.run(run_id))["status"] == "initiated"
         assert (await server.run(run_id))["events"] == []
         async with server.connected(address) as call:

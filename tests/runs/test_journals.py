@@ -192,7 +192,8 @@ async def test_a_damaged_journal_is_an_error(
     row = await kept(root, run)
     assert row is not None
     assert row.sealed is not None
-    sealed = {"cut": row.sealed[:-40], "changed": row.sealed[:99] + b"x" + row.sealed[100:]}.get(damage, row.sealed)
+    changed = row.sealed[:99] + bytes([row.sealed[99] ^ 1]) + row.sealed[100:]
+    sealed = {"cut": row.sealed[:-40], "changed": changed}.get(damage, row.sealed)
     damaged = other if damage == "of another run" else run
     async with root.db.transaction() as session:
         await session.execute(delete(RunJournal))
