@@ -117,6 +117,8 @@ async def test_callers_who_were_held_out_are_understood(llm: BuiltinLlm, slug: s
     await check(llm, slug, load_conversations(slug, HELD_OUT_FOLDER)[half::2], UNDERSTOOD_HELD_OUT[slug])
 
 
+# 400 conversations each, beside two other workers.
+@pytest.mark.timeout(600)
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", UNDERSTOOD_EVERYDAY)
 async def test_brief_and_chatty_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
