@@ -52,18 +52,18 @@ UNDERSTOOD_HELD_OUT = {"appointment_booking": 0.77, "order_status": 0.87, "surve
 UNDERSTOOD_INDIRECT = {"appointment_booking": 0.74, "order_status": 0.82, "survey": 0.73}
 # The twentieth to the twenty-seventh author: ordinary people, some brief, some chatty and some indirect.
 UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.9, "order_status": 0.91, "survey": 0.925}
-# The nine templates that are no demo agents, by an author whose callers pause, digress and use no commas: with the
-# harms, where it began on 2026-11-28. Both have to become better.
+# The nine templates that are no demo agents, by four authors, of whom the first one's callers use no commas, with the
+# harms that are left: both have to become better.
 UNDERSTOOD_TEMPLATES = {
-    "after_hours": (0.42, 1),
-    "delivery_window": (0.42, 2),
-    "event_reminder": (0.35, 2),
-    "lead_qualification": (0.42, 1),
-    "no_show_recall": (0.5, 1),
-    "payment_reminder": (0.28, 1),
-    "reception": (0.28, 1),
-    "recruiting_screen": (0.71, 0),
-    "support_triage": (0.42, 2),
+    "after_hours": (0.75, 0),
+    "delivery_window": (0.57, 3),
+    "event_reminder": (0.6, 2),
+    "lead_qualification": (0.8, 2),
+    "no_show_recall": (0.76, 2),
+    "payment_reminder": (0.64, 5),
+    "reception": (0.55, 3),
+    "recruiting_screen": (0.66, 3),
+    "support_triage": (0.66, 5),
 }
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.

@@ -321,7 +321,7 @@ def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
         fitting = edges_for_answer(said, edges)
         if len(fitting) == 1:
             return [EdgeMatch(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
-    weights = _word_weights(edges)
+    weights = word_weights(edges)
     return [_score_edge(text, edge, edges, weights, said) for edge in edges]
 
 
@@ -340,7 +340,7 @@ def _exact_match(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
 def _score_edge(
     text: str, edge: EdgeHint, edges: Sequence[EdgeHint], weights: dict[str, float], said: Polarity | None
 ) -> EdgeMatch:
-    by_words = _words_score(text, edge, weights)
+    by_words = words_score(text, edge, weights)
     by_value = value_score(text, edge, edges)
     score = max(by_words, by_value, idiom_score(text, f"{edge.label}. {edge.condition}"))
     own = edge_polarity(edge) if said is not None else None
@@ -352,7 +352,7 @@ def _score_edge(
     return EdgeMatch(edge, max(score, 0.0), by_value > by_words)
 
 
-def _word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
+def word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
     """Weighs words: rare words among the edges count, words that every edge has do not."""
     count = Counter(
         word
@@ -366,7 +366,7 @@ def _word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
     return {word: min(weight, 0.4) if word in _WHEN else weight for word, weight in weights.items()}
 
 
-def _words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
+def words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
     spoken = content_stems(text)
     whole = " ".join(essential_tokens(text))
     best = 0.0

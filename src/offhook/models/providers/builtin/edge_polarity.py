@@ -12,6 +12,7 @@ from offhook.models.providers.builtin.english.words import (
     answer_polarity,
     content_stems,
     essential_tokens,
+    is_plain_polarity,
 )
 
 _NEGATIVE: Final = re.compile(
@@ -32,11 +33,15 @@ _POSITIVE: Final = re.compile(
     re.IGNORECASE,
 )
 
+# So many examples that say nothing else make a yes or a no, however many reasons stand beside them.
+MIN_PLAIN: Final = 3
+
 
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
     """Returns the yes or no that an edge stands for; examples decide first, then the label, then the condition."""
     kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]
-    if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
+    plain = sum(map(is_plain_polarity, edge.examples))
+    if len(set(kinds)) == 1 and (len(kinds) * 3 >= len(edge.examples) or plain >= MIN_PLAIN):
         return kinds[0]
     if len(set(kinds)) > 1:
         return None

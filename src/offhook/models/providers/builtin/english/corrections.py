@@ -43,6 +43,7 @@ _THOUGHT: Final = re.compile(
 _MISHEARD: Final = re.compile(
     r"\bi thought (?:that )?(?:you|it|this) (?:asked|said|meant|(?:were|was) (?:asking|about|on about))\b"
 )
+_EMPHASIS: Final = re.compile(r"^(?:and )?i mean\b ?", re.IGNORECASE)
 # Around what is said, these say nothing.
 _HEDGE: Final = re.compile(
     r"(?<=\w) (?:i (?:guess|think|suppose|believe|reckon)|or (?:something|whatever|so)(?: like that)?|you know)$"
@@ -143,6 +144,19 @@ def _drop_counterfactual(clauses: list[str]) -> list[str]:
         )
     ]
     return real if any(content_stems(clause) for clause in real) else clauses
+
+
+def drop_emphasis(clauses: list[str]) -> list[str]:
+    """Drops what only says once more what was just said: "it is pouring, I mean pouring"."""
+    return [
+        clause
+        for at, clause in enumerate(clauses)
+        if not (
+            at
+            and _EMPHASIS.match(clause)
+            and set(content_stems(_EMPHASIS.sub("", clause))) <= set(content_stems(clauses[at - 1]))
+        )
+    ]
 
 
 def drop_taken_back(clauses: list[str]) -> tuple[list[str], bool]:

@@ -36,6 +36,7 @@ _PLAIN: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), plain)
     for pattern, plain in (
         (r"\b(?:och|ach)\b(?! aye)[ ,]*(?=\w)", "oh "),
+        (r"\bno one\b(?! (?:o'clock|pm|am|thirty|fifteen|forty))", "nobody"),
         # dialects of English
         (r"\bnaw\b", "no"),
         (r"\b(?P<who>(?:i|we|you|he|she|it|they|that)'(?:ll|m|re|s|d)) no (?=(?:be|have|get|make|manage|come|need|want|able|\w+ing)\b)", r"\g<who> not "),

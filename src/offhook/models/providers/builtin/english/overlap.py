@@ -34,7 +34,7 @@ def phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, 
         return CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
     if set(wanted) == set(spoken):
         return 0.97
-    if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
+    if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted) and _negates_same(spoken, wanted):
         lone = ONE_WORD if len(set(wanted)) == 1 else 0.0
         return CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted))) - lone
     return word_overlap(spoken, wanted, weights)
@@ -74,3 +74,10 @@ def phrase_fit(text: str, phrases: Sequence[str]) -> float:
 def count_shared_words(text: str, other: str) -> int:
     """Counts the meaningful words that two texts share."""
     return len({stem_word(word) for word in content_stems(text)} & {stem_word(word) for word in content_stems(other)})
+
+
+def _negates_same(spoken: list[str], wanted: list[str]) -> bool:
+    """Returns False for "an emergency, it will not stop" and "not an emergency": the not is of something else."""
+    negated = [word for at, word in enumerate(wanted[1:]) if wanted[at] in NEGATIONS and word not in NEGATIONS]
+    first = min((at for at, word in enumerate(spoken) if word in NEGATIONS), default=len(spoken))
+    return all(word in spoken[first + 1 :] for word in negated)

@@ -56,6 +56,13 @@ _NO_TIME: Final = re.compile(
     r"\b(?:take (?:your|all the) time|ran out of time|out of time|more time|(?:bad|good|long|hard|rough|busy|great|nice|wasted) (?:time|day)|last (?:time|day)|(?:of|for) the (?:time|day)|"
     r"one of these days|any ?more|any other \w+|day by day|no time|time (?:being|to think)|what time|waste of|some time|(?:this|next|all the|every|each|of) time|too long|all day)\b"
 )
+# "It's not that I don't want to come, I just can't", "I didn't say I'm not coming, I said I come late"
+_NOT_THAT: Final = re.compile(
+    r"\b(?:no,? )*(?:it['\u2019]?s not|it is not|it isn['\u2019]?t|not) that (?:i|we|it|he|she)\b[^.,;!?]*[.,;]\s*|"
+    r"\b(?:i|we)(?:(?:['\u2019]?m| am|['\u2019]?re| are) not saying| (?:didn['\u2019]?t|did not|never) sa(?:y|id)) (?:that )?"
+    r"(?:i|we)(?:['\u2019]?m| am|['\u2019]?re| are)? ?(?:not|can['\u2019]?t|cannot|won['\u2019]?t|don['\u2019]?t) \w+,? (?:but )?",
+    re.IGNORECASE,
+)
 _PARTS_BEFORE_FAREWELL: Final = re.compile(r"(?<=[,.;!?])\s+")
 _DENIED_ANSWER: Final = re.compile(
     r"\bi(?:(?:['\u2019]?m| am) not saying| (?:didn['\u2019]?t|did not|never) (?:say|said)) (?:no|yes|bye|goodbye|stop)\b[ ,.;]*",
@@ -65,6 +72,13 @@ _FAREWELL: Final = re.compile(
     r"^(?:(?:and|so|okay|ok|right|alright|then|well|now|anyway|(?:many )?thanks|thank you|cheers|ta|(?:good ?)?bye|bye bye|cheerio|take care|see you|"
     r"(?:you )?have (?:yourself )?an? (?:good|nice|great|lovely|wonderful|pleasant) (?:day|one|evening|weekend|night|morning|afternoon|time)|"
     r"(?:so much|very much|a lot|again|for (?:now|calling|everything|your (?:help|time))|soon|then|now|love|dear|mate))(?: |$))+$"
+)
+
+_SENTENCES: Final = re.compile(r"(?<=[,.;!?\u2026])\s*")
+_ONLY_WAITS: Final = re.compile(
+    r"^(?:(?:oh|ah|um|uh|hmm|mm|sorry|okay|please|well|now|and|no|just) )*(?:wait|hang on|hold on|hold the line|bear with me|"
+    r"let me (?:think|see|look|check)|(?:give me |just |wait )*(?:a|an|one|half a) (?:sec|second|minute|moment|tick|mo))"
+    r"(?: (?:wait|now|please|there|a (?:sec|second|minute|moment|tick|mo)|one (?:sec|second|minute|moment)|for me|sorry|hang on|hold on))*$"
 )
 
 
@@ -112,6 +126,20 @@ def picks_any(text: str) -> bool:
 def without_denied_answer(text: str) -> str:
     """Returns what is said beside "I didn't say no", which is not what it sounds like."""
     return _DENIED_ANSWER.sub("", text).strip() or text
+
+
+def without_disclaimer(text: str) -> str:
+    """Returns what is said beside "it's not that I don't want to come", which is not what the caller wants."""
+    rest = _NOT_THAT.sub("", text).strip()
+    return rest if content_stems(rest) else text
+
+
+def without_waiting(text: str) -> str:
+    """Returns what is said beside "hang on, let me think"; all of it where that has no answer in it."""
+    parts = [part.strip() for part in _SENTENCES.split(text) if part.strip()]
+    left = [part for part in parts if not _ONLY_WAITS.match(" ".join(word_tokens(part)))]
+    rest = " ".join(left)
+    return rest if len(left) < len(parts) and content_stems(rest) else text
 
 
 @lru_cache(maxsize=512)

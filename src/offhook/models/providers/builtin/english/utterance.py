@@ -8,6 +8,7 @@ from typing import Final
 from offhook.models.providers.builtin.english.corrections import (
     drop_contrasted,
     drop_denied,
+    drop_emphasis,
     drop_hedges,
     drop_reversed,
     drop_taken_back,
@@ -17,6 +18,7 @@ from offhook.models.providers.builtin.english.everyday import everyday_words
 from offhook.models.providers.builtin.english.paraphrases import plain_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import ASKING_WORDS, FILLERS, TAG, VALUE_PATTERN, asks_question
+from offhook.models.providers.builtin.english.refusals import without_disclaimer
 from offhook.models.providers.builtin.english.spelling import mend_spelling
 from offhook.models.providers.builtin.english.words import (
     Polarity,
@@ -192,20 +194,9 @@ def shorten_utterance(heard: str) -> str:
 @lru_cache(maxsize=512)
 def parse_utterance(heard: str) -> CallerUtterance:
     """Parses a caller's words; never fails."""
-    text = _NOTHING_DID.sub(
-        "not",
-        _PRONOUN_ONE.sub(
-            "",
-            plain_words(
-                mend_spelling(everyday_words(_SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", shorten_utterance(heard)))))
-            ),
-        ),
-    )
-    text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
-    text = _TAG_NO.sub("?", text)
-    text = _ECHOED.sub(r"not \g<value>, ", text)
+    text = _plain_text(heard)
     tokens = " ".join(word_tokens(text))
-    clauses = [clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:]
+    clauses = drop_emphasis([clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:])
     questioned = {" ".join(word_tokens(clause)) for clause in clauses if clause.endswith("?")}
     kept, refused = _drop_refused(clauses)
     kept, is_denied = drop_denied(drop_reversed(drop_contrasted(drop_hedges(kept))))
@@ -248,6 +239,26 @@ def parse_utterance(heard: str) -> CallerUtterance:
         is_correction=takes_back or bool(refused and has_values),
         is_modified=modified,
     )
+
+
+def _plain_text(heard: str) -> str:
+    """Returns what was heard in the plain words that the rules know."""
+    text = _NOTHING_DID.sub(
+        "not",
+        _PRONOUN_ONE.sub(
+            "",
+            plain_words(
+                mend_spelling(
+                    everyday_words(
+                        _SOMEONE_TO.sub("you to ", _TITLE.sub(r"\1", without_disclaimer(shorten_utterance(heard))))
+                    )
+                )
+            ),
+        ),
+    )
+    text = _LATE_BETTER.sub("as late as possible", _SOON_BETTER.sub("as early as possible", _DISCOURSE.sub("", text)))
+    text = _TAG_NO.sub("?", text)
+    return _ECHOED.sub(r"not \g<value>, ", text)
 
 
 def _continues_wish(before: str, clause: str) -> bool:

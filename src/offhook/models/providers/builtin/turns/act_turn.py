@@ -16,7 +16,11 @@ from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
-from offhook.models.providers.builtin.english.refusals import without_denied_answer, without_farewell
+from offhook.models.providers.builtin.english.refusals import (
+    without_denied_answer,
+    without_disclaimer,
+    without_farewell,
+)
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import Polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.turns.courtesy_turn import CourtesyTurn
@@ -72,7 +76,7 @@ class ActTurn(CourtesyTurn):
 
     def _odds(self) -> ActOdds:
         """Returns what the caller's words do, as an answer to the current question; nothing where no model tells it."""
-        heard = without_denied_answer(self._latest_utterance() or "")
+        heard = without_disclaimer(without_denied_answer(self._latest_utterance() or ""))
         answer = without_farewell(heard)
         if answer != heard and not any("leave" in acts_of_edge(edge, self._odds_of) for edge in self._edges):
             # nothing is ended here: "certainly, have a good day, bye" answers
@@ -115,9 +119,9 @@ class ActTurn(CourtesyTurn):
         if odds.of("change") >= LIKELY_ODDS and said.polarity in acts:
             return odds.of(*acts) < UNSURE_ODDS
         is_apart = said.polarity is None and not final_edges.shares_words(said.heard, edge)
-        if "leave" in acts and is_apart and odds.of(*acts) < UNSURE_ODDS:
+        if {"leave", "later"} & acts and is_apart and odds.of(*acts) < UNSURE_ODDS:
             return True
-        if "person" not in acts or odds.of("person") >= NO_ODDS or edge_matching.asks_for_person(said.heard):
+        if "person" not in acts or odds.of("person") >= UNLIKELY_ODDS or edge_matching.asks_for_person(said.heard):
             return False
         return odds.of("question") >= SURE_ODDS or does_only(edge, "person", self._odds_of)
 
@@ -172,8 +176,11 @@ class ActTurn(CourtesyTurn):
         They ask back, talk to somebody else, or leave: a number or a yes in such words is no answer.
         """
         odds = self._odds()
-        if not odds or edge_matching.is_person(edge) or final_edges.is_written(said, edge):
+        if not odds or final_edges.is_written(said, edge):
             return False
+        if edge_matching.is_person(edge):
+            # "thank God, somebody picked up" asks for no person
+            return odds.of("person") < NO_ODDS and not edge_matching.asks_for_person(said.heard)
         polarity = edge_polarity(edge)
         if polarity is not None and self._means_opposite(said, edge, polarity):
             return True
@@ -189,6 +196,9 @@ class ActTurn(CourtesyTurn):
     def _means_opposite(self, said: CallerUtterance, edge: EdgeHint, polarity: Polarity) -> bool:
         """Returns True for a yes in words of a no, or of a goodbye: "lovely, that's all I was after, cheers"."""
         odds = self._odds()
+        if polarity == "no" and said.polarity is None and odds.of("no") < NO_ODDS and odds.of("yes") >= LIKELY_ODDS:
+            # "Thursday works, my wife is home" wants no other day
+            return True
         if odds.of(polarity) >= NO_ODDS or final_edges.shares_words(said.heard, edge):
             return False
         if polarity == "yes" and odds.of("leave") >= CERTAIN_ODDS and not assent.has_yes_word(said.heard):
@@ -215,7 +225,11 @@ class ActTurn(CourtesyTurn):
         is_denied = bool(said.refused or said.denied or NEGATIONS & set(content_stems(said.heard)))
         if self._tools or self._hint.variables or said.is_correction or is_denied:
             return None
-        ways = [edge for edge in self._edges if edge is not other and not edge.is_final and not self._acts_of(edge)]
+        ways = [
+            edge
+            for edge in self._edges
+            if edge is not other and not edge.is_final and not self._acts_of(edge) and not edge_matching.is_person(edge)
+        ]
         near = sorted(
             ((self._meaning.nearest(said.heard, (*edge.examples, edge.condition)), at) for at, edge in enumerate(ways))
         )
@@ -245,7 +259,8 @@ class ActTurn(CourtesyTurn):
     def _is_sure_of(self, said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct]) -> bool:
         """Returns True where the caller does one of the acts: the surer, the less the words alone say the same."""
         odds = self._odds()
-        if odds.likeliest == "no" and edge.is_final and (self._corrects_answer(said) or assent.is_absent(said.heard)):
+        is_absent = assent.is_absent(said.heard) and not any(map(assent.is_absent, edge.examples))
+        if odds.likeliest == "no" and edge.is_final and (self._corrects_answer(said) or is_absent):
             return False
         if odds.likeliest not in acts or (odds.likeliest == "yes_but" and not self._lets_go_on(said)):
             return False

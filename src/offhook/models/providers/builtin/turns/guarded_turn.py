@@ -6,6 +6,7 @@ from typing import Final
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import (
     arguments,
+    denied_edges,
     edge_matching,
     edge_values,
     final_edges,
@@ -50,6 +51,8 @@ class GuardedTurn(ActTurn):
         if self._fresh_result() is not None:
             return reply
         said = parse_utterance(heard)
+        if not self._hint.entered and self._is_denied(said, edge):
+            return self._follow_denial(reply, said, edge)
         if edge.is_final and not self._is_carried(said, edge):
             meant = None if self._hint.entered else self._edge_of_act(said)
             if meant is None and not self._hint.entered:
@@ -68,6 +71,21 @@ class GuardedTurn(ActTurn):
         if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
             return self._ask_for_value(missing)
         return reply
+
+    def _is_denied(self, said: CallerUtterance, edge: EdgeHint) -> bool:
+        """Returns True where an edge's own words are denied, or behind a no those of the yes are said word by word."""
+        if denied_edges.is_denied(said.heard, edge):
+            return True
+        others = [other for other in self._edges if edge_polarity(other) == "yes"]
+        return edge_polarity(edge) == "no" and any(denied_edges.says_phrase_of(said.heard, other) for other in others)
+
+    def _follow_denial(self, reply: RuleReply, said: CallerUtterance, edge: EdgeHint) -> RuleReply:
+        """Takes the yes of who denies what a no means: "no, we don't rent" to "do you own it?"."""
+        ways = [other for other in self._edges if edge_polarity(other) == "yes"]
+        is_yes = edge_polarity(edge) == "no" and len(ways) == 1 and not ways[0].is_final
+        if is_yes and not denied_edges.is_denied(said.heard, ways[0]):
+            return RuleReply(reply.text, (ways[0].tool, {}))
+        return self._ask_for_decision(reply, said)
 
     def _is_carried(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         if self._edge_of_courtesy(said) is edge:

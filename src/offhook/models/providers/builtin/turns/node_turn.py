@@ -41,6 +41,7 @@ class NodeTurn:
     """The node's edges and tools, the author's facts and the history of a request."""
 
     def __init__(self, request: LlmRequest, meaning: SentenceMeaning = UNKNOWN_MEANING) -> None:
+        self._request = request
         self._messages = request.messages
         self._meaning = meaning
         self._hint = request.hint or _hint_without_graph(request)

@@ -1,10 +1,11 @@
 """Decides what the offline agent says and which edge it takes."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from offhook.models.ports import (
-    EdgeHint,
+    LlmMessage,
 )
 from offhook.models.providers.builtin import (
     arguments,
@@ -18,13 +19,12 @@ from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.corrections import values_in
-from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
-from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
-from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS
+from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS, UNSURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
+from offhook.models.providers.builtin.turns.ranked_turn import RankedTurn
 from offhook.models.providers.builtin.turns.wish_turn import parts_of_opening
 
 SURE_QUESTION: Final = 0.95
@@ -40,7 +40,7 @@ _ASKS_PLACE: Final = re.compile(
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
 
 
-class RuleTurn(QuotingTurn):
+class RuleTurn(RankedTurn):
     """A turn that answers the caller or takes an edge."""
 
     def sentences(self) -> list[str]:
@@ -66,13 +66,31 @@ class RuleTurn(QuotingTurn):
     def decide_reply(self) -> RuleReply:
         if self._hint.entered:
             return self._guard(self._reply_on_entry())
-        reply = self._guard(self._reply_at_node())
+        reply = self._follow_ranked(self._guard(self._reply_at_node()))
+        if reply.text == phrases.HOLDS and (answer := self._beside_waiting()) is not None:
+            return answer
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
         if reply.call is not None or not said:
             return reply
         if phrases.asks_again(word_tokens(self._latest_utterance() or "")):
             return reply
         return RuleReply(phrases.vary_sentence(reply.text, said[-1].strip()))
+
+    def _beside_waiting(self) -> RuleReply | None:
+        """Returns the step of what is said beside "hang on": "days. Hmm, let me think. No, nights, please"."""
+        heard = self._latest_utterance() or ""
+        rest = refusals.without_waiting(heard)
+        if rest == heard:
+            return None
+        earlier = list(self._messages)
+        while earlier and earlier[-1].role == "user":
+            earlier.pop()
+        request = replace(self._request, messages=(*earlier, LlmMessage("user", rest)))
+        turn = RuleTurn(request, self._meaning)
+        if turn._odds().of("wait", "question") >= UNSURE_ODDS:
+            return None
+        reply = turn.decide_reply()
+        return reply if reply.call is not None else None
 
     def _reply_at_node(self) -> RuleReply:
         if (result := self._fresh_result()) is not None:
@@ -275,6 +293,10 @@ class RuleTurn(QuotingTurn):
             if wanted is not None and wanted.edge is person and wanted.score >= SURE_SCORE:
                 return RuleReply(call=(person.tool, {}))
         if introduced is not None:
+            agreed = self._choose(said) if said.polarity == "yes" and said.statement else None
+            is_agreed = agreed is not None and edge_polarity(agreed.edge) == "yes" and not agreed.edge.is_final
+            if agreed is not None and is_agreed:
+                return RuleReply(f"{introduced} ", (agreed.edge.tool, {}))
             return RuleReply(f"{introduced} {question}")
         if phrases.asks_to_repeat(said.heard) and not _ASKS_PLACE.search(said.heard):
             return RuleReply(self._opening)
@@ -293,38 +315,6 @@ class RuleTurn(QuotingTurn):
         if wish is not None and (wish.score >= SURE_SCORE or (is_visit and not wish.edge.is_final)):
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
-
-    def _only_edge(self, heard: str) -> EdgeHint | None:
-        """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
-        needs a wish ("wants to end the call") is never taken just because it is the only one.
-        """
-        attempts = self._times_asked()
-        otherwise = edge_matching.fallback_edge(self._edges)
-        if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
-            return otherwise
-        if len(self._edges) != 1 or self._tools:
-            return None
-        edge = self._edges[0]
-        if edge_matching.is_unconditional(edge):
-            return edge
-        own, said = edge_polarity(edge), polarity_of(heard)
-        if own is not None and said is not None:
-            return edge if own == said else None
-        takes_any = edge_matching.takes_any_answer(edge)
-        is_closing = edge_matching.is_closing(edge) and not takes_any
-        if said == ("no" if is_closing else "yes") and self._current_question().endswith("?"):
-            return edge  # "Anything else?" "No.", "Can you do that?" "Yes."
-        is_plain = not edge.examples and not self._hint.variables
-        is_answer = bool(content_stems(heard)) or said is not None or (is_plain and bool(essential_tokens(heard)))
-        if own is not None or not is_answer:
-            return None
-        if is_closing:
-            return None
-        if edge_matching.requires_wish(edge) and not takes_any:
-            return edge if self._is_likely_wish(heard, edge) else None
-        if edge_matching.takes_number(edge) and spoken_values.first_number(heard) is None:
-            return None
-        return edge if takes_any or is_plain or self._fits_variables(heard) else None
 
     def _ask_again(self) -> RuleReply:
         attempts = self._times_asked()

@@ -96,12 +96,16 @@ class WishTurn(ValueTurn):
             return None
         chosen = [edge_matching.choose_edge(part, self._edges, self._meaning) for part in parts_of_opening(said.heard)]
         ways = {match.edge.tool: match.edge for match in chosen if match is not None and match.score >= SURE_SCORE}
-        leading = [edge for edge in ways.values() if not edge.is_final]
+        # "thank God, somebody picked up" asks for no person
+        leading = [edge for edge in ways.values() if not edge.is_final and not edge_matching.is_person(edge)]
         return leading[0] if len(ways) == len(leading) == 1 else None
 
     def _rated_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "sure, and it was a five" to "may I ask how it was?": the rating needs no question."""
         if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or not ratings.tells_rating(said.heard):
+            return None
+        if "digits" in self._kinds_asked():
+            # the house number of an address is no telephone number
             return None
         choice = edge_matching.choose_edge(said.statement or said.standing, self._edges)
         return None if choice is None or not choice.is_by_value else RuleReply(call=(choice.edge.tool, {}))
@@ -115,11 +119,13 @@ class WishTurn(ValueTurn):
             return None
         if again is None or self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN:
             return None
-        kinds = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
         named = {kind for kind, value in self._values_said(said).items() if value}
-        if not named or kinds & named:
+        if not named or self._kinds_asked() & named:
             return None
         return RuleReply(call=(again, {}))
+
+    def _kinds_asked(self) -> set[str | None]:
+        return {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
 
     def _edge_beside_denied(self, said: CallerUtterance, edges: tuple[EdgeHint, ...]) -> EdgeMatch | None:
         """Returns the other of two ways when the caller denies one: "I don't want to cancel it" leaves "move it"."""

@@ -1,0 +1,1 @@
+"""Which edge an answer most probably means, where no rule decides."""
