@@ -10,7 +10,7 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.acts.classifier import UNKNOWN_ACTS
 from offhook.models.providers.builtin.denied_edges import is_denied, says_phrase_of
 from offhook.models.providers.builtin.english.polarity import polarity_of
-from offhook.models.providers.builtin.english.refusals import without_disclaimer, without_waiting
+from offhook.models.providers.builtin.english.refusals import after_waiting, without_disclaimer
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING
@@ -32,18 +32,13 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
 @pytest.mark.parametrize(
     ("slug", "turns", "node"),
     [
-        ("no_show_recall", ["oh gosh, yes, I'm so sorry, I completely forgot, I'd love another slot"], "day"),
-        (
-            "lead_qualification",
-            ["No, I already signed with another company last month. Thank you, bye-bye."],
-            "not_interested",
-        ),
         ("lead_qualification", ["yes okay", "no we don't rent it's ours"], "bill"),
         ("after_hours", ["no no it's not an emergency, nothing leaks, I want to ask about a new boiler"], "message"),
         ("after_hours", ["Thank God, somebody picked up. Sorry, this line is breaking up."], "greeting"),
         ("payment_reminder", ["No, he's not here, I'm only his mother."], "not_here"),
         ("payment_reminder", ["Yes, that's me.", "No, no, it's not that I can't. I paid you last Monday."], "paid"),
-        ("payment_reminder", ["Yes.", "Sure, I'll pay.", "Tuesday. Wait, sorry, Wednesday."], "promised"),
+        ("recruiting_screen", ["yes", "yes", "yes", "Days. Hmm, let me think. No, nights, please."], "start"),
+        ("survey", ["ok", "not quite a five a four"], "best"),
         ("event_reminder", ["No, no, I'm not cancelling. I'm still coming."], "guest"),
         ("event_reminder", ["Sure, I wouldn't miss it for the world."], "guest"),
         ("delivery_window", ["Thursday works, my wife is home. And could they take away our old couch?"], "window"),
@@ -97,14 +92,15 @@ def test_words_of_a_yes_behind_a_no() -> None:
 @pytest.mark.parametrize(
     ("said", "rest"),
     [
-        ("Tuesday. Wait, sorry, Wednesday.", "Tuesday. sorry, Wednesday."),
-        ("Days. Hmm, let me think. Nights, please.", "Days. Hmm, Nights, please."),
-        ("Hang on, one second please.", "Hang on, one second please."),
-        ("Wait for me on Friday.", "Wait for me on Friday."),
+        ("Tuesday. Wait, sorry, Wednesday.", "sorry, Wednesday."),
+        ("Days. Hmm, let me think. Nights, please.", "Nights, please."),
+        ("Fine... wait.", None),
+        ("Hang on, one second please.", None),
+        ("Wait for me on Friday.", None),
     ],
 )
-def test_what_is_said_beside_waiting(said: str, rest: str) -> None:
-    assert without_waiting(said) == rest
+def test_what_is_said_after_waiting(said: str, rest: str | None) -> None:
+    assert after_waiting(said) == rest
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from offhook.models.providers.builtin.english.words import content_stems, essent
 
 _CLAUSE: Final = re.compile(r"[,.;!?\u2026]+|\b(?:but|and|because|so|only)\b", re.IGNORECASE)
 _DENIES: Final = re.compile(
-    r"\b(?:(?:am|are|is|was|were|do|does|did|will|would|not going to) not|not|never|no longer|did not say|not saying)\b(?! (?:sure|only|just|bad|too|so|very|that|really sure)\b)"
+    r"\b(?:(?:am|are|is|do|does|will|would) not|(?<!did )(?<!was )(?<!were )(?<!have )(?<!has )not|no longer)\b(?! (?:sure|only|just|bad|too|so|very|that|really sure)\b)"
 )
 _ADVERBS: Final = frozenset({"still", "definitely", "certainly", "really", "absolutely", "sure", "surely"})
 # So far reaches a "not".

@@ -134,12 +134,12 @@ def without_disclaimer(text: str) -> str:
     return rest if content_stems(rest) else text
 
 
-def without_waiting(text: str) -> str:
-    """Returns what is said beside "hang on, let me think"; all of it where that has no answer in it."""
+def after_waiting(text: str) -> str | None:
+    """Returns what is said after "hang on, let me think"; None where nothing is, or the caller waits for nothing."""
     parts = [part.strip() for part in _SENTENCES.split(text) if part.strip()]
-    left = [part for part in parts if not _ONLY_WAITS.match(" ".join(word_tokens(part)))]
-    rest = " ".join(left)
-    return rest if len(left) < len(parts) and content_stems(rest) else text
+    waits = [at for at, part in enumerate(parts) if _ONLY_WAITS.match(" ".join(word_tokens(part)))]
+    rest = " ".join(parts[waits[-1] + 1 :]) if waits else ""
+    return rest if content_stems(rest) else None
 
 
 @lru_cache(maxsize=512)

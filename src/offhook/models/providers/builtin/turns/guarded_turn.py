@@ -54,10 +54,12 @@ class GuardedTurn(ActTurn):
         if not self._hint.entered and self._is_denied(said, edge):
             return self._follow_denial(reply, said, edge)
         if edge.is_final and not self._is_carried(said, edge):
-            meant = None if self._hint.entered else self._edge_of_act(said)
-            if meant is None and not self._hint.entered:
-                meant = self._edge_of_request(said, edge)
-            return self._ask_for_decision(reply, said) if meant in (None, edge) else RuleReply(call=(meant.tool, {}))
+            meant = None if self._hint.entered else self._edge_instead(said, edge)
+            return (
+                self._ask_for_decision(reply, said)
+                if meant is None or meant is edge
+                else RuleReply(call=(meant.tool, {}))
+            )
         if not self._hint.entered and not edge.is_final and self._speaks_against(said, edge):
             return self._answer_otherwise(reply, said, edge)
         if not self._hint.entered and self._is_of_someone_else(said, edge):
@@ -74,6 +76,9 @@ class GuardedTurn(ActTurn):
 
     def _is_denied(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         """Returns True where an edge's own words are denied, or behind a no those of the yes are said word by word."""
+        if edge_values.is_scale(self._edges):
+            # "not quite a five, a four" denies no four
+            return False
         if denied_edges.is_denied(said.heard, edge):
             return True
         others = [other for other in self._edges if edge_polarity(other) == "yes"]
@@ -86,6 +91,11 @@ class GuardedTurn(ActTurn):
         if is_yes and not denied_edges.is_denied(said.heard, ways[0]):
             return RuleReply(reply.text, (ways[0].tool, {}))
         return self._ask_for_decision(reply, said)
+
+    def _edge_instead(self, said: CallerUtterance, edge: EdgeHint) -> EdgeHint | None:
+        """Returns the edge of what the caller does, or asks for, instead of one that ends the call."""
+        meant = self._edge_of_act(said) or self._edge_of_request(said, edge)
+        return None if meant is None or self._is_of_someone_else(said, meant) else meant
 
     def _is_carried(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         if self._edge_of_courtesy(said) is edge:

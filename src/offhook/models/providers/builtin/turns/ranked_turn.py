@@ -4,17 +4,17 @@ import re
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import edge_matching, edge_values, final_edges, phrases
+from offhook.models.providers.builtin import edge_matching, edge_values, phrases
 from offhook.models.providers.builtin.acts.classifier import CallerAct
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import assent, spoken_values
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens
 from offhook.models.providers.builtin.ranking.features import turn_features
 from offhook.models.providers.builtin.ranking.ranker import shipped_ranker
-from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS
+from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, SURE_ODDS
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 
@@ -23,6 +23,8 @@ from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 MIN_PROBABILITY: Final = 0.77
 MIN_PROBABILITY_OF_END: Final = 0.85
 _SHUNS_PERSON: Final = re.compile(r"\b(?:not|n't|don't) (?:\w+ ){0,3}(?:speak|talk)\b", re.IGNORECASE)
+# What these say is said to no edge that is for something else.
+_OTHER_ACTS: Final = frozenset({"leave", "later", "wait", "unclear", "change"})
 _IS_UNSURE: Final = re.compile(r"\bnot (?:\w+ )?sure\b", re.IGNORECASE)
 
 
@@ -44,29 +46,33 @@ class RankedTurn(QuotingTurn):
         if best is None or not self._may_be_meant(said, self._edges[best], acts[best]):
             return reply
         is_probable = found[best] >= (MIN_PROBABILITY_OF_END if self._edges[best].is_final else MIN_PROBABILITY)
-        return RuleReply(call=(self._edges[best].tool, {})) if is_probable else reply
+        taken = self._guard(RuleReply(call=(self._edges[best].tool, {}))) if is_probable else reply
+        return taken if taken.call is not None else reply
 
     def _may_be_meant(self, said: CallerUtterance, edge: EdgeHint, acts: frozenset[CallerAct]) -> bool:
         """Returns False where a word counts for more than the whole: what is denied, or ends a call that goes on."""
-        if self._is_of_someone_else(said, edge) or self._is_doubtful_yes(said, edge):
-            return False
-        if self._is_denied(said, edge):
-            return False
         if edge_matching.is_person(edge) and (said.is_correction or _SHUNS_PERSON.search(said.heard)):
             return False
         odds = self._odds()
-        if odds.likeliest in acts and odds.certainty >= LIKELY_ODDS:
-            is_certain = odds.likeliest == "leave" and self._is_certain(said)
-            return not edge.is_final or not final_edges.contradicts(said, odds.likeliest, is_certain=is_certain)
-        if edge_polarity(edge) is not None and _IS_UNSURE.search(said.heard):
+        polarity = edge_polarity(edge)
+        is_said = said.polarity == polarity or (polarity == "yes" and assent.has_yes_word(said.heard))
+        if polarity is not None and not is_said and odds.of(polarity) < SURE_ODDS:
             return False
-        if (said.is_question and not said.statement) or self._mentions_only(said, edge):
+        if said.wants_change and not edge_matching.is_about_change(edge):
+            return False
+        if odds.likeliest in acts and odds.certainty >= LIKELY_ODDS:
+            return True
+        if odds.likeliest in _OTHER_ACTS and not edge_matching.is_about_change(edge):
+            return False
+        if polarity is not None and _IS_UNSURE.search(said.heard):
+            return False
+        if said.is_question and not said.statement:
             return False
         if edge_matching.is_closing(edge) or edge_matching.is_person(edge):
             return False
         if edge not in edge_matching.without_denied(said.denied, self._edges):
             return False
-        if edge_polarity(edge) is not None:
+        if polarity is not None:
             return True
         is_negated = bool(NEGATIONS & set(content_stems(said.heard)))
         written = any(NEGATIONS & set(content_stems(example)) for example in edge.examples)

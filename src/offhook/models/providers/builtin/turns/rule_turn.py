@@ -67,7 +67,7 @@ class RuleTurn(RankedTurn):
         if self._hint.entered:
             return self._guard(self._reply_on_entry())
         reply = self._follow_ranked(self._guard(self._reply_at_node()))
-        if reply.text == phrases.HOLDS and (answer := self._beside_waiting()) is not None:
+        if reply.text == phrases.HOLDS and (answer := self._after_waiting()) is not None:
             return answer
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
         if reply.call is not None or not said:
@@ -76,21 +76,23 @@ class RuleTurn(RankedTurn):
             return reply
         return RuleReply(phrases.vary_sentence(reply.text, said[-1].strip()))
 
-    def _beside_waiting(self) -> RuleReply | None:
-        """Returns the step of what is said beside "hang on": "days. Hmm, let me think. No, nights, please"."""
-        heard = self._latest_utterance() or ""
-        rest = refusals.without_waiting(heard)
-        if rest == heard:
+    def _after_waiting(self) -> RuleReply | None:
+        """Returns the step of what is said after "hang on": "days. Hmm, let me think. No, nights, please"."""
+        rest = refusals.after_waiting(self._latest_utterance() or "")
+        if rest is None:
             return None
         earlier = list(self._messages)
         while earlier and earlier[-1].role == "user":
             earlier.pop()
         request = replace(self._request, messages=(*earlier, LlmMessage("user", rest)))
         turn = RuleTurn(request, self._meaning)
-        if turn._odds().of("wait", "question") >= UNSURE_ODDS:
+        if turn._odds().of("wait", "question", "unclear") >= UNSURE_ODDS:
             return None
         reply = turn.decide_reply()
-        return reply if reply.call is not None else None
+        taken = next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
+        if taken is None or (taken.is_final and not values_in(rest)):
+            return None
+        return reply
 
     def _reply_at_node(self) -> RuleReply:
         if (result := self._fresh_result()) is not None:
