@@ -39,7 +39,7 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
         ("payment_reminder", ["Yes, that's me.", "No, no, it's not that I can't. I paid you last Monday."], "paid"),
         ("recruiting_screen", ["yes", "yes", "yes", "Days. Hmm, let me think. No, nights, please."], "start"),
         ("survey", ["ok", "not quite a five a four"], "best"),
-        ("event_reminder", ["No, no, I'm not cancelling. I'm still coming."], "guest"),
+        ("event_reminder", ["No, no, I'm not canceling. I'm still coming."], "guest"),
         ("event_reminder", ["Sure, I wouldn't miss it for the world."], "guest"),
         ("delivery_window", ["Thursday works, my wife is home. And could they take away our old couch?"], "window"),
         # denied, asked, or of somebody else
