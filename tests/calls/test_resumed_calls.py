@@ -140,6 +140,7 @@ async def test_another_process_goes_on_at_the_same_step(
         moved.set()
         run = await desk.came(call)
         await wait_until_idle(root.get(LiveCallRegistry))
+        await carrier.wait_settled()
     assert before == 1
     assert (run["status"], run["outcome"], run["end_reason"]) == ("completed", "answered", "agent_ended")
     assert agent_texts(run) == ["Good day, how can I help you?", QUESTION, SORRY, "Thank you, goodbye."]
@@ -154,7 +155,6 @@ async def test_another_process_goes_on_at_the_same_step(
     asked = 2
     assert run["usage"]["llm"][0]["prompt_tokens"] == 10 * asked
     assert await kept_states(root) == 0
-    await carrier.wait_settled()
     assert call.errors == desk.refused() == []
     assert (await desk.server.recording(run["id"], tmp_path / "call.wav")).stat().st_size > 44
 
