@@ -8,7 +8,7 @@ from offhook.kit.reading.blocks import DocumentBlock
 from offhook.kit.reading.chunker import DocumentChunk, DocumentChunker
 from offhook.kit.reading.kinds import detect_kind
 from offhook.kit.reading.program import read_document, token_counter
-from offhook.knowledge.offline.model import tokenizer_path
+from offhook.knowledge.offline.prepared_model import tokenizer_path
 from tests.knowledge.conftest import Librarian
 
 DATA = Path(__file__).parent.parent / "data" / "documents"

@@ -8,7 +8,8 @@ from sqlalchemy import text
 from offhook.knowledge.document_processing import DocumentProcessor
 from offhook.knowledge.document_reader import DocumentReader
 from offhook.knowledge.embedder_registry import EmbedderRegistry
-from offhook.knowledge.offline.model import MISSING_MESSAGE, OfflineModel
+from offhook.knowledge.offline.model import OfflineModel
+from offhook.knowledge.offline.prepared_model import MISSING_MESSAGE
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.vectors.reembedding import ReembeddingJob

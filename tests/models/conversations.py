@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from offhook.knowledge.offline.edge_reader import OfflineEdgeReader
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
-from offhook.models.providers.builtin.acts.classifier import shipped_classifier
+from offhook.models.providers.builtin.acts.classifier import load_shipped_classifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.runs.call_toolbox import CallToolbox
 from offhook.scenarios.engine.mocks import FixedDocuments
@@ -51,13 +52,22 @@ async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
         yield BuiltinLlm()
         return
     await model.load()
-    yield BuiltinLlm(model.embed_sentences, max_wait_s=60, load_classifier=shipped_classifier)
+    reader = _reader_in(folder)
+    await reader.load()
+    yield BuiltinLlm(
+        model.embed_sentences, max_wait_s=60, load_classifier=load_shipped_classifier, read_edges=reader.read
+    )
 
 
 @cache
 def _model_in(folder: Path) -> OfflineModel:
     # One for all tests of a process, which stays loaded.
     return OfflineModel(folder)
+
+
+@cache
+def _reader_in(folder: Path) -> OfflineEdgeReader:
+    return OfflineEdgeReader(folder)
 
 
 @dataclass(frozen=True, slots=True)

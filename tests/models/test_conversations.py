@@ -55,15 +55,15 @@ UNDERSTOOD_EVERYDAY = {"appointment_booking": 0.9, "order_status": 0.91, "survey
 # The nine templates that are no demo agents, by four authors, of whom the first one's callers use no commas, with the
 # harms that are left: both have to become better.
 UNDERSTOOD_TEMPLATES = {
-    "after_hours": (0.73, 0),
-    "delivery_window": (0.55, 3),
-    "event_reminder": (0.57, 2),
-    "lead_qualification": (0.73, 2),
-    "no_show_recall": (0.58, 3),
-    "payment_reminder": (0.55, 5),
-    "reception": (0.53, 3),
+    "after_hours": (0.78, 0),
+    "delivery_window": (0.62, 2),
+    "event_reminder": (0.58, 2),
+    "lead_qualification": (0.76, 2),
+    "no_show_recall": (0.64, 2),
+    "payment_reminder": (0.57, 5),
+    "reception": (0.55, 3),
     "recruiting_screen": (0.64, 3),
-    "support_triage": (0.64, 5),
+    "support_triage": (0.67, 5),
 }
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.

@@ -7,6 +7,7 @@ from offhook.knowledge.document_processing import DocumentProcessor
 from offhook.knowledge.document_reader import MAX_CONCURRENT, DocumentReader
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
+from offhook.knowledge.offline.edge_reader import OfflineEdgeReader
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import PassageLookup
 from offhook.knowledge.passages import KnowledgePassage
@@ -14,7 +15,7 @@ from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.uploads import STORAGE_FOLDER, DocumentIntake
 from offhook.knowledge.vectors.reembedding import ReembeddingJob, enqueue_reembedding
-from offhook.models import ModelConfigurationStore, SentenceEncoder
+from offhook.models import EdgeReader, ModelConfigurationStore, SentenceEncoder
 from offhook.orgs import StorageQuota
 from offhook.root import Root
 
@@ -27,6 +28,9 @@ def register(root: Root) -> None:
     offline = OfflineModel(data / "models")
     root.on_stop.append(offline.aclose)
     root.get(SentenceEncoder).connect(offline.embed_sentences)
+    reader = OfflineEdgeReader(data / "models")
+    root.on_stop.append(reader.aclose)
+    root.get(EdgeReader).connect(reader.read)
     configurations = root.get(ModelConfigurationStore)
     configurations.on_change.append(enqueue_reembedding)
     embedders = EmbedderRegistry(root.db, configurations, configurations.egress, offline)

@@ -19,7 +19,7 @@ from offhook.kit.processes.limited_programs import (
     ProcessLimits,
     SandboxedProcessRunner,
 )
-from offhook.knowledge.offline.model import tokenizer_path
+from offhook.knowledge.offline.prepared_model import tokenizer_path
 from offhook.knowledge.uploads import DocumentIntake
 
 PROGRAM: Final = "offhook.kit.reading.program"

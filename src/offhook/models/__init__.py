@@ -4,6 +4,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
 from offhook.models import local_servers
 from offhook.models.configuration.vendor_offers import ModelSettingsService
+from offhook.models.edge_reading import EdgeReader
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
 from offhook.models.organization_models import OrganizationModels
@@ -19,7 +20,7 @@ from offhook.models.voice_packs.pack_service import VoicePackService
 from offhook.root import Root
 from offhook.settings import SettingsError
 
-__all__ = ["ModelConfigurationStore", "ModelRegistry", "SentenceEncoder", "register"]
+__all__ = ["EdgeReader", "ModelConfigurationStore", "ModelRegistry", "SentenceEncoder", "register"]
 
 
 def register(root: Root) -> None:
@@ -29,9 +30,10 @@ def register(root: Root) -> None:
     if local_servers.are_allowed(settings):
         egress = EgressClient(local_servers.model_egress_policy(settings))
         root.on_stop.append(egress.aclose)
-    sentences = SentenceEncoder()
+    sentences, edges = SentenceEncoder(), EdgeReader()
     root.provide(SentenceEncoder, sentences)
-    registry = ModelRegistry(settings, egress=egress, embed_sentences=sentences)
+    root.provide(EdgeReader, edges)
+    registry = ModelRegistry(settings, egress=egress, embed_sentences=sentences, read_edges=edges)
     try:
         registry.installed_models()
     except UnknownModel as error:

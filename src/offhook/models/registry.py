@@ -10,6 +10,7 @@ from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.configuration.agent_languages import agent_languages, models_in
 from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
+from offhook.models.edge_reading import ReadEdges
 from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
 from offhook.models.vendors import AnyPort, AnyVendor, Kind, ModelChoice, VendorContext
@@ -29,8 +30,9 @@ class ModelRegistry:
         catalog: VendorCatalog | None = None,
         egress: EgressClient | None = None,
         embed_sentences: EmbedSentences | None = None,
+        read_edges: ReadEdges | None = None,
     ) -> None:
-        parts = VendorContext(settings, egress or EgressClient(), embed_sentences)
+        parts = VendorContext(settings, egress or EgressClient(), embed_sentences, read_edges)
         self.catalog = catalog or VendorCatalog.load_providers(parts)
         self.chooser = ModelResolver(self.catalog, settings)
         self._ports: OrderedDict[ModelChoice, AnyPort] = OrderedDict()

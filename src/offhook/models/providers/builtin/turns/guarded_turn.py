@@ -141,8 +141,11 @@ class GuardedTurn(ActTurn):
         if edge_polarity(edge) != "yes":
             return False
         words = " ".join(word_tokens(said.heard))
-        asks_who = _ASKS_WHO.search(self._opening) is not None
-        return (asks_who and _SOMEONE_ELSE.search(_IS_ME.sub("", words)) is not None) or assent.concerns_others(words)
+        is_other = self._asks_who() and _SOMEONE_ELSE.search(_IS_ME.sub("", words)) is not None
+        return is_other or assent.concerns_others(words)
+
+    def _asks_who(self) -> bool:
+        return _ASKS_WHO.search(self._opening) is not None
 
     def _is_doubtful_yes(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         """Returns True for words that share some with a yes of this node, and are none: "I turn eighteen in March"."""

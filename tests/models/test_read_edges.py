@@ -1,21 +1,16 @@
-"""Edges that an answer probably means, where no rule decides: what is taken, and what is asked about again."""
+"""Edges that an answer means, where no rule decides: what is taken, and what is asked about again."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.acts.classifier import UNKNOWN_ACTS
 from offhook.models.providers.builtin.denied_edges import is_denied, says_phrase_of
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.refusals import after_waiting, without_disclaimer
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING
-from offhook.models.providers.builtin.ranking.features import EDGE_FEATURES, NONE_FEATURES, turn_features
-from offhook.models.providers.builtin.ranking.ranker import shipped_ranker
 from tests.models.conversations import hold_conversation, offline_agent
 
 RENTS = EdgeHint("rents", "rents", "The person rents.", ("no", "no thank you", "nope", "i rent", "we're tenants"))
@@ -50,20 +45,6 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
 )
 async def test_where_an_answer_leads(llm: BuiltinLlm, slug: str, turns: Sequence[str], node: str) -> None:
     assert (await hold_conversation(slug, turns, llm)).node == node
-
-
-def test_probabilities_are_those_of_the_edges_and_of_none() -> None:
-    said = parse_utterance("yes, we own it")
-    features = turn_features(said, (OWNS, RENTS), (frozenset(), frozenset()), UNKNOWN_ACTS, UNKNOWN_MEANING)
-    assert (features.edges.shape, features.none.shape) == ((2, len(EDGE_FEATURES)), (len(NONE_FEATURES),))
-    owns, rents, none = shipped_ranker().probabilities(features)
-    assert owns > rents
-    assert np.isclose(owns + rents + none, 1.0)
-
-
-def test_a_node_without_edges_has_nothing_to_rank() -> None:
-    features = turn_features(parse_utterance("well"), (), (), UNKNOWN_ACTS, UNKNOWN_MEANING)
-    assert shipped_ranker().probabilities(features) == [1.0]
 
 
 @pytest.mark.parametrize(

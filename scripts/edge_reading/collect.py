@@ -1,6 +1,6 @@
 """Talks every conversation of the corpora with the offline agent, and writes down what it decided at each answer.
 
-    uv run --active python scripts/edge_ranking/collect.py decisions.jsonl
+    uv run --active python scripts/edge_reading/collect.py decisions.jsonl
 
 One line for each conversation, in the order of the corpora; ``train.py`` reads them. It takes a quarter of an hour on two cores.
 """
@@ -58,10 +58,9 @@ class DecisionLog:
         if heard is not None and not hint.entered:
             decision = {
                 "node": hint.node_id,
+                "asked": turn._current_question(),  # noqa: SLF001 - of a run by hand
                 "heard": heard,
-                "odds": dict(turn._odds().by_act),  # noqa: SLF001
                 "edges": [asdict(edge) for edge in hint.edges],
-                "acts": [sorted(turn._acts_of(edge)) for edge in hint.edges],  # noqa: SLF001
                 "targets": [self._targets.get((hint.node_id, edge.condition)) for edge in hint.edges],
                 "call": reply.call[0] if reply.call is not None else None,
                 "text": reply.text,
@@ -75,7 +74,7 @@ class DecisionLog:
 
 async def talk(slug: str, conversations: list[Conversation]) -> list[dict[str, Any]]:
     found = []
-    async with offline_agent(Path(tempfile.gettempdir()) / "offhook-edge-ranking") as llm:
+    async with offline_agent(Path(tempfile.gettempdir()) / "offhook-edge-reading") as llm:
         for conversation in conversations:
             log = DecisionLog(slug)
             with patch.object(RuleTurn, "decide_reply", lambda turn, log=log: log.decide(turn)):

@@ -1,1 +1,0 @@
-"""Which edge an answer most probably means, where no rule decides."""

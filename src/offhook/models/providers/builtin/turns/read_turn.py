@@ -1,0 +1,92 @@
+"""Takes the edge that an answer means as the model that reads edges sees it, where the rules would ask again."""
+
+from typing import Final
+
+from offhook.models.edge_reading import AnswerToRead, EdgeText
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin import edge_matching, edge_values, phrases
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.utterance import parse_utterance
+from offhook.models.providers.builtin.english.words import content_stems, essential_tokens
+from offhook.models.providers.builtin.turns.node_turn import RuleReply
+from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
+
+# Chosen on conversations that the model was not trained on (docs/decisions/0128-read-edges.md).
+MIN_PROBABILITY: Final = 0.75
+MIN_PROBABILITY_OF_END: Final = 0.9
+MAX_EXAMPLES: Final = 4
+# More are more than the model reads at once.
+MAX_EDGES: Final = 24
+
+
+class ReadTurn(QuotingTurn):
+    """A turn that reads an answer once more before it asks again."""
+
+    def _follow_reading(self, reply: RuleReply) -> RuleReply:
+        """Returns a reply, or the edge that is probably meant instead of a question that is asked again."""
+        heard = self._latest_utterance()
+        if heard is None or self._hint.entered or reply.call is not None or not phrases.is_reprompt(reply.text):
+            return reply
+        if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
+            return reply
+        odds = self._meaning.readings.odds(self._answer_to_read(heard))
+        if odds is None:
+            return reply
+        best = max(range(len(self._edges)), key=odds.__getitem__)
+        edge = self._edges[best]
+        if odds[best] < (MIN_PROBABILITY_OF_END if edge.is_final else MIN_PROBABILITY):
+            return reply
+        taken = RuleReply(call=(edge.tool, {}))
+        if not self._may_be_of_others(edge, odds[best]):
+            taken = self._guard(taken)
+        return reply if taken.call is None else taken
+
+    def _may_be_of_others(self, edge: EdgeHint, probability: float) -> bool:
+        """Returns True for a yes that somebody else can give: "my daughter will be here" to "will someone be home?"."""
+        said = parse_utterance(self._latest_utterance() or "")
+        is_sure = probability >= MIN_PROBABILITY_OF_END and not edge.is_final and not self._asks_who()
+        if not is_sure or self._is_denied(said, edge) or self._speaks_against(said, edge):
+            return False
+        return self._is_of_someone_else(said, edge)
+
+    def _answer_to_read(self, heard: str) -> AnswerToRead:
+        edges = tuple(EdgeText(edge.label, edge.condition, self._nearest_examples(heard, edge)) for edge in self._edges)
+        return AnswerToRead(self._current_question(), heard, edges)
+
+    def _nearest_examples(self, heard: str, edge: EdgeHint) -> tuple[str, ...]:
+        nearness = {example: self._meaning.similarity(heard, example) for example in edge.examples}
+        return tuple(sorted(nearness, key=lambda example: -nearness[example])[:MAX_EXAMPLES])
+
+    def _only_edge(self, heard: str) -> EdgeHint | None:
+        """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
+        needs a wish ("wants to end the call") is never taken just because it is the only one.
+        """
+        attempts = self._times_asked()
+        otherwise = edge_matching.fallback_edge(self._edges)
+        if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
+            return otherwise
+        if len(self._edges) != 1 or self._tools:
+            return None
+        edge = self._edges[0]
+        if edge_matching.is_unconditional(edge):
+            return edge
+        own, said = edge_polarity(edge), polarity_of(heard)
+        if own is not None and said is not None:
+            return edge if own == said else None
+        takes_any = edge_matching.takes_any_answer(edge)
+        is_closing = edge_matching.is_closing(edge) and not takes_any
+        if said == ("no" if is_closing else "yes") and self._current_question().endswith("?"):
+            return edge  # "Anything else?" "No.", "Can you do that?" "Yes."
+        is_plain = not edge.examples and not self._hint.variables
+        is_answer = bool(content_stems(heard)) or said is not None or (is_plain and bool(essential_tokens(heard)))
+        if own is not None or not is_answer:
+            return None
+        if is_closing:
+            return None
+        if edge_matching.requires_wish(edge) and not takes_any:
+            return edge if self._is_likely_wish(heard, edge) else None
+        if edge_matching.takes_number(edge) and spoken_values.first_number(heard) is None:
+            return None
+        return edge if takes_any or is_plain or self._fits_variables(heard) else None
