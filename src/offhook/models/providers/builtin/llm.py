@@ -54,7 +54,6 @@ class BuiltinLlm:
 
     def prepare(self, sentences: Sequence[str]) -> None:
         self._meaning.learn_ahead(sentences)
-        self._meaning.readings.load_ahead()
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         if request.response_schema is not None:
@@ -84,6 +83,8 @@ class BuiltinLlm:
         return read_answer(self._meaning.odds(lines[-1][1], texts), edges)
 
     async def _decide_reply(self, request: LlmRequest) -> RuleReply:
+        # not while it only stands behind a vendor's model
+        self._meaning.readings.load_ahead()
         turn, deadline = RuleTurn(request, self._meaning), self._meaning.deadline()
         await self._meaning.learn(turn.sentences(), deadline)
         self._meaning.pop_unknown()
