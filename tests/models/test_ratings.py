@@ -25,6 +25,9 @@ SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
         ("nothing less than a five", 5),
         ("I'd rather give it a four", 4),
         ("I was in room three, call it a two", 2),
+        ("one, if there was a zero I'd say zero", 1),
+        ("five, and I'd give it ten if I could", 5),
+        ("four, no, I'd give it a five", 5),
         ("no that is wrong I didn't say two I said five", 5),
     ],
 )

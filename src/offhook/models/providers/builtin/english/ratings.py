@@ -65,14 +65,14 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
     said = parse_utterance(text)
     standing = said.standing if said.is_correction or said.refused else said.heard
     standing = drop_denied(_REJECTED.sub(" ", standing))
-    given = _GIVES.split(" ".join(word_tokens(standing)))
-    if len(given) > 1 and spoken_values.all_numbers(given[-1]):
-        # "I was in room two oh four and I'd give it a five"
-        standing = given[-1]
     clauses = [clause for clause in _CLAUSES.split(standing) if clause.strip()]
+    given = _GIVES.split(" ".join(word_tokens(standing)))
     if clauses and is_only_number(clauses[0]) and not said.is_correction:
-        # "four, and the best thing was the breakfast, three mornings running"
+        # "four, and the best thing was the breakfast, three mornings running", "five, and I'd give it ten if I could"
         clauses = clauses[:1]
+    elif len(given) > 1 and spoken_values.all_numbers(given[-1]):
+        # "I was in room two oh four and I'd give it a five"
+        clauses = [clause for clause in _CLAUSES.split(given[-1]) if clause.strip()]
     found = {
         number
         for clause in clauses
