@@ -27,6 +27,19 @@ class TestDocuments:
         assert text.startswith("The parking lot behind the house is free")
 
 
+class TestSituations:
+    PERSONA = "You are Jo of Hill Clinic. If the patient has new or severe pain, tell them to call a doctor."
+
+    async def test_are_told_what_the_author_wants_said(self) -> None:
+        text, _ = await answer(node(YES, NO, persona=self.PERSONA), "I have severe pain in my knee")
+        assert text == "Please call a doctor. What can I do for you?"
+
+    @pytest.mark.parametrize("said", ["My knee is as good as new", "Could I do the new one over video?"])
+    async def test_are_not_heard_of_a_word_that_goes_with_anything(self, said: str) -> None:
+        text, _ = await answer(node(YES, NO, persona=self.PERSONA), said)
+        assert "doctor" not in text
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         "said", ["I can't pay this week", "I cannot pay it this week", "Not this week, I'm afraid"]

@@ -14,6 +14,8 @@ _MIN_ANSWER: Final = 0.42
 _CUE_WEIGHT: Final = 0.4
 _WORD_WEIGHT: Final = 0.16
 _MIN_SITUATION: Final = 0.33
+# "A new appointment" is no "new pain".
+_OF_ANYTHING: Final = frozenset({"bad", "new", "not", "severe", "strong"})
 # Of a wish: who asks for something says so in words that are near to many a situation.
 _MIN_SITUATION_OF_WISH: Final = 0.42
 # Danger to life, whatever words the author has for it.
@@ -116,7 +118,7 @@ def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: Sent
     is_emergency = is_danger or (said.polarity != "no" and _SAYS_EMERGENCY.search(" ".join(word_tokens(said.heard))))
     helping = [rule for rule in facts.rules if _CALLS_HELP.search(rule.sentence)]
     for rule in helping if is_danger else facts.rules:
-        shared = set(content_stems(said.heard)) & set(content_stems(rule.situation)) - {"not", "strong", "bad"}
+        shared = set(content_stems(said.heard)) & set(content_stems(rule.situation)) - _OF_ANYTHING
         is_asked_about = rule.situation.startswith(("asks", "ask ", "wants", "want "))
         if is_asked_about or (said.polarity == "no" and not is_danger):
             continue
