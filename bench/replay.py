@@ -6,8 +6,8 @@ Each call is held on virtual time with its journal kept, packed and read again; 
 with agents that have one change each: a changed phrase, a wrong edge, a dropped tool, a swapped prompt or a lost variable.
 The live call says in which turn a change shows first. The exit code is 1 when a goal is missed.
 
-Other guests of the machine slow it down for seconds at a time, also in CPU time: what took more than the goal is replayed again
-at the end, three times at most, and the least of its times counts. The first times are shown as well.
+The goal is about the first time of each call. What took longer is replayed again at the end, three times at most: the least of its
+times is shown beside it, as a hint whether the call or the machine was slow, and decides nothing.
 """
 
 import argparse
@@ -113,7 +113,7 @@ def measure(calls: int, seed: int, planted: int, processes: int) -> dict[str, An
             again = pool.map(_measure_again, slow, chunksize=1)
             least.update({seed: min(least[seed], cpu_ms) for seed, cpu_ms in zip(slow, again, strict=True)})
     same = [figures for figures in done if not figures.difference]
-    first_times, times = sorted(figures.cpu_ms for figures in done), sorted(least.values())
+    times = sorted(figures.cpu_ms for figures in done)
     changes = [(figures.seed, *change) for figures in done for change in figures.found]
     wrong = [change for change in changes if change[2] != change[3]]
     kinds, missed = Counter(change[1] for change in changes), Counter(change[1] for change in wrong)
@@ -131,9 +131,8 @@ def measure(calls: int, seed: int, planted: int, processes: int) -> dict[str, An
         "cpu_ms_p95": round(times[int(len(times) * 0.95)], 1),
         "cpu_ms_max": round(times[-1], 1),
         "over_50_ms": sum(cpu_ms > GOAL_CPU_MS for cpu_ms in times),
-        "first_cpu_ms_p95": round(first_times[int(len(first_times) * 0.95)], 1),
-        "first_cpu_ms_max": round(first_times[-1], 1),
-        "first_over_50_ms": sum(cpu_ms > GOAL_CPU_MS for cpu_ms in first_times),
+        "again_cpu_ms_max": round(max(least.values()), 1),
+        "again_over_50_ms": sum(cpu_ms > GOAL_CPU_MS for cpu_ms in least.values()),
         "planted": len(changes),
         "found": len(changes) - len(wrong),
         "found_share": round(found_share, 4),
