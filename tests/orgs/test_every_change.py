@@ -56,6 +56,7 @@ WRITES_ITS_OWN = {
     "update_managed_carrier": "managed_carrier.updated",
     "start_voice_pack_installation": "voices.install_started",
     "replay_run_turn": "run.turn_replayed",
+    "replay_run": "run.replayed",
 }
 # operation_id: why there is no entry.
 NO_ENTRY = UNRECORDED_OPERATIONS | {
@@ -68,7 +69,6 @@ NO_ENTRY = UNRECORDED_OPERATIONS | {
     "search_knowledge": "a question: changes nothing",
     "check_scenarios": "a question: changes nothing",
     "propose_scenarios": "a question: changes nothing",
-    "replay_run": "a question: changes nothing",
     "check_model_configurations": "a question to the vendors: changes nothing",
     "preview_voice": "a question: changes nothing, and what it costs is bounded",
     "test_webhook": "changes nothing: a letter that is neither stored nor numbered",

@@ -6,6 +6,7 @@ import sys
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry
 from offhook.runs.tables import Run
@@ -41,16 +42,21 @@ async def test_a_call_is_replayed_with_the_draft_or_a_version(
     difference = other["first_difference"]
     assert (difference["turn"], difference["node"], difference["what"]) == (1, "Greeting", "what the model is asked")
     assert "Be brief." in difference["came"]
-    journals = live.journals
+    log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
+    assert [(entry["data"]["version"], entry["actor_email"]) for entry in log if entry["action"] == "run.replayed"] == [
+        ("draft", org.email("member")),
+        (1, org.email("member")),
+    ]
+    journals, caller = live.journals, Caller.system(org.id)
     with pytest.raises(ReplayFailed):
-        await RunReplayService(root.db, journals, DEAD).replay(org.id, run.workflow_id, run.id, number=1)
+        await RunReplayService(root.db, journals, DEAD).replay(caller, run.workflow_id, run.id, number=1)
     with pytest.raises(ReplayFailed):
-        await RunReplayService(root.db, journals, WAITS, 0.1).replay(org.id, run.workflow_id, run.id, number=1)
+        await RunReplayService(root.db, journals, WAITS, 0.1).replay(caller, run.workflow_id, run.id, number=1)
     busy = RunReplayService(root.db, journals, WAITS)
-    first = asyncio.create_task(busy.replay(org.id, run.workflow_id, run.id, number=1))
+    first = asyncio.create_task(busy.replay(caller, run.workflow_id, run.id, number=1))
     await asyncio.sleep(0)
     with pytest.raises(TooManyReplays):
-        await busy.replay(org.id, run.workflow_id, run.id, number=1)
+        await busy.replay(caller, run.workflow_id, run.id, number=1)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
 

@@ -349,6 +349,8 @@ class TestMadeFromACall:
         assert answer.json()["expect"]["edges"] == ["start-support"]
         assert (await client.get(asked)).status_code == 401
         assert (await other_editor.get(asked)).status_code == 404
+        log = (await editor.get("/organizations/audit-log")).json()["entries"]
+        assert [entry["target"] for entry in log if entry["action"] == "run_scenario.read"] == [f"run:{chat}"]
         assert await names(editor, workflow_id) == []  # nothing is stored before somebody has looked at it
         stored = await editor.put(path(workflow_id, f"scenarios/call-{chat}"), json=answer.json())
         assert stored.status_code == 200, stored.text

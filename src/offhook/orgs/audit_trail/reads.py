@@ -22,6 +22,7 @@ RECORDED_READS: Final = {
     "get_workflow_run_recording": "recording.read",
     "get_workflow_run_transcript": "transcript.read",
     "stream_workflow_run_events": "run_events.read",
+    "get_run_scenario": "run_scenario.read",
     "get_text_chat": "text_chat.read",
     "get_campaign_source_url": "contact_file.read",
     "download_workflow_report": "workflow_report.exported",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from offhook.kit.database.database import Database
+from offhook.orgs import Caller, write_audit_entry
 from offhook.runs import service as runs
 from offhook.runs.journals.call_journals import CallJournals
 from offhook.scenarios.errors import TooManyReplays
@@ -28,12 +29,13 @@ class RunReplayService:
     timeout_s: float = TIMEOUT_S
     _busy: set[int] = field(default_factory=set)
 
-    async def replay(self, organization_id: int, workflow_id: int, run_id: int, *, number: int | None) -> RunReplay:
-        """Plays a run with the version of this number, or with the draft.
+    async def replay(self, caller: Caller, workflow_id: int, run_id: int, *, number: int | None) -> RunReplay:
+        """Plays a run with the version of this number, or with the draft. The audit log has it as a read of what was said.
 
         Raises RunNotFound, VersionNotFound (404), RunNotOver, RunNotKept, JournalNotKept, JournalDamaged, VersionChanged,
         NoDraft, ReplayFailed (409), TooManyReplays (429).
         """
+        organization_id = caller.organization_id
         if organization_id in self._busy or len(self._busy) >= MAX_CONCURRENT_REPLAYS:
             raise TooManyReplays
         self._busy.add(organization_id)
@@ -42,6 +44,7 @@ class RunReplayService:
                 run = await runs.get_run(session, organization_id, run_id, workflow_id=workflow_id)
                 other = await find_version(session, organization_id, workflow_id, number=number)
                 replayable = await load_with_version(session, self.journals, LoadedAgents(), run, other)
+                await write_audit_entry(session, caller, "run.replayed", f"run:{run.id}", {"version": number or "draft"})
             async with ReplayProcess(self.program, timeout_s=self.timeout_s) as process:
                 return await process.replay(replayable)
         finally:
