@@ -4398,7 +4398,7 @@ export interface paths {
         /**
          * Replay Run
          * @description Plays a call again from its journal with the agent's draft or another version, and returns the first point at which it
-         *     differs. No model and no tool is called, and nothing is stored.
+         *     differs. No model and no tool is called, and nothing is stored but an entry in the audit log.
          *
          *     Takes a few seconds, 45 at most; returns 409 where the call has no journal, and 429 (`too_many_replays`) while another
          *     such request of the organization is running.
