@@ -44,7 +44,9 @@ class RunReplayService:
                 run = await runs.get_run(session, organization_id, run_id, workflow_id=workflow_id)
                 other = await find_version(session, organization_id, workflow_id, number=number)
                 replayable = await load_with_version(session, self.journals, LoadedAgents(), run, other)
-                await write_audit_entry(session, caller, "run.replayed", f"run:{run.id}", {"version": number or "draft"})
+                await write_audit_entry(
+                    session, caller, "run.replayed", f"run:{run.id}", {"version": number or "draft"}
+                )
             async with ReplayProcess(self.program, timeout_s=self.timeout_s) as process:
                 return await process.replay(replayable)
         finally:
