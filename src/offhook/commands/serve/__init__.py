@@ -27,6 +27,7 @@ from offhook.kit.processes.forked_child import ForkedChild
 from offhook.kit.processes.garbage import CollectionSchedule
 from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
+from offhook.models.providers.builtin.llm import load_rules
 from offhook.nodes.installation import check_installation
 from offhook.nodes.node_beat import NodeBeat
 from offhook.nodes.server_description import describe_server
@@ -126,6 +127,7 @@ async def _run_processes(
         def welcome() -> None:
             beside.start(beat.run(), name="node")
             beside.start(collections.run(), name="garbage")
+            beside.start(asyncio.to_thread(load_rules), name="offline_rules")
             _say_ready(settings, first.link_token)
             if demos and settings.sample_call:
                 beside.start(_record_sample_call(demos[SAMPLE_DEMO], database.url), name="sample_call")

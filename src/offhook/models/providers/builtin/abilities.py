@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from offhook.models.providers.builtin.arguments import kind_of
 from offhook.models.providers.builtin.english.instructions import speak_instructions
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 _QUOTED: Final = re.compile(r"[\u201c\"\u00ab][^\u201d\"\u00bb]{3,300}[\u201d\"\u00bb]")
 # Without a word of their author's these say something that fits.

@@ -7,27 +7,10 @@ from typing import Any, Final
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 # A shorter number, said where it was not asked for, may be anything.
 MIN_REMARKED_DIGITS: Final = 4
-_KINDS: Final = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("email", r"e-?mail"),
-        (
-            "digits",
-            (
-                r"\b(digits?|phone|telephone|mobile|zip|postcode|postal code|pin)\b|"
-                r"\b(order|account|reference|invoice|booking|customer|member|confirmation|ticket|policy|card|tracking|case)"
-                r"[ _]?(number|code|id|no)\b"
-            ),
-        ),
-        ("day", r"\b(day|date|weekday)\b"),
-        ("time", r"\b(time|hour|o'clock)\b"),
-        ("name", r"\b(full |first |last |sur)?name\b"),
-        ("number", r"\b(rating|score|rate|how many|amount|quantity|count|age|number of)\b"),
-    )
-)
 MAX_SCALE: Final = 10
 MIN_PHONE_DIGITS: Final = 7
 _PHONE: Final = re.compile(r"\b(?:phone|telephone|mobile|cell)\b", re.IGNORECASE)
@@ -44,15 +27,6 @@ _RANGE: Final = re.compile(
 def min_digits(described: str) -> int:
     """Returns how many digits a number has at least: fewer are a part of it."""
     return MIN_PHONE_DIGITS if _PHONE.search(described) else MIN_REMARKED_DIGITS
-
-
-def kind_of(name: str, described: str) -> str | None:
-    """Returns the vocabulary of a value, by its name first and then by its description."""
-    for text in (name.replace("_", " "), described):
-        for kind, pattern in _KINDS:
-            if pattern.search(text):
-                return kind
-    return None
 
 
 _OTHER_NUMBER: Final = re.compile(

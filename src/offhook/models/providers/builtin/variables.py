@@ -8,7 +8,6 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer
 from offhook.models.providers.builtin.arguments import (
     drop_other_numbers,
-    kind_of,
     min_digits,
     scale_of,
     string_of,
@@ -36,6 +35,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.hearing.punctuation import punctuate
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
 

@@ -22,6 +22,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, NO_ODDS, SURE_ODDS, ActTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 # So many times a value is asked for once more; then the call goes on without it.
 MAX_VALUE_REQUESTS: Final = 2
@@ -200,9 +201,7 @@ class GuardedTurn(ActTurn):
             for v in self._hint.variables
             if v.get("type", "string") == "string"
         }
-        kinds = {
-            arguments.kind_of(name, prompt): f"{name.replace('_', ' ')} {prompt}" for name, prompt in described.items()
-        }
+        kinds = {kind_of(name, prompt): f"{name.replace('_', ' ')} {prompt}" for name, prompt in described.items()}
         return {kind: about for kind, about in kinds.items() if kind}
 
     def _mentions_only(self, said: CallerUtterance, edge: EdgeHint) -> bool:

@@ -10,6 +10,7 @@ from offhook.models.ports import (
 from offhook.models.providers.builtin import arguments, edge_matching, phrases
 from offhook.models.providers.builtin.english import overlap
 from offhook.models.providers.builtin.turns.node_turn import NodeTurn, RuleReply
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 TOOL_FIT_SCORE: Final = 0.55
 ANYTHING_ELSE: Final = "Is there anything else I can help you with?"
@@ -46,7 +47,7 @@ class ToolTurn(NodeTurn):
         for tool in self._tools:
             properties = tool.parameters.get("properties") or {}
             required: list[str] = list(tool.parameters.get("required") or ())
-            if len(required) != 1 or arguments.kind_of(required[0], str(properties.get(required[0], {}))) != "digits":
+            if len(required) != 1 or kind_of(required[0], str(properties.get(required[0], {}))) != "digits":
                 continue
             found, missing = arguments.extract_arguments(tool.parameters, [text], is_asked=False)
             if not missing and len(str(found[required[0]])) >= arguments.MIN_REMARKED_DIGITS:

@@ -19,6 +19,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ToolTurn
+from offhook.models.providers.builtin.value_kinds import kind_of
 from offhook.models.spoken_text import join_choices
 
 # No day yet: "could I come in sometime next week?"
@@ -107,7 +108,7 @@ class ValueTurn(ToolTurn):
 
     def _kinds_at_stake(self) -> set[str]:
         """Returns the kinds of value (day, time) that this node's sentence names or that the caller has given before."""
-        known = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
+        known = {kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
         named = {"day": spoken_values.day_phrase(self._opening), "time": spoken_values.clock_time(self._opening)}
         if edge_values.names_weekdays(self._opening):
             named = {}
@@ -150,7 +151,7 @@ class ValueTurn(ToolTurn):
 
     def _note_correction(self, said: CallerUtterance) -> RuleReply | None:
         """Acknowledges a new value for what an earlier node asked; the extraction stores it."""
-        known = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
+        known = {kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
         asked = {kind for edge in self._edges for kind in edge_values.asked_value_kinds(edge)}
         if any(map(edge_matching.is_about_change, self._edges)):
             known = set()

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import arguments, edge_matching, edge_values
+from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import ratings
@@ -14,6 +14,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.value_turn import ValueTurn
+from offhook.models.providers.builtin.value_kinds import kind_of
 
 # How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
@@ -125,7 +126,7 @@ class WishTurn(ValueTurn):
         return RuleReply(call=(again, {}))
 
     def _kinds_asked(self) -> set[str | None]:
-        return {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
+        return {kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
 
     def _edge_beside_denied(self, said: CallerUtterance, edges: tuple[EdgeHint, ...]) -> EdgeMatch | None:
         """Returns the other of two ways when the caller denies one: "I don't want to cancel it" leaves "move it"."""
