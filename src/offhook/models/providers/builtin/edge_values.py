@@ -18,6 +18,8 @@ _VALUE_SCORE: Final = 0.6
 MIN_SCALE: Final = 3
 # In so few words, a single number is an hour.
 MAX_LONE_WORDS: Final = 4
+# So many examples with a value show that it is asked for.
+MIN_EXAMPLES: Final = 2
 
 
 _WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
@@ -106,12 +108,18 @@ def name_weekend(heard: str, weekday: str, known: str) -> str:
 
 
 def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
-    """Returns the kinds of value (``day``, ``time``) that take an edge."""
+    """Returns the kinds of value (``day``, ``time``) that take an edge: those of its examples, where there are any."""
     described = f"{edge.label}. {edge.condition}"
-    examples = edge.examples
-    is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
-    is_time = any(map(_names_time, examples)) if examples else _TIME.search(described) is not None
-    return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
+    if not edge.examples:
+        return frozenset(kind for kind, pattern in (("day", _DAY), ("time", _TIME)) if pattern.search(described))
+    days = sum(spoken_values.day_phrase(example) is not None for example in edge.examples)
+    times = sum(map(_names_time, edge.examples))
+    return frozenset(kind for kind, named in (("day", days), ("time", times)) if _is_asked(named, len(edge.examples)))
+
+
+def _is_asked(named: int, examples: int) -> bool:
+    # "it crawls in the evening" alone makes no time an answer
+    return named >= MIN_EXAMPLES or (named > 0 and named * 2 >= examples)
 
 
 def _names_time(example: str) -> bool:
