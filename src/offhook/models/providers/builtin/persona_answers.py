@@ -1,10 +1,12 @@
 """Answers callers' questions with what the author wrote, and says what a situation demands."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
+from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.english.overlap import count_shared_words
-from offhook.models.providers.builtin.english.persona import PersonaFacts
+from offhook.models.providers.builtin.english.persona import PersonaFacts, SituationRule
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.meaning import SentenceMeaning
@@ -16,6 +18,14 @@ _WORD_WEIGHT: Final = 0.16
 _MIN_SITUATION: Final = 0.33
 # "A new appointment" is no "new pain".
 _OF_ANYTHING: Final = frozenset({"bad", "new", "not", "severe", "strong"})
+# Below this a situation is not sure, where an edge is as near as this.
+_SURE_SITUATION: Final = 0.45
+_NEAR_EDGE: Final = 0.65
+# "My knee is fine now" tells of no pain, near as its words are.
+_IS_WELL: Final = re.compile(
+    r"\b(?:is|are|am|feels?|feeling|felt|got) (?:(?:all|much|so|quite|really|totally|perfectly|a lot|just|completely) )*"
+    r"(?:fine|better|great|okay|ok|good|well|healed|gone|cured|recovered)\b"
+)
 # Of a wish: who asks for something says so in words that are near to many a situation.
 _MIN_SITUATION_OF_WISH: Final = 0.42
 # Danger to life, whatever words the author has for it.
@@ -109,10 +119,13 @@ def name_cue(heard: str, sentence: str) -> float:
     return _CUE_WEIGHT * any(answer.search(sentence) for asked, answer in _CUES if asked.search(said))
 
 
-def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: SentenceMeaning) -> str | None:
+def situation_sentence(
+    said: CallerUtterance, facts: PersonaFacts, edges: Sequence[EdgeHint], meaning: SentenceMeaning
+) -> str | None:
     """Returns what an author wants said in the caller's situation ("is in strong pain or bleeding"); else None.
 
-    Danger to life has an answer with every agent.
+    Danger to life has an answer with every agent. A situation that shares no word with what was said is none where an
+    edge is near: "it's an emergency, a pipe burst" suspects no gas.
     """
     is_danger = names_danger(said.heard)
     is_emergency = is_danger or (said.polarity != "no" and _SAYS_EMERGENCY.search(" ".join(word_tokens(said.heard))))
@@ -125,9 +138,20 @@ def situation_sentence(said: CallerUtterance, facts: PersonaFacts, meaning: Sent
         if is_emergency and rule in helping and _ABOUT_DANGER.search(rule.situation):
             return rule.sentence
         near = meaning.similarity(said.standing, rule.situation)
-        if shared or near >= (_MIN_SITUATION_OF_WISH if _WISHES.search(said.standing) else _MIN_SITUATION):
+        is_near = near >= (_MIN_SITUATION_OF_WISH if _WISHES.search(said.standing) else _MIN_SITUATION)
+        if shared or (is_near and not _is_elsewhere(said.standing, rule, near, edges, meaning)):
             return rule.sentence
     return CALL_FOR_HELP if is_danger else None
+
+
+def _is_elsewhere(
+    standing: str, rule: SituationRule, near: float, edges: Sequence[EdgeHint], meaning: SentenceMeaning
+) -> bool:
+    """Returns whether a caller is rather at an edge than in a situation, or is well."""
+    if _ABOUT_DANGER.search(rule.situation):
+        return _IS_WELL.search(" ".join(word_tokens(standing))) is not None
+    texts = [text for edge in edges for text in (edge.label, edge.condition, *edge.examples) if text]
+    return near < _SURE_SITUATION and meaning.nearest(standing, texts) >= _NEAR_EDGE
 
 
 def names_danger(heard: str) -> bool:

@@ -108,7 +108,7 @@ _ASKS_AGAIN: Final = re.compile(
 
 _TO_REPEAT: Final = re.compile(
     r"\b(?:what|which|when|who|how much|where) (?:\w+ ){0,3}(?:was (?:it|that)(?: again| now)?|(?:is it|is that) again|did you say|were (?:they|those|the options))$|"
-    r"\b(?:what|which) (?:\w+ ){0,2}(?:day|time|date|times|days) (?:was|is|did|were|are) (?:it|that|we|you|they|those)\b|"
+    r"\b(?:what|which) (?:\w+ ){0,2}(?:day|time|date|times|days) (?:was|is|did|were|are) (?:it|that|we|you|they|those)\b(?! (?:open|close|closed|closing|free|available|there|here|in|around|working)\b)|"
     r"\b(?:what was (?:the|your|that) (?:question|last)|where were we|what (?:are|were) (?:the|my) (?:options|choices|times))\b|"
     r"\b(?:again|one more time|once more)(?: please)?$|\b(?:repeat|run (?:that|it) by me|say (?:that|it) again)\b"
 )

@@ -168,7 +168,7 @@ class RuleTurn(ReadTurn):
     def _say_urgent(self, said: CallerUtterance) -> RuleReply | None:
         if (ways := self._edges_of_danger()) and persona_answers.names_danger(said.heard):
             return RuleReply(call=(ways[0].tool, {}))
-        urgent = persona_answers.situation_sentence(said, self._facts, self._meaning)
+        urgent = persona_answers.situation_sentence(said, self._facts, self._edges, self._meaning)
         if urgent is None or urgent == persona_answers.CALL_FOR_HELP:
             return None if urgent is None else RuleReply(urgent)
         return RuleReply(f"{urgent} {self._current_question()}")
