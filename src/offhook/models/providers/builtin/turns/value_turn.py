@@ -24,6 +24,7 @@ from offhook.models.spoken_text import join_choices
 
 # No day yet: "could I come in sometime next week?"
 _SPAN: Final = re.compile(r"^(?:some ?time )?(?:next|this|the (?:following|coming)) (?:week|month)$", re.IGNORECASE)
+_ASKS_WHICH: Final = re.compile(r"\b(?:which|what|when|how soon|how long|or)\b")
 
 
 class ValueTurn(ToolTurn):
@@ -197,6 +198,11 @@ class ValueTurn(ToolTurn):
         is_asked = any(kinds[kind] and kind in asked for kind in kinds)
         if (said.standing or said.polarity == "no") and not is_asked:
             # "not today" to "shall I send it?" is a no
+            return None
+        question = " ".join(word_tokens(self._last_question()))
+        is_named = any(re.search(rf"\b{re.escape(value)}\b", question) for value in said.refused)
+        if is_named and not _ASKS_WHICH.search(question):
+            # so is "I can't pay this week" to "can you pay this week?"
             return None
         return RuleReply(f"All right, not {_written_value(said.refused[0])}. {self._asked_again()}")
 
