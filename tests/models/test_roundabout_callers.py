@@ -192,3 +192,22 @@ async def test_a_document_that_answers_nothing_is_not_quoted(
     llm: BuiltinLlm, slug: str, asked: str, wrong: str
 ) -> None:
     assert wrong not in (await hold_conversation(slug, (asked,), llm)).all_replies
+
+
+async def test_an_hour_is_corrected_beside_a_reason(llm: BuiltinLlm) -> None:
+    said = ("Book me in, please.", "Monday", "nine, hmm no, make that two, I'm no good in the mornings")
+    outcome = await hold_conversation("appointment_booking", said, llm)
+    assert (outcome.node, outcome.values["time"]) == ("visited", "two o'clock")
+
+
+@pytest.mark.parametrize(
+    ("slug", "said", "name"),
+    [
+        ("survey", ("sure", "one", "the service", "certainly not"), "would_recommend"),
+        ("order_status", ("I want to return my helmet", "forget the return, I'll keep it"), "wants_return_label"),
+    ],
+)
+async def test_what_is_declined_in_other_words_is_kept_as_declined(
+    llm: BuiltinLlm, slug: str, said: tuple[str, ...], name: str
+) -> None:
+    assert (await hold_conversation(slug, said, llm)).values[name] is False

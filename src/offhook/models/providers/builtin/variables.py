@@ -52,6 +52,8 @@ _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
 # "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
 _NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\b(before|already|ever|existing|returning|been|earlier)\b", re.IGNORECASE)
+# "Forget the return, I'll keep it"
+_TAKES_BACK: Final = re.compile(r"\b(?:forget|never ?mind|scrap|skip)\b", re.IGNORECASE)
 
 
 def parse_lines(conversation: str) -> list[SpokenLine]:
@@ -338,7 +340,7 @@ def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None
         return (answer == "yes") != is_inverted
     if is_not_yet(text):
         return None
-    is_denied = bool(said & {"not", "never", "no"})
+    is_denied = bool(said & {"not", "never", "no"}) or _TAKES_BACK.search(text) is not None
     if set(content_stems(name.replace("_", " "))) & said:
         return not is_denied
     # "I have been there before" repeats the question

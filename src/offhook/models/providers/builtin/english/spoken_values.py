@@ -159,9 +159,20 @@ def _spoken_number(words: list[str], start: int) -> float:
     return float(total + current)
 
 
+# "next week on Friday", "Friday of next week"
+_WEEK_BEFORE: Final = re.compile(r"\b(?P<week>(?:next|this) week)(?: on)?$")
+_WEEK_AFTER: Final = re.compile(r"^(?:of )?(?P<week>(?:next|this) week)\b")
+
+
+def _names_weekday(words: list[str]) -> bool:
+    """Returns whether these words end with a weekday, as before "next week" or "of next week"."""
+    named = words[:-1] if words and words[-1] == "of" else words
+    return bool(named) and named[-1].removesuffix("s") in WEEKDAYS and "not" not in named
+
+
 @lru_cache(maxsize=4096)
 def day_phrase(text: str) -> str | None:
-    """Returns the last day mentioned, as one would repeat it: "Tuesday", "next Friday", "tomorrow", "June 5"."""
+    """Returns the last day mentioned, as one would repeat it: "Tuesday", "next Friday", "Friday next week", "tomorrow", "June 5"."""
     words = word_tokens(text)
     for at in range(len(words) - 1, -1, -1):
         word = words[at]
@@ -171,12 +182,15 @@ def day_phrase(text: str) -> str | None:
             if before == "not":
                 continue
             name = singular.capitalize()
-            return f"{before} {name}" if before in ("next", "this") else name
+            if before in ("next", "this"):
+                return f"{before} {name}"
+            week = _WEEK_BEFORE.search(" ".join(words[:at])) or _WEEK_AFTER.match(" ".join(words[at + 1 :]))
+            return f"{name} {week['week']}" if week else name
         if word in MONTHS and (date := _date_phrase(words, at)):
             return date
         if word in _RELATIVE:
             return f"the {word}" if word == "weekend" else word
-        if word == "week" and before in ("next", "this"):
+        if word == "week" and before in ("next", "this") and not _names_weekday(words[max(0, at - 3) : at - 1]):
             return f"{before} week"
     if re.search(r"\bany ?(day|time)\b", " ".join(words)):
         return "any day"

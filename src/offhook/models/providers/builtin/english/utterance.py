@@ -275,6 +275,9 @@ def _denied_wish(clauses: list[str]) -> str:
     return _DENIED_WISH.sub("", _LEAD.sub("", said)).strip() if match else ""
 
 
+_LEFT_OVER: Final = re.compile(r"^(?:i|we|it|that) (?:am|are|is|was)$")
+
+
 def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """Drops refused values and denied wishes from clauses."""
     refused: list[str] = []
@@ -295,6 +298,9 @@ def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:
             # "not Monday either"
             joined = f"{joined[: match.start()]} {joined[match.end() :].removeprefix(' either')}"
     kept = [clause.strip() for clause in joined.split(",") if clause.strip()]
+    if refused:
+        # "I'm no good in the mornings" leaves nothing that answers
+        kept = [clause for clause in kept if not _LEFT_OVER.match(clause)] or kept
     meant = [clause for clause in kept if not _DENIED_WISH.search(clause)]
     # "cancel it, oh no, don't cancel, move it"
     denied = {stem for clause in kept if _DENIED_WISH.search(clause) for stem in content_stems(clause)}
