@@ -63,6 +63,32 @@ class TestAnAnswerThatNoRuleUnderstands:
         assert [answer.heard for answer in reader.read].count(UNCLEAR) == 1
 
 
+class TestANoWithMoreThanThat:
+    """At "Will you be able to pay it this week?", where a "no" needs more time."""
+
+    SAID = "No, I put the money in an envelope, the post office was packed."
+
+    async def stands_at(self, reader: FixedReader, said: str) -> str:
+        turns = ["Yes, this is he.", said]
+        return (await hold_conversation("payment_reminder", turns, BuiltinLlm(read_edges=reader))).node
+
+    async def test_takes_the_edge_of_its_reason(self) -> None:
+        assert await self.stands_at(FixedReader("already paid", 0.8), self.SAID) == "paid"
+
+    async def test_is_a_no_where_no_other_edge_is_probable(self) -> None:
+        assert await self.stands_at(FixedReader("already paid", 0.6), self.SAID) == "plan"
+        assert await self.stands_at(FixedReader("needs more time", 0.3), self.SAID) == "plan"
+
+    async def test_says_goodbye_only_where_that_is_very_probable(self) -> None:
+        assert await self.stands_at(FixedReader("opts out", 0.8), self.SAID) == "plan"
+
+    @pytest.mark.parametrize("said", ["No.", "No, not really, sorry.", "No, next Friday."])
+    async def test_is_not_doubted_without_a_reason_or_with_a_day(self, said: str) -> None:
+        reader = FixedReader("already paid", 0.99)
+        await self.stands_at(reader, said)
+        assert said not in [answer.heard for answer in reader.read]
+
+
 ANSWER = AnswerToRead("Shall I book it?", "go on then", ())
 
 

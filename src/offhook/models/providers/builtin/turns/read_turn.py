@@ -5,8 +5,10 @@ from typing import Final
 from offhook.models.edge_reading import AnswerToRead, EdgeText
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values, phrases
+from offhook.models.providers.builtin.denied_edges import says_phrase_of
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, essential_tokens
@@ -16,6 +18,10 @@ from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 # Chosen on conversations that the model was not trained on (docs/decisions/0128-read-edges.md).
 MIN_PROBABILITY: Final = 0.75
 MIN_PROBABILITY_OF_END: Final = 0.9
+# Of an edge that a "no" took, where another one is meant.
+MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
+# Words of a reason beside the "no".
+MIN_REASON: Final = 2
 MAX_EXAMPLES: Final = 4
 # More are more than the model reads at once.
 MAX_EDGES: Final = 24
@@ -27,7 +33,10 @@ class ReadTurn(QuotingTurn):
     def _follow_reading(self, reply: RuleReply) -> RuleReply:
         """Returns a reply, or the edge that is probably meant instead of a question that is asked again."""
         heard = self._latest_utterance()
-        if heard is None or self._hint.entered or reply.call is not None or not phrases.is_reprompt(reply.text):
+        if heard is None or self._hint.entered:
+            return reply
+        doubted = self._taken_for_no(reply, heard)
+        if doubted is None and (reply.call is not None or not phrases.is_reprompt(reply.text)):
             return reply
         if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
             return reply
@@ -36,12 +45,26 @@ class ReadTurn(QuotingTurn):
             return reply
         best = max(range(len(self._edges)), key=odds.__getitem__)
         edge = self._edges[best]
-        if odds[best] < (MIN_PROBABILITY_OF_END if edge.is_final else MIN_PROBABILITY):
+        ends_more = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
+        if odds[best] < (MIN_PROBABILITY_OF_END if ends_more else MIN_PROBABILITY):
+            return reply
+        if doubted is not None and (edge is doubted or odds[self._edges.index(doubted)] > MAX_PROBABILITY_OF_DOUBTED):
             return reply
         taken = RuleReply(call=(edge.tool, {}))
         if not self._may_be_of_others(edge, odds[best]):
             taken = self._guard(taken)
         return reply if taken.call is None else taken
+
+    def _taken_for_no(self, reply: RuleReply, heard: str) -> EdgeHint | None:
+        """Returns the edge that a reply takes for a "no" alone, though more was said: "no, I mailed the check last week"."""
+        edge = next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
+        if edge is None or reply.text or edge_polarity(edge) != "no" or edge.is_final:
+            return None
+        said = parse_utterance(heard)
+        if said.polarity != "no" or said.is_question or any(self._values_said(said).values()):
+            return None
+        stems = set(content_stems(said.standing)) - NEGATIONS
+        return edge if len(stems) >= MIN_REASON and not says_phrase_of(heard, edge) else None
 
     def _may_be_of_others(self, edge: EdgeHint, probability: float) -> bool:
         """Returns True for a yes that somebody else can give: "my daughter will be here" to "will someone be home?"."""
