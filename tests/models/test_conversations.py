@@ -59,11 +59,11 @@ UNDERSTOOD_TEMPLATES = {
     "delivery_window": (0.62, 2),
     "event_reminder": (0.58, 2),
     "lead_qualification": (0.76, 2),
-    "no_show_recall": (0.64, 2),
-    "payment_reminder": (0.57, 5),
-    "reception": (0.55, 3),
+    "no_show_recall": (0.69, 2),
+    "payment_reminder": (0.63, 2),
+    "reception": (0.60, 1),
     "recruiting_screen": (0.64, 3),
-    "support_triage": (0.67, 5),
+    "support_triage": (0.72, 3),
 }
 MAX_HARMFUL = 0
 # What a sample of a few dozen may deviate by.

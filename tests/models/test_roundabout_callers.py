@@ -211,3 +211,8 @@ async def test_what_is_declined_in_other_words_is_kept_as_declined(
     llm: BuiltinLlm, slug: str, said: tuple[str, ...], name: str
 ) -> None:
     assert (await hold_conversation(slug, said, llm)).values[name] is False
+
+
+async def test_no_bother_denies_nothing(llm: BuiltinLlm) -> None:
+    said = ("Yes, I've got time.", "I'm over eighteen, and I can lift fifty no bother.")
+    assert (await hold_conversation("recruiting_screen", said, llm)).values.get("is_adult") is not False

@@ -52,6 +52,10 @@ _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
 # "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
 _NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\b(before|already|ever|existing|returning|been|earlier)\b", re.IGNORECASE)
+# "I can lift that, no bother" denies nothing.
+_NO_TROUBLE: Final = re.compile(
+    r"\bno (?:bother|problems?|trouble|sweat|issues?|worries|doubt|big deal)\b", re.IGNORECASE
+)
 # "Forget the return, I'll keep it"
 _TAKES_BACK: Final = re.compile(r"\b(?:forget|never ?mind|scrap|skip)\b", re.IGNORECASE)
 
@@ -333,7 +337,7 @@ def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None
         return None
     is_corrected = said_in_full.is_correction and polarity_of(said_in_full.standing)
     text = said_in_full.standing if is_corrected else said_in_full.heard
-    said = set(content_stems(text))
+    said = set(content_stems(_NO_TROUBLE.sub(" ", text)))
     if word_tokens(text) == ["please"]:
         return not is_inverted
     if (answer := polarity_of(text)) is not None:

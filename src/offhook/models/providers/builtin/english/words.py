@@ -27,6 +27,7 @@ _CONTRACTIONS: Final = (
         ),
         " is ",
     ),
+    (re.compile(r"'s (?=been\b)"), " has "),
     (re.compile(r"'s\b|'"), ""),
     (re.compile(r"(\d)(?:st|nd|rd|th)\b"), r"\1"),
     (re.compile(r"\bso[ -]so\b"), "soso"),
@@ -48,6 +49,7 @@ _CONTRACTIONS: Final = (
     ),
     (re.compile(r"\b([ap])\.\s?m\b\.?"), r"\1m"),
     (re.compile(r"\be-?mail"), "email"),
+    (re.compile(r"\bwi[ -]fi\b"), "wifi"),
     (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
 )
 _TOKEN: Final = re.compile(r"\d+(?:[:.]\d+)?|[a-z]+")

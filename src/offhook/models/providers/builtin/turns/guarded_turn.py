@@ -35,7 +35,7 @@ _SOMEONE_ELSE: Final = re.compile(
 )
 _RETURNS: Final = re.compile(r"\b(?:return|money back|send \w+ back)\b", re.IGNORECASE)
 _IS_ME: Final = re.compile(
-    r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\b(?:got|reached|found) (?:him|her)\b"
+    r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\b(?:got|reached|found|(?:speaking|talking) (?:to|with)) (?:him|her)\b"
 )
 
 
