@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Playwright, expect
+from playwright.sync_api import Browser, Locator, Page, Playwright, Route, expect
 
 from tests.web.browser import Caller, chromium, in_a_browser, running_server
 
@@ -192,6 +192,24 @@ def test_write_with_the_same_agent(page: Page) -> None:
     page.get_by_role("button", name="End", exact=True).press("Enter")
     expect(page.get_by_text("The chat has ended.")).to_be_visible(timeout=15_000)
     expect(page.get_by_role("button", name="Start over")).to_be_focused()
+
+
+def test_what_a_new_agent_starts_from_stays_where_it_is_while_templates_load(page: Page, home: str) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/v1/workflow/templates", hold)
+    page.get_by_role("button", name="New agent").first.click()
+    choice = page.get_by_text("Simple agent", exact=True)
+    choice.hover()
+    expect(page.get_by_role("list", name="Templates").get_by_role("listitem")).to_have_count(3)
+    before = choice.bounding_box()
+    held[0].continue_()
+    expect(page.get_by_role("list", name="Templates").get_by_role("listitem")).to_have_count(12)
+    assert before is not None
+    assert choice.bounding_box() == before
 
 
 def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> None:

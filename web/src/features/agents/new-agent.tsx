@@ -25,7 +25,7 @@ export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => 
       opened={isOpen}
       onClose={onClose}
       title="New agent"
-      centered
+      // not centered: what is chosen at the top would move away when the templates arrive
       radius="lg"
       size={kind === "template" ? 900 : 500}
       fullScreen={isNarrow}
