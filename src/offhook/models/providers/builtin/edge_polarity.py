@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.ports import EdgeHint
@@ -37,6 +38,7 @@ _POSITIVE: Final = re.compile(
 MIN_PLAIN: Final = 3
 
 
+@lru_cache(maxsize=2048)
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
     """Returns the yes or no that an edge stands for; examples decide first, then the label, then the condition."""
     kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]

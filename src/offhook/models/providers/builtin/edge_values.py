@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.ports import EdgeHint
@@ -107,6 +108,7 @@ def name_weekend(heard: str, weekday: str, known: str) -> str:
     )
 
 
+@lru_cache(maxsize=2048)
 def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
     """Returns the kinds of value (``day``, ``time``) that take an edge: those of its examples, where there are any."""
     described = f"{edge.label}. {edge.condition}"

@@ -31,8 +31,8 @@ def acts_of_edge(edge: EdgeHint, odds_of: Callable[[str], ActOdds]) -> frozenset
         act
         for act in _PLAIN_ACTS
         if found
-        and sum(odds.of(act) >= _MIN_ODDS for odds in found) >= _MIN_SHARE * len(found)
         and _may_take(edge, act)
+        and sum(odds.of(act) >= _MIN_ODDS for odds in found) >= _MIN_SHARE * len(found)
     )
 
 

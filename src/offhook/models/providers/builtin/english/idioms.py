@@ -1,6 +1,7 @@
 """What callers say and what authors write for the same wish, where the two share no word. Pure."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english.words import essential_tokens
@@ -279,6 +280,9 @@ _IDIOMS: Final = tuple(
 def idiom_score(text: str, described: str) -> float:
     """Scores a caller's words against an author's description, 0 to 0.8."""
     said = " ".join(essential_tokens(text))
-    return max(
-        (score for spoken, written, score in _IDIOMS if written.search(described) and spoken.search(said)), default=0.0
-    )
+    return max((score for spoken, score in _idioms_of(described) if spoken.search(said)), default=0.0)
+
+
+@lru_cache(maxsize=2048)
+def _idioms_of(described: str) -> tuple[tuple[re.Pattern[str], float], ...]:
+    return tuple((spoken, score) for spoken, written, score in _IDIOMS if written.search(described))

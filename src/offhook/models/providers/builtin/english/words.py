@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from functools import lru_cache
-from typing import Final, Literal
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Final, Literal, TypeVar
 
 Polarity = Literal["yes", "no"]
 
@@ -202,19 +203,26 @@ _DIGIT_WORDS: Final = dict(
 
 
 _MAX_KEPT_CHARS: Final = 300
+Read = TypeVar("Read")
+
+
+def keep_short(read: Callable[[str], Read]) -> Callable[[str], Read]:
+    """Keeps what was read of short texts: a turn reads each phrase of an author dozens of times."""
+    kept = lru_cache(maxsize=4096)(read)
+
+    @wraps(read)
+    def look_up(text: str) -> Read:
+        return kept(text) if len(text) <= _MAX_KEPT_CHARS else read(text)
+
+    return look_up
 
 
 def word_tokens(text: str) -> list[str]:
     """Returns lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
-    return list(_keep_tokens(text) if len(text) <= _MAX_KEPT_CHARS else _read_tokens(text))
+    return list(_read_tokens(text))
 
 
-# A turn reads what was said, and what authors have written for every edge, hundreds of times; documents are longer.
-@lru_cache(maxsize=4096)
-def _keep_tokens(text: str) -> tuple[str, ...]:
-    return _read_tokens(text)
-
-
+@keep_short
 def _read_tokens(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
@@ -246,6 +254,11 @@ def stem_word(word: str) -> str:
 
 def essential_tokens(text: str) -> list[str]:
     """Returns tokens without politeness and fillers, single digits as words; "thank you" is dropped as a whole."""
+    return list(_read_essentials(text))
+
+
+@keep_short
+def _read_essentials(text: str) -> tuple[str, ...]:
     words = word_tokens(text)
     kept = []
     for index, word in enumerate(words):
@@ -254,7 +267,7 @@ def essential_tokens(text: str) -> list[str]:
         if word == "so" and not index:
             continue
         kept.append(_DIGIT_WORDS.get(word, word))
-    return kept
+    return tuple(kept)
 
 
 def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> list[str]:
@@ -262,6 +275,7 @@ def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> lis
     return [stem_word(word) for word in essential_tokens(text) if word not in STOP and word not in extra_stop]
 
 
+@keep_short
 def answer_polarity(text: str) -> Polarity | None:
     """Returns the yes or no that an answer begins with or is as a whole; else None."""
     words = essential_tokens(text)
@@ -283,6 +297,7 @@ def answer_polarity(text: str) -> Polarity | None:
     return None
 
 
+@keep_short
 def is_plain_polarity(text: str) -> bool:
     """Returns True for a bare yes or no: "yes please", "no thank you", "sure, go ahead"."""
     kind = answer_polarity(text)
