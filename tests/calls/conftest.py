@@ -15,6 +15,7 @@ from offhook.kit.http.server import server_config
 from offhook.models.ports import CallModels, Llm, SpeechToSpeech
 from offhook.orgs import Caller
 from offhook.root import Root
+from offhook.runs import RunServices
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 from offhook.workflows import publication, service
@@ -179,6 +180,13 @@ class LiveServer:
             while (run := await self.run(run_id))["status"] in {"initiated", "ringing", "in_progress"}:
                 await asyncio.sleep(0.05)
         return run
+
+    async def has_nothing_left_to_write(self) -> None:
+        """Waits for what is stored after a run is finished: its journal."""
+        live = self.root.get(RunServices).live
+        async with asyncio.timeout(60):
+            while live.active_calls:
+                await asyncio.sleep(0.01)
 
     async def recording(self, run_id: int, to: Path) -> Path:
         answer = await self.http.get(f"/workflow/{self.workflow_id}/runs/{run_id}/recording")

@@ -40,6 +40,7 @@ async def test_from_the_greeting_to_the_goodbye(server: LiveServer, root: Root, 
     # the price table knows the model; the scripted ones beside it are unpriced
     assert not [line for line in run["usage"]["unpriced"] if line["kind"] == "realtime"]
 
+    await server.has_nothing_left_to_write()
     async with root.db.transaction() as session:
         lines = await session.scalars(select(RunCostLine).where(RunCostLine.kind == "realtime"))
         by_unit = {line.unit: line.quantity for line in lines}
