@@ -45,8 +45,9 @@ class ReadTurn(QuotingTurn):
             return reply
         best = max(range(len(self._edges)), key=odds.__getitem__)
         edge = self._edges[best]
-        ends_more = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
-        if odds[best] < (MIN_PROBABILITY_OF_END if ends_more else MIN_PROBABILITY):
+        # instead of an edge that is hardly meant, another step is worth less certainty than a goodbye
+        must_be_sure = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
+        if odds[best] < (MIN_PROBABILITY_OF_END if must_be_sure else MIN_PROBABILITY):
             return reply
         if doubted is not None and (edge is doubted or odds[self._edges.index(doubted)] > MAX_PROBABILITY_OF_DOUBTED):
             return reply

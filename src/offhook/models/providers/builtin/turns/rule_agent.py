@@ -30,6 +30,7 @@ class RuleAgent:
         self._meaning = meaning
 
     async def answer(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
+        """Yields what is said and the edge or tool that is taken, or the variables as JSON where a schema is given."""
         if request.response_schema is not None:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
