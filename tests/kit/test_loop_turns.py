@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from offhook.kit.http.loop_turns import LoopTurns, TurnTaking
+from offhook.kit.http.turns.loop_turns import LoopTurns, TurnTaking
 
 STEPS = 4
 

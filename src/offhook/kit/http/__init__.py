@@ -12,10 +12,11 @@ from offhook.kit.http import errors, health, openapi
 from offhook.kit.http.edge import HttpEdge
 from offhook.kit.http.health import ReadinessCheck
 from offhook.kit.http.json_bodies import JsonBodyGuard
-from offhook.kit.http.loop_turns import TakeTurns
 from offhook.kit.http.paths import PathIndex
 from offhook.kit.http.proxies import TrustedProxies
 from offhook.kit.http.slashes import EitherSlash
+from offhook.kit.http.turns.loop_turns import TakeTurns
+from offhook.kit.http.turns.request_share import RequestShare
 from offhook.kit.http.web_ui import WebUi
 from offhook.settings import Settings
 
@@ -42,7 +43,12 @@ class HttpRoot(Protocol):
 
 
 def install_http(
-    app: FastAPI, root: HttpRoot, *, checks: Mapping[str, ReadinessCheck] | None = None, ui_folder: Path = _BUILT_UI
+    app: FastAPI,
+    root: HttpRoot,
+    *,
+    checks: Mapping[str, ReadinessCheck] | None = None,
+    ui_folder: Path = _BUILT_UI,
+    share: RequestShare | None = None,
 ) -> None:
     """Wraps the application, whose state has the root; call it once, before or after the routers are included.
 
@@ -57,7 +63,7 @@ def install_http(
     app.add_middleware(JsonBodyGuard)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(HttpEdge)
-    app.add_middleware(TakeTurns)
+    app.add_middleware(TakeTurns, share=share or RequestShare())
     app.add_middleware(TrustedProxies, trusted=root.settings.trusted_proxies)
     errors.install_error_handlers(app)
     health.install_health(app, checks or {})

@@ -1,6 +1,7 @@
 """One 20 ms beat for all calls of the process: a timer per call would cost more than the frames it sends."""
 
 import asyncio
+from collections.abc import Callable
 from typing import ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,10 @@ class FramePlayer(Protocol):
 
 
 class Metronome:
-    """Beats only while a call is playing audio. ``add`` is idempotent and takes effect immediately."""
+    """Beats only while a call is playing audio. ``add`` is idempotent and takes effect immediately.
+
+    ``on_beat`` hears when each beat came and how late it was, in seconds of the loop's time.
+    """
 
     _of_loop: ClassVar["WeakKeyDictionary[asyncio.AbstractEventLoop, Metronome]"] = WeakKeyDictionary()
 
@@ -23,6 +27,7 @@ class Metronome:
         self._players: dict[FramePlayer, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
+        self.on_beat: Callable[[float, float], None] | None = None
 
     @classmethod
     def of_running_loop(cls) -> "Metronome":
@@ -48,6 +53,8 @@ class Metronome:
 
     def _run_beat(self) -> None:
         now = self._loop.time()
+        if self.on_beat is not None:
+            self.on_beat(now, now - self._next)
         # absolute beats, so that delays never add up; this beat makes up for missed ones
         beat = self._next + max(0.0, (now - self._next) // FRAME_S) * FRAME_S
         for player in list(self._players):

@@ -5,6 +5,7 @@ times some milliseconds in which no call sends a frame.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Coroutine, Generator
 from typing import Any, Final
@@ -12,13 +13,19 @@ from typing import Any, Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from offhook.kit.http.turns.request_share import RequestShare
+
 _ANYBODY: Final = ""
 
 
 class LoopTurns:
-    """Gives one turn in each iteration of the loop, to one owner after the other, however many requests each has."""
+    """Gives one turn in each iteration of the loop, to one owner after the other, however many requests each has.
 
-    def __init__(self) -> None:
+    All turns together take no more of the loop's time than ``share`` lets them.
+    """
+
+    def __init__(self, share: RequestShare | None = None) -> None:
+        self.share = share or RequestShare()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         self._is_taken = False
 
@@ -27,13 +34,24 @@ class LoopTurns:
         loop = asyncio.get_running_loop()
         if not self._is_taken:
             self._is_taken = True
-            loop.call_soon(self._give_next, loop)
-            return
+            wait_s = self.share.wait_s(loop.time())
+            self._call_next(loop, wait_s)
+            if not wait_s:
+                return
         turn: asyncio.Future[None] = loop.create_future()
         self._waiting.setdefault(owner, deque()).append(turn)
         yield from turn.__await__()
 
+    def _call_next(self, loop: asyncio.AbstractEventLoop, wait_s: float) -> None:
+        if wait_s:
+            loop.call_later(wait_s, self._give_next, loop)
+        else:
+            loop.call_soon(self._give_next, loop)
+
     def _give_next(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._waiting and (wait_s := self.share.wait_s(loop.time())):
+            self._call_next(loop, wait_s)
+            return
         while self._waiting:
             owner, turns = next(iter(self._waiting.items()))
             turn = turns.popleft()
@@ -65,7 +83,11 @@ class TurnTaking(Generator[Any, None, None]):
             return next(self._turn)
         except StopIteration:
             self._turn = self._turns.wait(self._owner)
-        return self._work.send(value)
+        began = time.perf_counter()
+        try:
+            return self._work.send(value)
+        finally:
+            self._turns.share.spend(time.perf_counter() - began)
 
     def throw(self, *error: Any) -> Any:
         self._turn.close()
@@ -80,9 +102,9 @@ class TurnTaking(Generator[Any, None, None]):
 class TakeTurns:
     """Runs each request in turns of its sender: a key or session, or an address without either."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, share: RequestShare) -> None:
         self._app = app
-        self._turns = LoopTurns()
+        self._turns = LoopTurns(share)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
