@@ -54,3 +54,19 @@ class TestRefusals:
         day = EdgeHint("day", "names a day", "The caller names a day.", ("on Friday", "tomorrow"))
         text, _ = await answer(node(day, SUPPORT, say_text="Which day suits you?"), "I can't do next tuesday")
         assert text == "All right, not next Tuesday. Which day suits you?"
+
+
+class TestQuestionsAboutAnAnswer:
+    DAYS = EdgeHint("days", "days", "The applicant prefers days.", ("days", "the day shift", "in the mornings"))
+    NIGHTS = EdgeHint("nights", "nights", "The applicant prefers nights.", ("nights", "when everybody is asleep"))
+
+    @pytest.mark.parametrize("said", ["Does the night one pay any more?", "Is the night shift paid better?"])
+    async def test_are_not_that_answer(self, said: str) -> None:
+        _, call = await answer(node(self.DAYS, self.NIGHTS, say_text="Do you prefer days or nights?"), said)
+        assert call is None
+
+    async def test_are_told_from_an_answer_with_the_word_of_a_question(self) -> None:
+        hint = node(self.DAYS, self.NIGHTS, say_text="Do you prefer days or nights?")
+        _, call = await answer(hint, "When everybody is asleep")
+        assert call is not None
+        assert call.name == "nights"

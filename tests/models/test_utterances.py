@@ -95,6 +95,32 @@ class TestParseUtterance:
     def test_idioms_of_yes_and_no(self, heard: str, polarity: str | None) -> None:
         assert polarity_of(heard) == polarity
 
+    @pytest.mark.parametrize(
+        ("heard", "standing"),
+        [
+            ("Don't be phoning me about this.", "do not call me about this"),
+            ("Thursday's fine eh, and mornings are best.", "thursday is fine, and mornings are best"),
+            (
+                "I've been run off my feet with the shop and my wedding and all, so yes, count me in.",
+                "yes, count me in",
+            ),
+            ("It says one two seven, that's all I can see.", "it says one two seven, it is what i can see"),
+            ("It is not Meera who is coming, it is her sister.", "it is her sister"),
+            ("Return please. Ah pardon, wrong word, I mean where is my order.", "where is my order"),
+            ("I wouldn't miss it for the world.", "i will be there"),
+        ],
+    )
+    def test_turns_of_phrase_are_read_in_plain_words(self, heard: str, standing: str) -> None:
+        assert parse_utterance(heard).standing == standing
+
+    def test_a_day_said_before_what_it_comes_to_stands(self) -> None:
+        said = parse_utterance("I've been run off my feet and my family is here too, but Tuesday would do, so yes.")
+        assert day_phrase(said.standing) == "Tuesday"
+
+    @pytest.mark.parametrize(("heard", "is_goodbye"), [("That's all I need.", True), ("That's all I can see.", False)])
+    def test_all_that_somebody_has_is_no_goodbye(self, heard: str, is_goodbye: bool) -> None:
+        assert parse_utterance(heard).is_goodbye is is_goodbye
+
 
 def test_prompts_are_read_for_facts_situations_and_the_name() -> None:
     persona = (

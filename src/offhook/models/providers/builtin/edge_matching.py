@@ -15,7 +15,7 @@ from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
 from offhook.models.providers.builtin.english.polarity import polarity_of
-from offhook.models.providers.builtin.english.questions import asks_question
+from offhook.models.providers.builtin.english.questions import asks_question, is_about_question
 from offhook.models.providers.builtin.english.ratings import drop_numbers, rating_in
 from offhook.models.providers.builtin.english.words import (
     CONDITION_STOP,
@@ -99,7 +99,6 @@ _CHANGE: Final = re.compile(
     r"\b(?:(?:another|different|other) (?:day|time|date|slot|one|number|address|name)|changes?|correct\w*|wrong(?! number)|move|reschedule)\b(?! (?:order|call)\b)",
     re.IGNORECASE,
 )
-_ASKED: Final = re.compile(r"\b(asks?|wants to know|where (?:an?|the|their)|has a question)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ def edge_of_phrase(heard: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
 
 def question_edges(edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ...]:
     """Returns the edges that a question takes ("when are you open")."""
-    return tuple(edge for edge in edges if _ASKED.search(edge.condition) or any(map(asks_question, edge.examples)))
+    return tuple(edge for edge in edges if is_about_question(edge.condition) or any(map(asks_question, edge.examples)))
 
 
 def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning = UNKNOWN_MEANING) -> EdgeMatch | None:

@@ -55,7 +55,15 @@ _PLAIN: Final = tuple(
         (r"\bthat's me (?:done|sorted|all set)\b", "that's all"),
         (r"\bi(?:'m| am) not (?P<verb>want|need|prefer)ing\b", r"i do not \g<verb>"),
         (r"\bi(?:'m| am) (?P<verb>want|need|prefer)ing\b", r"i \g<verb>"),
-        (r"\b(?:don't|do not) be (?P<verb>call|phon|ring|send|book|bother)ing\b", r"do not \g<verb>"),
+        (r"\b(?:don't|do not) be (?P<verb>call|ring|send|book|bother)ing\b", r"do not \g<verb>"),
+        (r"(?<=\w),? eh\b(?=\s*[,.!]|$)", ""),
+        (r"\bi(?: (?:would|will) not| wouldn't| won't|'d not|'ll not) miss (?:it|this|that)\b(?: for (?:the world|anything))?", "i will be there"),
+        (rf"^(?:(?!\b(?:{_DAY}|to(?:day|morrow|night)|\d+)\b)[^.,;!?]){{3,60}}[.,;!?] (?:(?:ah|oh|sorry|no)[, ]+)*(?:pardon(?: me)?|wrong word|slip of the tongue|i misspoke)[,. ]+(?:(?:wrong word|sorry|no)[,. ]+)*(?:i meant?[, ]+)?", ""),
+        # what a long story comes to: "… I wouldn't miss it, so yes, count me in"
+        (rf"^(?:(?!\b(?:{_DAY}|to(?:day|morrow|night)|mornings?|afternoons?|evenings?|o'clock|at|\d+)\b).){{60,}}[,.;]? so (?=(?:yes|yeah|yep|aye|no|nope)\b(?! and no))", ""),
+        (r"\bthat(?:'s| is| was) (?:all|everything) (?=(?:it says|(?:i|we) (?:can )?(?:see|read|find)\b))", "it is what "),
+        (r"\bthat(?:'s| is| was) (?:all|everything) (?:that|which)(?:'s| is| was) (?=(?:on|in|here|there|written|printed)\b)", "it is what is "),
+        (r"\bit(?:'s| is| was) not (?:my |her |his |the )?\w+(?: \w+)? who(?:'s| is|'ll be)? \w+[, ]+(?:but )?(?=it(?:'s| is| was)\b)", ""),
         # "an" says that there is none yet
         (
 (

@@ -128,6 +128,12 @@ _EXCLAIMS: Final = re.compile(
 TAG: Final = re.compile(
     r"^(?:is|are|was|were|do|does|did|has|have|would|will|can|right|okay|yeah|eh|huh)(?: not)?(?: (?:it|they|you|he|she|that|we|i))?$"
 )
+_ASKED: Final = re.compile(r"\b(asks?|wants to know|where (?:an?|the|their)|has a question)\b", re.IGNORECASE)
+
+
+def is_about_question(condition: str) -> bool:
+    """Returns True for an author's condition of an edge that a question takes: "the caller asks when you are open"."""
+    return _ASKED.search(condition) is not None
 
 
 def asks_question(text: str) -> bool:

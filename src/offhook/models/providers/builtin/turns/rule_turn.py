@@ -1,12 +1,11 @@
 """Decides what the offline agent says and which edge it takes."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from offhook.models.ports import (
-    LlmMessage,
-)
+from offhook.models.ports import EdgeHint, LlmMessage
 from offhook.models.providers.builtin import (
     arguments,
     edge_matching,
@@ -19,6 +18,7 @@ from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import refusals, spoken_values
 from offhook.models.providers.builtin.english.corrections import values_in
+from offhook.models.providers.builtin.english.questions import asks_question, is_about_question
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
@@ -302,7 +302,7 @@ class RuleTurn(ReadTurn):
             return RuleReply(f"{introduced} {question}")
         if phrases.asks_to_repeat(said.heard) and not _ASKS_PLACE.search(said.heard):
             return RuleReply(self._opening)
-        meant = edge_matching.choose_edge(said.heard, edge_matching.question_edges(self._edges), self._meaning)
+        meant = edge_matching.choose_edge(said.heard, _ways_of_questions(self._edges), self._meaning)
         if meant is not None and meant.score >= SURE_SCORE:
             return RuleReply(call=(meant.edge.tool, {}))
         fact = phrases.small_talk(said.heard) or persona_answers.answer_question(said.heard, self._facts, self._meaning)
@@ -331,6 +331,19 @@ class RuleTurn(ReadTurn):
     def _move_on(self) -> RuleReply | None:
         onward = self._unconditional_edge()
         return None if onward is None else RuleReply(call=(onward.tool, {}))
+
+
+def _ways_of_questions(edges: Sequence[EdgeHint]) -> list[EdgeHint]:
+    """Returns the edges that a question takes, with only the questions of those that are not about one.
+
+    "Does the night shift pay more?" is no answer to "days or nights?", though "when everybody is asleep" is one.
+    """
+    return [
+        edge
+        if is_about_question(edge.condition)
+        else replace(edge, label="", condition="", examples=tuple(filter(asks_question, edge.examples)))
+        for edge in edge_matching.question_edges(edges)
+    ]
 
 
 def _lets_leave(choice: EdgeMatch | None) -> bool:
