@@ -9,8 +9,9 @@ import pytest
 from fastapi import FastAPI, Request, WebSocket
 from fastapi.responses import PlainTextResponse, StreamingResponse
 
-from offhook.kit.http.connection_limits import ConnectionLimits, possible_connections
+from offhook.kit.http.connection_limits import ConnectionGuard, ConnectionLimits, Wait, possible_connections
 from offhook.kit.http.server import server_config
+from offhook.kit.virtual_time import run_on_virtual_time
 from offhook.settings import Settings
 from tests.servers import ProductServer, serving
 
@@ -260,3 +261,35 @@ async def _until_served(line: Line) -> None:
             except (ConnectionError, asyncio.IncompleteReadError):
                 pass
             await asyncio.sleep(0.01)
+
+
+class HalfRequest:
+    """A connection whose headers never end."""
+
+    received_bytes = 0
+    is_reading_paused = False
+
+    def __init__(self, seen: list[str]) -> None:
+        self._seen = seen
+
+    def time_out(self) -> None:
+        if not self._seen:
+            asyncio.get_running_loop().call_soon(self._seen.append, "frame")
+        self._seen.append("timed out")
+
+    def abort(self) -> None:
+        raise AssertionError("a client that is too slow is answered")
+
+
+def test_a_frame_that_is_due_goes_out_while_hundreds_of_slow_connections_end() -> None:
+    async def open_halves() -> list[str]:
+        seen: list[str] = []
+        guard = ConnectionGuard(SHORT)
+        for _ in range(300):
+            guard.begin_wait(HalfRequest(seen), Wait.HEADERS)
+        await asyncio.sleep(10.0)
+        return seen
+
+    seen = run_on_virtual_time(open_halves(), limit_s=60)
+    assert seen.count("timed out") == 300
+    assert seen.index("frame") < 300

@@ -28,6 +28,26 @@ def test_hiss_and_silence_are_not_speech_and_every_window_is_answered() -> None:
     asyncio.run(listen())
 
 
+def test_a_frame_that_is_due_goes_out_while_many_calls_are_told_what_was_heard() -> None:
+    async def listen() -> list[str]:
+        engine = SileroVad()
+        seen: list[str] = []
+
+        def hear(probability: float, window_s: float) -> None:
+            if not seen:
+                asyncio.get_running_loop().call_soon(seen.append, "frame")
+            seen.append("window")
+
+        for _ in range(30):
+            engine.open_stream(hear).push(np.zeros(WINDOW, np.int16))
+        await asyncio.sleep(0.1)
+        return seen
+
+    seen = asyncio.run(listen())
+    assert seen.count("window") == 30
+    assert seen.index("frame") < 30
+
+
 @pytest.mark.slow
 def test_calls_in_one_batch_do_not_hear_each_other() -> None:
     async def alone_and_together() -> None:

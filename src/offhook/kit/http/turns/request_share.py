@@ -20,7 +20,8 @@ SILENT_AFTER_S: Final = 0.5
 class RequestShare:
     """Counts what requests take of the loop's time, in seconds, and says how long the next one waits.
 
-    ``note_beat`` hears how late frames are. No request waits while no agent speaks, nor while frames are on time.
+    ``note_beat`` hears how late frames are. No request waits while no agent speaks, nor when frames have been on time
+    for 17 s.
     """
 
     def __init__(self) -> None:
