@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 
 from offhook.campaigns import CampaignEngine, CampaignService, CampaignServices
 from offhook.campaigns.reports.progress_streams import ProgressStreams
-from offhook.campaigns.rules.hours import DAYS
+from offhook.campaigns.rules.hours import WEEKDAYS
 from offhook.campaigns.schemas import ProgressRecord
 from offhook.campaigns.tables import Campaign, Contact
 from offhook.nodes.node_beat import NodeBeat
@@ -67,7 +67,7 @@ async def test_it_must_be_open_where_the_phone_is_too(
     """Iceland is on UTC all year, California seven or eight hours behind; it is open from now on for ten hours."""
     await instant_sandbox(root, org.id)
     begin, end = (root.clock.now() + timedelta(minutes=by) for by in (-30, 600))
-    slot = {"day": DAYS[begin.weekday()], "start": f"{begin:%H:%M}", "end": f"{end:%H:%M}"}
+    slot = {"day": WEEKDAYS[begin.weekday()], "start": f"{begin:%H:%M}", "end": f"{end:%H:%M}"}
     campaign = await make_campaign(
         contacts=["+3545510000", "+14152000000"],
         calling_hours={"timezone": "UTC", "slots": [slot], "in_callee_zone": True},
@@ -87,7 +87,7 @@ async def test_a_holiday_is_closed_and_the_answer_says_until_when(
 ) -> None:
     await instant_sandbox(root, org.id)
     today = root.clock.now().date()
-    around_the_clock = [{"day": day, "start": "00:00", "end": "00:00"} for day in DAYS]
+    around_the_clock = [{"day": day, "start": "00:00", "end": "00:00"} for day in WEEKDAYS]
     holidays = [(today + timedelta(days=n)).isoformat() for n in range(2)]
     hours = {"timezone": "UTC", "slots": around_the_clock, "holidays": holidays}
     campaign = await make_campaign(contacts=1, calling_hours=hours)

@@ -11,7 +11,7 @@ from httpx2 import AsyncClient, Response
 from sqlalchemy import select, update
 
 from offhook.campaigns import CampaignService
-from offhook.campaigns.rules.hours import DAYS
+from offhook.campaigns.rules.hours import WEEKDAYS
 from offhook.evidence.schemas import compute_digest
 from offhook.root import Root
 from offhook.runs import RunServices, service
@@ -37,7 +37,7 @@ from tests.telephony.fakecom import OURS, THEIRS, Account
 ALL_WEEK = {
     "timezone": "America/New_York",
     "in_callee_zone": True,
-    "slots": [{"day": day, "start": "00:00", "end": "00:00"} for day in DAYS],
+    "slots": [{"day": day, "start": "00:00", "end": "00:00"} for day in WEEKDAYS],
 }
 
 

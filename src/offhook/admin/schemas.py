@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.schema import Schema
 from offhook.runs.schemas import RunRecord
 from offhook.workflows.superuser_queries import WorkflowListItem
 
 
-class SuperuserWorkflowItem(BaseModel):
+class SuperuserWorkflowItem(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -39,7 +40,7 @@ class SuperuserWorkflowItem(BaseModel):
         return f"[{','.join(objects)}]".encode()
 
 
-class SuperuserOrganizationItem(BaseModel):
+class SuperuserOrganizationItem(Schema):
     id: int
     name: str
     created_at: datetime
@@ -49,7 +50,7 @@ class SuperuserOrganizationItem(BaseModel):
     balance_cents: int
 
 
-class SuperuserCampaignItem(BaseModel):
+class SuperuserCampaignItem(Schema):
     id: int
     name: str
     status: str
@@ -71,7 +72,7 @@ class SuperuserRunItem(RunRecord):
     user_id: int | None = Field(description="Who started it; null for a call that came in or was started by a key")
 
 
-class SuperuserWorkflowRunsListResponse(BaseModel):
+class SuperuserWorkflowRunsListResponse(Schema):
     """``workflow_runs`` is the same list as ``runs``. With filters ``total_count`` counts to 50,000 and no further,
     unless they name an organization."""
 
@@ -83,7 +84,7 @@ class SuperuserWorkflowRunsListResponse(BaseModel):
     total_pages: int
 
 
-class ImpersonateRequest(BaseModel):
+class ImpersonateRequest(Schema):
     """One of three fields names the user; if several are sent, the first one counts. ``provider_user_id`` is the
     user's id as text. ``organization_id`` chooses among the user's organizations."""
 
@@ -101,7 +102,7 @@ class ImpersonateRequest(BaseModel):
         return self
 
 
-class ImpersonatedUser(BaseModel):
+class ImpersonatedUser(Schema):
     id: int
     email: str
     name: str | None
@@ -110,7 +111,7 @@ class ImpersonatedUser(BaseModel):
     is_superuser: bool
 
 
-class ImpersonateResponse(BaseModel):
+class ImpersonateResponse(Schema):
     """``access_token`` is a bearer token for one hour. Tokens are not refreshed: ``refresh_token`` repeats the access
     token for clients that expect both."""
 
@@ -120,7 +121,7 @@ class ImpersonateResponse(BaseModel):
     user: ImpersonatedUser
 
 
-class NodeItem(BaseModel):
+class NodeItem(Schema):
     """One process. ``state`` is ``up``, ``draining`` (its calls end, it takes no new ones), ``overloaded`` (its loop is
     late) or ``lost`` (silent for more than 8 seconds). ``leases`` are the runs that it holds; of them ``expired_leases``
     were not renewed in time."""
@@ -141,7 +142,7 @@ class NodeItem(BaseModel):
     started_at: datetime
 
 
-class NodesResponse(BaseModel):
+class NodesResponse(Schema):
     """``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of processes
     that no longer exist are counted in ``orphaned_leases``."""
 
@@ -151,7 +152,7 @@ class NodesResponse(BaseModel):
     oldest_job_s: float | None
 
 
-class FailedJobItem(BaseModel):
+class FailedJobItem(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -161,11 +162,11 @@ class FailedJobItem(BaseModel):
     created_at: datetime
 
 
-class FailedJobsResponse(BaseModel):
+class FailedJobsResponse(Schema):
     jobs: list[FailedJobItem]
 
 
-class JobRetryResponse(BaseModel):
+class JobRetryResponse(Schema):
     """``started`` is how many jobs are retried, from their first attempt."""
 
     started: int

@@ -4,11 +4,12 @@ from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 import phonenumbers
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from offhook.campaigns.rules.hours import DAYS, is_zone
+from offhook.campaigns.rules.hours import WEEKDAYS, Weekday, is_zone
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.phone_numbers import E164
+from offhook.kit.schema import Schema
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
@@ -21,7 +22,6 @@ RowId = Annotated[WholeNumber, Field(ge=1, le=MAX_INT)]
 Delay = Annotated[WholeNumber, Field(ge=0, le=MAX_DELAY_S)]
 Start = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 End = Annotated[str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
-Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Outcome = Literal[
     "answered", "not_understood", "interrupted_by_us", "no_answer", "busy", "voicemail", "failed", "canceled",
     "do_not_call", "invalid_number",
@@ -40,11 +40,11 @@ def _check_country(code: str) -> str:
     return code.upper()
 
 
-class Slot(BaseModel):
+class Slot(Schema):
     """A weekly slot. An ``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and
     ``end_time`` are accepted as well."""
 
-    day: Day
+    day: Weekday
     start: Start
     end: End
 
@@ -54,11 +54,11 @@ class Slot(BaseModel):
         if not isinstance(given, dict) or "day" in given:
             return given
         number = given.get("day_of_week")
-        day = DAYS[number] if isinstance(number, int) and 0 <= number <= 6 else number
+        day = WEEKDAYS[number] if isinstance(number, int) and 0 <= number <= 6 else number
         return {"day": day, "start": given.get("start_time"), "end": given.get("end_time")}
 
 
-class CallingHours(BaseModel):
+class CallingHours(Schema):
     """When contacts may be called. With ``in_callee_zone``, calling hours must also be open in the time zone of the number.
     No calls are placed on ``holidays``."""
 
@@ -68,7 +68,7 @@ class CallingHours(BaseModel):
     in_callee_zone: bool = False
 
 
-class RetryConfig(BaseModel):
+class RetryConfig(Schema):
     """When unreached contacts are called again. ``delays`` overrides ``retry_delay_seconds`` for an outcome. Each further
     retry waits ``backoff_factor`` times longer, up to a week."""
 
@@ -82,7 +82,7 @@ class RetryConfig(BaseModel):
     delays: dict[Literal["busy", "no_answer", "voicemail"], Delay] = Field(default_factory=dict)
 
 
-class CircuitBreaker(BaseModel):
+class CircuitBreaker(Schema):
     """Pauses the campaign when the share of failed calls within the window reaches the threshold."""
 
     enabled: bool = True
@@ -91,7 +91,7 @@ class CircuitBreaker(BaseModel):
     min_calls_in_window: WholeNumber = Field(default=5, ge=1, le=1000)
 
 
-class Destinations(BaseModel):
+class Destinations(Schema):
     """Which numbers may be called. ``countries`` null: every country."""
 
     countries: list[Annotated[str, StringConstraints(max_length=2), AfterValidator(_check_country)]] | None = Field(
@@ -100,7 +100,7 @@ class Destinations(BaseModel):
     allow_premium: bool = False
 
 
-class Voicemail(BaseModel):
+class Voicemail(Schema):
     """What the agent does when a machine answers; null: the workflow's setting."""
 
     action: Literal["hang_up", "leave_message"]
@@ -113,7 +113,7 @@ class Voicemail(BaseModel):
         return self
 
 
-class _CampaignRules(BaseModel):
+class _CampaignRules(Schema):
     calling_hours: CallingHours | None = Field(
         default=None, description="When contacts may be called; null: at any time"
     )
@@ -163,7 +163,7 @@ class UpdateCampaignRequest(_CampaignRules):
     telephony_configuration_id: RowId | None = Field(default=None, description="null: the default account")
 
 
-class RedialCampaignRequest(BaseModel):
+class RedialCampaignRequest(Schema):
     """A redial. ``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are accepted instead of the list."""
 
     name: Name | None = None
@@ -180,13 +180,13 @@ class RedialCampaignRequest(BaseModel):
         return {**given, "redial_statuses": [name for name, flag in flags.items() if given.get(flag, True) is True]}
 
 
-class SourceSync(BaseModel):
+class SourceSync(Schema):
     status: str
     last_synced_at: datetime
     error: str | None = None
 
 
-class ProgressRecord(BaseModel):
+class ProgressRecord(Schema):
     """Contacts by state: ``total_contacts = pending + in_progress + completed``. ``failed`` contacts ended without an answer."""
 
     total_contacts: int
@@ -210,13 +210,13 @@ class ProgressRecord(BaseModel):
     completed_at: datetime | None
 
 
-class TimelineStep(BaseModel):
+class TimelineStep(Schema):
     from_time: datetime
     outcomes: dict[str, int] = Field(description="Contacts that finished within the step, by outcome")
     results: dict[str, int] = Field(description="The same contacts by result, as far as their calls have one")
 
 
-class TimelineResponse(BaseModel):
+class TimelineResponse(Schema):
     """When contacts finished, oldest step first. Steps without finished contacts are left out."""
 
     campaign_id: int
@@ -224,13 +224,13 @@ class TimelineResponse(BaseModel):
     steps: list[TimelineStep]
 
 
-class ResultCount(BaseModel):
+class ResultCount(Schema):
     name: str
     contacts: int
     is_success: bool | None = Field(description="As the agent defines it; null: neither success nor failure")
 
 
-class CampaignResultsResponse(BaseModel):
+class CampaignResultsResponse(Schema):
     """Contacts by result. A contact has the result of its latest call that had one."""
 
     campaign_id: int
@@ -239,7 +239,7 @@ class CampaignResultsResponse(BaseModel):
     answered_without_result: int
 
 
-class CampaignResponse(BaseModel):
+class CampaignResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -270,7 +270,7 @@ class CampaignResponse(BaseModel):
     completed_at: datetime | None
 
 
-class ContactItem(BaseModel):
+class ContactItem(Schema):
     id: int
     row_number: int
     phone_number: str
@@ -287,7 +287,7 @@ class ContactItem(BaseModel):
     is_success: bool | None
 
 
-class ContactList(BaseModel):
+class ContactList(Schema):
     contacts: list[ContactItem]
     total_count: int
     page: int
@@ -295,7 +295,7 @@ class ContactList(BaseModel):
     total_pages: int
 
 
-class WhyNotNowResponse(BaseModel):
+class WhyNotNowResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     can_be_called: bool
@@ -304,17 +304,17 @@ class WhyNotNowResponse(BaseModel):
     until: datetime | None
 
 
-class ZoneCount(BaseModel):
+class ZoneCount(Schema):
     zone: str
     contacts: int
 
 
-class VariableCount(BaseModel):
+class VariableCount(Schema):
     variable: str
     contacts: int
 
 
-class PreflightResponse(BaseModel):
+class PreflightResponse(Schema):
     """A prediction for the unfinished contacts. ``estimated_end_at`` respects the campaign's own calling hours."""
 
     campaign_id: int
@@ -343,7 +343,7 @@ class PreflightResponse(BaseModel):
     )
 
 
-class CampaignTestCallRequest(BaseModel):
+class CampaignTestCallRequest(Schema):
     """A call to your own number, as a contact would get it. ``contact_id``: the contact whose variables it uses; the
     first one by default."""
 
@@ -351,7 +351,7 @@ class CampaignTestCallRequest(BaseModel):
     contact_id: Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)] | None = None
 
 
-class CampaignTestCallResponse(BaseModel):
+class CampaignTestCallResponse(Schema):
     """The call is a run of the agent, not of the campaign."""
 
     run_id: int
@@ -359,7 +359,7 @@ class CampaignTestCallResponse(BaseModel):
     status: str
 
 
-class SourceDownloadUrl(BaseModel):
+class SourceDownloadUrl(Schema):
     download_url: str
     url: str = Field(description="Same as `download_url`")
     file_name: str
@@ -367,7 +367,7 @@ class SourceDownloadUrl(BaseModel):
     expires_at: datetime
 
 
-class PresignedUploadRequest(BaseModel):
+class PresignedUploadRequest(Schema):
     """An upload. ``file_size`` is in bytes, at most 50 MB; ``file_name`` ends in .csv."""
 
     file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
@@ -375,7 +375,7 @@ class PresignedUploadRequest(BaseModel):
     content_type: str = Field(default="text/csv", max_length=100)
 
 
-class PresignedUploadResponse(BaseModel):
+class PresignedUploadResponse(Schema):
     """Where to ``PUT`` the file. Create the campaign with ``file_key`` afterwards."""
 
     upload_url: str
@@ -383,12 +383,12 @@ class PresignedUploadResponse(BaseModel):
     expires_in: int
 
 
-class UploadedFileResponse(BaseModel):
+class UploadedFileResponse(Schema):
     file_key: str
     file_size: int
 
 
-class CampaignDeletionResponse(BaseModel):
+class CampaignDeletionResponse(Schema):
     """What was deleted, as the audit log has it."""
 
     model_config = ConfigDict(from_attributes=True)

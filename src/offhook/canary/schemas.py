@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from offhook.canary.comparison.judge import JudgeSettings
 from offhook.canary.evidence import CanaryEvidence
 from offhook.canary.tasks import EARLIER_DAYS
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.workflows import WorkflowCanary
 from offhook.workflows.publication import PublishRequest
 from offhook.workflows.schemas import PublishWorkflowRequest
@@ -49,13 +50,13 @@ class StartCanaryRequest(PublishWorkflowRequest):
         return PublishRequest(note=self.note, override_reason=self.gate_override)
 
 
-class ChangeCanaryRequest(BaseModel):
+class ChangeCanaryRequest(Schema):
     model_config = ConfigDict(extra="forbid")
 
     share: Share
 
 
-class EndCanaryRequest(BaseModel):
+class EndCanaryRequest(Schema):
     """``forward``: all calls get the new version; ``back``: the old one."""
 
     model_config = ConfigDict(extra="forbid")
@@ -64,7 +65,7 @@ class EndCanaryRequest(BaseModel):
     reason: Explanation
 
 
-class CanaryResponse(BaseModel):
+class CanaryResponse(Schema):
     """``state``: running, rolled_back or rolled_forward. ``reason`` is a code, ``explanation`` says why it ended.
     ``success_by``: what counts as a success: the agent's results, or a call that ends without failing."""
 

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import ConfigDict, Field, JsonValue, StringConstraints
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.schema import Schema
 from offhook.runs.schemas import InitialContext, RunName
 
 ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 
 
-class StartChatRequest(BaseModel):
+class StartChatRequest(Schema):
     """``start_node_id``: starts the chat at this step instead of the first one, with the variables of
     ``initial_context``."""
 
@@ -21,7 +22,7 @@ class StartChatRequest(BaseModel):
     start_node_id: str | None = Field(default=None, min_length=1, max_length=200, pattern=r"^[^\x00]*$")
 
 
-class ChatMessageRequest(BaseModel):
+class ChatMessageRequest(Schema):
     """``expected_revision``: returns 409 if the chat is at another revision; without it, the message is always
     accepted."""
 
@@ -29,29 +30,29 @@ class ChatMessageRequest(BaseModel):
     expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
-class RewindChatRequest(BaseModel):
+class RewindChatRequest(Schema):
     """``cursor_turn_id``: the last turn that counts; null returns to the latest one."""
 
     cursor_turn_id: str | None = Field(default=None, max_length=64)
     expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
-class EndChatRequest(BaseModel):
+class EndChatRequest(Schema):
     expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(Schema):
     role: Literal["caller", "agent"]
     text: str
     created_at: datetime
 
 
-class ChatWords(BaseModel):
+class ChatWords(Schema):
     text: str
     created_at: datetime
 
 
-class ChatTurn(BaseModel):
+class ChatTurn(Schema):
     """What was said between two messages of the person, and the agent's state afterwards."""
 
     id: str
@@ -64,7 +65,7 @@ class ChatTurn(BaseModel):
     created_at: datetime
 
 
-class ChatSessionData(BaseModel):
+class ChatSessionData(Schema):
     """``turns`` behind ``cursor_turn_id`` do not count; with the next message they move to ``discarded_future``."""
 
     version: int
@@ -74,7 +75,7 @@ class ChatSessionData(BaseModel):
     discarded_future: list[ChatTurn]
 
 
-class TextChat(BaseModel):
+class TextChat(Schema):
     """A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
     ``messages`` are those that count."""
 
@@ -94,7 +95,7 @@ class TextChat(BaseModel):
     ended_at: datetime | None
 
 
-class ReplayedEdge(BaseModel):
+class ReplayedEdge(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: str
@@ -103,7 +104,7 @@ class ReplayedEdge(BaseModel):
     target: str
 
 
-class ReplayedToolCall(BaseModel):
+class ReplayedToolCall(Schema):
     """``is_ok`` is null if the tool had not answered when the turn ended."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -114,7 +115,7 @@ class ReplayedToolCall(BaseModel):
     error: str | None
 
 
-class ReplayedOutcome(BaseModel):
+class ReplayedOutcome(Schema):
     """The outcome of a turn: ``steps`` that were entered, ``values`` that were extracted, and ``failure``, the error
     of a model that failed."""
 
@@ -129,7 +130,7 @@ class ReplayedOutcome(BaseModel):
     failure: str | None
 
 
-class TurnReplayResponse(BaseModel):
+class TurnReplayResponse(Schema):
     """One turn as it was (``recorded``) and with the draft (``replayed``). ``version_number`` is the draft's, or the published
     version's where there is no draft."""
 

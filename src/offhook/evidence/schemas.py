@@ -5,16 +5,17 @@ import json
 from datetime import datetime
 from typing import Final, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, ConfigDict, Field
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.exported_entries import ExportedEntry
 from offhook.runs.records.placement import CallPlacement
 
 FORMAT: Final = "offhook.evidence.1"
 
 
-class _Section(BaseModel):
+class _Section(Schema):
     model_config = ConfigDict(frozen=True)
 
 

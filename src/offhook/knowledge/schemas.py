@@ -4,11 +4,12 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, JsonValue, field_validator, model_validator
+from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
 
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import sanitize_json, sanitize_text
 from offhook.kit.reading.kinds import MIME_TYPES
+from offhook.kit.schema import Schema
 from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
 
 DocumentStatus = Literal["processing", "ready", "failed", "archived"]
@@ -45,7 +46,7 @@ def document_status(document: KnowledgeDocument) -> DocumentStatus:
     return status
 
 
-class DocumentResponse(BaseModel):
+class DocumentResponse(Schema):
     """``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
     model."""
@@ -94,7 +95,7 @@ class DocumentResponse(BaseModel):
         )
 
 
-class DocumentUpdate(BaseModel):
+class DocumentUpdate(Schema):
     """Omitted fields keep their value; ``metadata`` is replaced as a whole."""
 
     name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
@@ -108,7 +109,7 @@ class DocumentUpdate(BaseModel):
         return self
 
 
-class SearchRequest(BaseModel):
+class SearchRequest(Schema):
     query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
     limit: Annotated[WholeNumber, Field(ge=1, le=20)] = 5
     document_ids: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=500)] | None = None
@@ -122,7 +123,7 @@ class SearchRequest(BaseModel):
         return text
 
 
-class SearchHit(BaseModel):
+class SearchHit(Schema):
     """``score`` is 1 for the best result of both rankings. ``page`` counts from 1 if the document has pages."""
 
     document_id: str
@@ -133,7 +134,7 @@ class SearchHit(BaseModel):
     heading: str | None = None
 
 
-class ReferenceDocument(BaseModel):
+class ReferenceDocument(Schema):
     """A document as a Dograh-compatible object."""
 
     id: int
@@ -179,7 +180,7 @@ class ReferenceDocument(BaseModel):
         )
 
 
-class ReferenceDocumentList(BaseModel):
+class ReferenceDocumentList(Schema):
     documents: list[ReferenceDocument]
     total: int
     limit: int

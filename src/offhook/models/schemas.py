@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Discriminator,
     Field,
@@ -15,6 +14,7 @@ from pydantic import (
 )
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.schema import Schema
 from offhook.models.configuration.voice_previews import DEFAULT_SENTENCE, MAX_TEXT_CHARS
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
@@ -32,7 +32,7 @@ Key = Annotated[str, Field(max_length=1000, pattern=r"^[\x21-\x7e]*$")]
 Address = Annotated[str, Field(max_length=500), AfterValidator(_web_address)]
 
 
-class _StrictModel(BaseModel):
+class _StrictModel(Schema):
     model_config = ConfigDict(extra="forbid")
 
 
@@ -113,7 +113,7 @@ class OrganizationAIModelConfigurationV2(_StrictModel):
         return result
 
 
-class ByokPipeline(BaseModel):
+class ByokPipeline(Schema):
     """Services in the alternative shape: ``voice`` is ``voice_id`` elsewhere, and unknown fields are ignored."""
 
     llm: dict[str, JsonValue]
@@ -122,7 +122,7 @@ class ByokPipeline(BaseModel):
     embeddings: dict[str, JsonValue] | None = None
 
 
-class ByokRealtime(BaseModel):
+class ByokRealtime(Schema):
     """A realtime model and the language model beside it; the voice for fixed sentences is the installation's."""
 
     realtime: dict[str, JsonValue]
@@ -130,7 +130,7 @@ class ByokRealtime(BaseModel):
     embeddings: dict[str, JsonValue] | None = None
 
 
-class Byok(BaseModel):
+class Byok(Schema):
     mode: Literal["pipeline", "realtime"]
     pipeline: ByokPipeline | None = None
     realtime: ByokRealtime | None = None
@@ -142,7 +142,7 @@ class Byok(BaseModel):
         return self
 
 
-class ByokConfiguration(BaseModel):
+class ByokConfiguration(Schema):
     """The alternative shape: your own keys in a pipeline, or for a realtime model. The hosted mode is not supported."""
 
     version: Literal[2] = 2
@@ -187,7 +187,7 @@ ModelConfigurationBody = Annotated[
 ]
 
 
-class EffectiveService(BaseModel):
+class EffectiveService(Schema):
     """What calls use. ``has_key``: a key is configured for it, by the organization or by the operator."""
 
     provider: str
@@ -201,14 +201,14 @@ class EffectiveService(BaseModel):
     language: str | None = None
 
 
-class EffectiveEmbeddings(BaseModel):
+class EffectiveEmbeddings(Schema):
     provider: str
     model: str
     has_key: bool
     base_url: str | None = None
 
 
-class EffectiveModels(BaseModel):
+class EffectiveModels(Schema):
     """The first of each kind; ``fallbacks`` take over in this order, the offline ones last."""
 
     llm: EffectiveService
@@ -220,7 +220,7 @@ class EffectiveModels(BaseModel):
     fallbacks: dict[Literal["llm", "tts", "stt"], list[EffectiveService]]
 
 
-class ModelConfigurationResponse(BaseModel):
+class ModelConfigurationResponse(Schema):
     """``configuration`` is what the organization has set, keys masked; ``effective`` is what calls use."""
 
     version: Literal[2] = 2
@@ -229,18 +229,18 @@ class ModelConfigurationResponse(BaseModel):
     source: Literal["organization", "default"]
 
 
-class ModelResponse(BaseModel):
+class ModelResponse(Schema):
     id: str
     context_tokens: int | None
 
 
-class VoiceResponse(BaseModel):
+class VoiceResponse(Schema):
     id: str
     title: str
     languages: list[str]
 
 
-class ProviderResponse(BaseModel):
+class ProviderResponse(Schema):
     """What can be chosen of a vendor. ``takes_any_model``: with a ``base_url``, any model name is accepted.
 
     ``needs_access_key_id``: the key has two parts, ``access_key_id`` and its secret as ``api_key``."""
@@ -259,7 +259,7 @@ class ProviderResponse(BaseModel):
     regions: list[str]
 
 
-class LocalServerResponse(BaseModel):
+class LocalServerResponse(Schema):
     """A model server that answers on this machine, and the service that uses it."""
 
     title: str
@@ -269,7 +269,7 @@ class LocalServerResponse(BaseModel):
     service: dict[str, JsonValue]
 
 
-class ModelDefaultsResponse(BaseModel):
+class ModelDefaultsResponse(Schema):
     """The installation's own choice, everything that can be chosen, and what was found on this machine."""
 
     version: Literal[2] = 2
@@ -281,7 +281,7 @@ class ModelDefaultsResponse(BaseModel):
     local_servers: list[LocalServerResponse]
 
 
-class ChangeResponse(BaseModel):
+class ChangeResponse(Schema):
     model_config = ConfigDict(populate_by_name=True)
 
     path: str
@@ -289,14 +289,14 @@ class ChangeResponse(BaseModel):
     to: JsonValue
 
 
-class MigrationPreviewResponse(BaseModel):
+class MigrationPreviewResponse(Schema):
     current_version: int
     target_version: Literal[2] = 2
     changes: list[ChangeResponse]
     configuration: dict[str, JsonValue]
 
 
-class CheckResponse(BaseModel):
+class CheckResponse(Schema):
     """One service, checked with its vendor just now. ``code`` and ``message`` are null when it works."""
 
     provider: str
@@ -307,7 +307,7 @@ class CheckResponse(BaseModel):
     latency_ms: int
 
 
-class ModelCheckResponse(BaseModel):
+class ModelCheckResponse(Schema):
     ok: bool
     llm: CheckResponse
     tts: CheckResponse

@@ -5,8 +5,9 @@ from ipaddress import ip_network
 from typing import Annotated, Literal
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints
 
+from offhook.kit.schema import Schema
 from offhook.orgs.access_rules import SCOPES
 
 Role = Literal["owner", "admin", "member", "viewer"]
@@ -39,20 +40,20 @@ def _normalize_network(text: str) -> str:
 Network = Annotated[str, StringConstraints(max_length=64), AfterValidator(_normalize_network)]
 
 
-class SignupBody(BaseModel):
+class SignupBody(Schema):
     email: Email
     name: Name | None = None
     organization_name: Name | None = None
 
 
-class SignupResponse(BaseModel):
+class SignupResponse(Schema):
     """The response to a request, the same for addresses with and without an account."""
 
     status: Literal["pending"] = "pending"
     detail: str = "Your request was received. The operator of this installation sends a sign-in link to the address."
 
 
-class SignupRequestResponse(BaseModel):
+class SignupRequestResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -63,7 +64,7 @@ class SignupRequestResponse(BaseModel):
     created_at: datetime
 
 
-class SignInLinkCreated(BaseModel):
+class SignInLinkCreated(Schema):
     """``token`` and ``url`` (which contains it) are returned only once; hand the link to the person."""
 
     email: str
@@ -72,19 +73,19 @@ class SignInLinkCreated(BaseModel):
     expires_at: datetime
 
 
-class LoginRequest(BaseModel):
+class LoginRequest(Schema):
     email: Annotated[str, StringConstraints(strip_whitespace=True, max_length=320)]
     password: Annotated[str, StringConstraints(max_length=1024)]
 
 
-class LinkRequest(BaseModel):
+class LinkRequest(Schema):
     """``new_password`` is required by links that set a password (422 ``password_missing`` without it)."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
     new_password: Password | None = None
 
 
-class UserResponse(BaseModel):
+class UserResponse(Schema):
     id: int
     email: str
     name: str | None
@@ -93,7 +94,7 @@ class UserResponse(BaseModel):
     is_superuser: bool
 
 
-class SignedInResponse(BaseModel):
+class SignedInResponse(Schema):
     """Send ``token`` as ``Authorization: Bearer <token>``; it ends 72 hours after its last use,
     and 30 days after signing in."""
 
@@ -101,7 +102,7 @@ class SignedInResponse(BaseModel):
     user: UserResponse
 
 
-class SecondStepResponse(BaseModel):
+class SecondStepResponse(Schema):
     """Returned instead of a session for people with two-step sign-in: send ``challenge`` and a code to
     ``/auth/second-step``, before
     ``expires_at``. It allows five codes."""
@@ -110,14 +111,14 @@ class SecondStepResponse(BaseModel):
     expires_at: datetime
 
 
-class SecondStepRequest(BaseModel):
+class SecondStepRequest(Schema):
     """``code``: the six digits that the authenticator app shows now, or a recovery code."""
 
     challenge: Annotated[str, StringConstraints(min_length=1, max_length=512)]
     code: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 
 
-class MeResponse(BaseModel):
+class MeResponse(Schema):
     """The caller: a person, or an API key, which has no ``user``.
 
     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
@@ -139,11 +140,11 @@ class MeResponse(BaseModel):
     provider_sign_in_name: str | None
 
 
-class LogoutResponse(BaseModel):
+class LogoutResponse(Schema):
     success: bool = True
 
 
-class OrganizationResponse(BaseModel):
+class OrganizationResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -151,7 +152,7 @@ class OrganizationResponse(BaseModel):
     time_zone: str
 
 
-class ApiKeyCreate(BaseModel):
+class ApiKeyCreate(Schema):
     """``scopes``: ``read``, ``call`` (start and end conversations, start and pause campaigns), ``manage`` (every other
     change that the role allows). ``networks``: where the key may be used from, as addresses or CIDR; empty for anywhere.
     """
@@ -160,12 +161,12 @@ class ApiKeyCreate(BaseModel):
 
     name: Name
     role: KeyRole = "admin"
-    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=3)] = list(SCOPES)
-    networks: Annotated[list[Network], Field(max_length=20)] = []
+    scopes: list[KeyScope] = Field(list(SCOPES), min_length=1, max_length=3)
+    networks: list[Network] = Field([], max_length=20)
     expires_at: AwareDatetime | None = None
 
 
-class ApiKeyResponse(BaseModel):
+class ApiKeyResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -187,11 +188,11 @@ class ApiKeyCreated(ApiKeyResponse):
     key: str
 
 
-class ApiKeyList(BaseModel):
+class ApiKeyList(Schema):
     api_keys: list[ApiKeyResponse]
 
 
-class MemberResponse(BaseModel):
+class MemberResponse(Schema):
     """``api_keys``: names of the active keys that the person created. They end when the person is removed or is no longer
     an admin. ``has_identity``: linked to the organization's identity provider."""
 
@@ -205,5 +206,5 @@ class MemberResponse(BaseModel):
     has_identity: bool
 
 
-class MemberList(BaseModel):
+class MemberList(Schema):
     members: list[MemberResponse]

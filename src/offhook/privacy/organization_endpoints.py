@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import Now, RequireOwnerPerson
 from offhook.orgs.services import Services as OrgServices
 from offhook.privacy import organization_deletion
@@ -14,7 +15,7 @@ from offhook.privacy.organization_deletion import OrganizationDeletionPreview
 router = Router(prefix="/organizations/deletion", tags=["organizations"])
 
 
-class OrganizationDeletionPreviewResponse(BaseModel):
+class OrganizationDeletionPreviewResponse(Schema):
     """``accounts``: of members who are in no other organization; they are deleted too. ``refusals``: the codes with
     which the deletion would be refused now, whatever the confirmation."""
 
@@ -31,7 +32,7 @@ class OrganizationDeletionPreviewResponse(BaseModel):
     refusals: list[str]
 
 
-class OrganizationDeletionBody(BaseModel):
+class OrganizationDeletionBody(Schema):
     """``name``: the name of the organization, as a confirmation. ``current_password`` is not needed when your account has no
     password, ``code`` only with two-step sign-in: of the app, or a recovery code."""
 
@@ -40,7 +41,7 @@ class OrganizationDeletionBody(BaseModel):
     code: Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)] | None = None
 
 
-class OrganizationDeletionResponse(BaseModel):
+class OrganizationDeletionResponse(Schema):
     """What ended at once, and the number of the deletion, with which the operator can find its receipt."""
 
     deletion_id: int

@@ -2,13 +2,14 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from offhook.kit.phone_numbers import E164
+from offhook.kit.schema import Schema
 from offhook.privacy.service import RequestKind
 
 
-class DataRequestCreate(BaseModel):
+class DataRequestCreate(Schema):
     """``export`` makes an archive; ``erasure`` deletes, and cannot be undone."""
 
     model_config = ConfigDict(extra="forbid")
@@ -17,7 +18,7 @@ class DataRequestCreate(BaseModel):
     phone_number: E164
 
 
-class DataRequestResponse(BaseModel):
+class DataRequestResponse(Schema):
     """A request, and its receipt when ``state`` is ``done``.
 
     ``counts``: what was deleted or is in the archive, by kind; for an erasure, ``…_changed`` counts rows that were
@@ -39,7 +40,7 @@ class DataRequestResponse(BaseModel):
     finished_at: datetime | None
 
 
-class DataRequestList(BaseModel):
+class DataRequestList(Schema):
     requests: list[DataRequestResponse]
     total_count: int
     page: int

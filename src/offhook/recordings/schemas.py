@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.schema import Schema
 from offhook.recordings.tables import WorkflowRecording
 
 MAX_BATCH: Final = 20
@@ -24,17 +25,17 @@ def _require_small(details: dict[str, Any]) -> dict[str, Any]:
     return details
 
 
-class FileToUpload(BaseModel):
+class FileToUpload(Schema):
     filename: str = Field(min_length=1, max_length=255)
     mime_type: str = Field(default="audio/wav", max_length=100)
     file_size: WholeNumber = Field(gt=0, le=MAX_FILE_BYTES, description="Size in bytes, up to 5 MB")
 
 
-class UploadUrlsRequest(BaseModel):
+class UploadUrlsRequest(Schema):
     files: Annotated[list[FileToUpload], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class UploadUrl(BaseModel):
+class UploadUrl(Schema):
     """PUT the file's bytes to ``upload_url`` within 30 minutes; no credential is needed."""
 
     upload_url: str
@@ -42,16 +43,16 @@ class UploadUrl(BaseModel):
     storage_key: str
 
 
-class UploadUrlsResponse(BaseModel):
+class UploadUrlsResponse(Schema):
     items: list[UploadUrl]
 
 
-class UploadedResponse(BaseModel):
+class UploadedResponse(Schema):
     storage_key: str
     duration_seconds: float
 
 
-class RecordingCreate(BaseModel):
+class RecordingCreate(Schema):
     recording_id: RecordingId
     storage_key: str = Field(min_length=1, max_length=200)
     transcript: Transcript
@@ -62,15 +63,15 @@ class RecordingCreate(BaseModel):
     metadata: Annotated[dict[str, Any], AfterValidator(_require_small)] | None = None
 
 
-class RecordingsCreateRequest(BaseModel):
+class RecordingsCreateRequest(Schema):
     recordings: Annotated[list[RecordingCreate], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class RecordingUpdateRequest(BaseModel):
+class RecordingUpdateRequest(Schema):
     recording_id: RecordingId
 
 
-class RecordingResponse(BaseModel):
+class RecordingResponse(Schema):
     id: int
     recording_id: str
     workflow_id: int | None
@@ -108,23 +109,23 @@ class RecordingResponse(BaseModel):
         )
 
 
-class RecordingsCreateResponse(BaseModel):
+class RecordingsCreateResponse(Schema):
     recordings: list[RecordingResponse]
 
 
-class RecordingListResponse(BaseModel):
+class RecordingListResponse(Schema):
     """``total`` counts all matches, including those outside of ``limit`` and ``offset``."""
 
     recordings: list[RecordingResponse]
     total: int
 
 
-class RecordingDeletedResponse(BaseModel):
+class RecordingDeletedResponse(Schema):
     success: bool
     message: str
 
 
-class TranscriptionResponse(BaseModel):
+class TranscriptionResponse(Schema):
     transcript: str
     language: str
     duration_seconds: float

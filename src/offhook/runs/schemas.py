@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, StringConstraints
+
+from offhook.kit.schema import Schema
 
 # Every run list shows each run's context.
 MAX_CONTEXT_BYTES: Final = 64 * 1024
@@ -21,7 +23,7 @@ InitialContext = Annotated[dict[str, JsonValue], AfterValidator(_check_context_s
 RunName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class CreateWorkflowRunRequest(BaseModel):
+class CreateWorkflowRunRequest(Schema):
     """``mode``: ``browser``, ``textchat`` or a carrier (``twilio``, ``sandbox``, …)."""
 
     mode: str = Field(max_length=32)
@@ -29,7 +31,7 @@ class CreateWorkflowRunRequest(BaseModel):
     initial_context: InitialContext = Field(default_factory=dict)
 
 
-class CreateWorkflowRunResponse(BaseModel):
+class CreateWorkflowRunResponse(Schema):
     """``media_url`` holds the single-use ``media_token``; both are null for modes without a socket."""
 
     id: int
@@ -46,7 +48,7 @@ class CreateWorkflowRunResponse(BaseModel):
     media_token: str | None = None
 
 
-class Latency(BaseModel):
+class Latency(Schema):
     """Caller stopped talking → first frame of the answer."""
 
     p50_ms: int | None = None
@@ -54,7 +56,7 @@ class Latency(BaseModel):
     turns: int = 0
 
 
-class RunRecord(BaseModel):
+class RunRecord(Schema):
     id: int
     workflow_run_id: int
     workflow_id: int
@@ -90,7 +92,7 @@ class RunRecord(BaseModel):
     tags: list[str]
 
 
-class RunEventItem(BaseModel):
+class RunEventItem(Schema):
     seq: int
     type: str
     at_ms: int
@@ -98,7 +100,7 @@ class RunEventItem(BaseModel):
     created_at: datetime
 
 
-class TranscriptItem(BaseModel):
+class TranscriptItem(Schema):
     role: str
     text: str
     start_s: float
@@ -108,14 +110,14 @@ class TranscriptItem(BaseModel):
     understood: bool
 
 
-class Progress(BaseModel):
+class Progress(Schema):
     node: str | None
     turns: int
     last_at_ms: int
     events: int
 
 
-class CostLine(BaseModel):
+class CostLine(Schema):
     kind: str
     provider: str
     model: str
@@ -126,7 +128,7 @@ class CostLine(BaseModel):
     price_date: str
 
 
-class UnpricedService(BaseModel):
+class UnpricedService(Schema):
     """Usage without a known price; it is not part of ``cost_cents``."""
 
     kind: str
@@ -136,7 +138,7 @@ class UnpricedService(BaseModel):
     quantity: float
 
 
-class LegBill(BaseModel):
+class LegBill(Schema):
     """The carrier's own figures for one leg, as exact texts; null where it reports none."""
 
     duration_s: str | None = None
@@ -153,13 +155,13 @@ class CarrierBill(LegBill):
     legs: dict[str, LegBill] = Field(default_factory=dict, description="Destinations of transfers by the carrier's id")
 
 
-class CriterionResult(BaseModel):
+class CriterionResult(Schema):
     name: str
     passed: bool | None = Field(description="null: it could not be judged")
     reason: str
 
 
-class RunAnalysisRecord(BaseModel):
+class RunAnalysisRecord(Schema):
     """The analysis of a finished call: its summary and its success criteria."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -194,20 +196,20 @@ RunNote = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200
 RunTag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
 
 
-class UpdateRunRequest(BaseModel):
+class UpdateRunRequest(Schema):
     """What is left out stays as it is. An empty ``note`` removes the note; ``tags`` replaces all of them."""
 
     note: RunNote | None = None
     tags: list[RunTag] | None = Field(default=None, max_length=20)
 
 
-class RunNotes(BaseModel):
+class RunNotes(Schema):
     workflow_run_id: int
     note: str | None
     tags: list[str]
 
 
-class RunDeleted(BaseModel):
+class RunDeleted(Schema):
     """The receipt of a deletion; the audit log has the same under the action `run.deleted`."""
 
     workflow_run_id: int
@@ -216,7 +218,7 @@ class RunDeleted(BaseModel):
     deleted_at: datetime
 
 
-class RunList(BaseModel):
+class RunList(Schema):
     runs: list[RunRecord]
     total_count: int
     page: int
@@ -224,13 +226,13 @@ class RunList(BaseModel):
     total_pages: int
 
 
-class TranscriptResponse(BaseModel):
+class TranscriptResponse(Schema):
     workflow_run_id: int
     status: str
     lines: list[TranscriptItem]
 
 
-class UsageRunItem(BaseModel):
+class UsageRunItem(Schema):
     run_id: int
     id: int = Field(description="The same as run_id")
     workflow_id: int
@@ -257,7 +259,7 @@ class UsageRunItem(BaseModel):
     cost_cents: int
 
 
-class UsageRunList(BaseModel):
+class UsageRunList(Schema):
     """``total_duration_seconds`` is the sum over this page. ``total_count`` equals ``total``."""
 
     items: list[UsageRunItem]
@@ -270,7 +272,7 @@ class UsageRunList(BaseModel):
     total_duration_seconds: float
 
 
-class _InsightTotals(BaseModel):
+class _InsightTotals(Schema):
     call_count: int
     total_minutes: float
     total_cost_cents: int
@@ -293,7 +295,7 @@ class AgentInsight(_InsightTotals):
     workflow_name: str
 
 
-class InsightsResponse(BaseModel):
+class InsightsResponse(Schema):
     """Finished runs by day, the oldest first, days without runs included; and by agent, the busiest first."""
 
     days: list[DayInsight]

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final, Self
 from pydantic import (
     AfterValidator,
     AwareDatetime,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -17,6 +16,7 @@ from pydantic import (
 )
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.schema import Schema
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -48,7 +48,7 @@ VoiceName = Annotated[str, AfterValidator(_voice_name)]
 Keys = Annotated[str, BeforeValidator(_text_of_keys), StringConstraints(pattern=r"^[0-9*#A-D]+$", max_length=32)]
 
 
-class _StrictModel(BaseModel):
+class _StrictModel(Schema):
     # a mistyped expectation would expect nothing
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -5,11 +5,12 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from offhook.errors import UnprocessableRequest
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import HeaderInvalid, check_header
+from offhook.kit.schema import Schema
 from offhook.tools.errors import CredentialUnreadable
 
 CredentialType = Literal["none", "api_key", "bearer_token", "basic_auth", "custom_header"]
@@ -17,7 +18,7 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 HeaderName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=128)]
 
 
-class _BaseData(BaseModel):
+class _BaseData(Schema):
     model_config = ConfigDict(extra="forbid")
 
 

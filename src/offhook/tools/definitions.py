@@ -5,7 +5,6 @@ import re
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -19,6 +18,7 @@ from offhook.kit.egress.errors import HeaderInvalid, UrlInvalid
 from offhook.kit.egress.headers import check_header
 from offhook.kit.json_numbers import WholeNumber, reject_boolean
 from offhook.kit.phone_numbers import is_e164
+from offhook.kit.schema import Schema
 from offhook.kit.template import find_variables
 from offhook.tools.hosts import host_of
 
@@ -38,7 +38,7 @@ MAX_HTTP_TIMEOUT_MS: Final = 30_000
 DEFAULT_HTTP_TIMEOUT_MS: Final = 5_000
 
 
-class _StrictConfig(BaseModel):
+class _StrictConfig(Schema):
     # unknown keys are refused, so that a mistyped setting is noticed
     model_config = ConfigDict(extra="forbid")
 
@@ -230,7 +230,7 @@ class RecordingConfig(_StrictConfig):
     audioRecordingId: str | None = None  # noqa: N815
 
 
-class _BaseDefinition(BaseModel):
+class _BaseDefinition(Schema):
     model_config = ConfigDict(extra="forbid")
 
     schema_version: Annotated[Literal[1], BeforeValidator(reject_boolean)] = 1

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
+from offhook.kit.schema import Schema
 from offhook.tools.credentials import CredentialType
 from offhook.tools.definitions import Category, ToolDefinition
 from offhook.tools.hosts import Hosts
@@ -16,7 +17,7 @@ Color = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Icon = Annotated[str, StringConstraints(max_length=50)]
 
 
-class CreateToolRequest(BaseModel):
+class CreateToolRequest(Schema):
     """``category`` is optional and defaults to ``definition.type``."""
 
     name: Name
@@ -40,7 +41,7 @@ class CreateToolRequest(BaseModel):
         return self
 
 
-class UpdateToolRequest(BaseModel):
+class UpdateToolRequest(Schema):
     """Omitted fields keep their value."""
 
     name: Name | None = None
@@ -55,12 +56,12 @@ class UpdateToolRequest(BaseModel):
         return {name: value for name, value in given.items() if value is not None or name not in {"name", "status"}}
 
 
-class CreatedByResponse(BaseModel):
+class CreatedByResponse(Schema):
     id: int
     provider_id: str
 
 
-class ToolResponse(BaseModel):
+class ToolResponse(Schema):
     id: int
     tool_uuid: str
     name: str
@@ -93,12 +94,12 @@ class ToolResponse(BaseModel):
         )
 
 
-class ToolArchivedResponse(BaseModel):
+class ToolArchivedResponse(Schema):
     status: Literal["archived"] = "archived"
     tool_uuid: str
 
 
-class McpRefreshResponse(BaseModel):
+class McpRefreshResponse(Schema):
     """``error`` says why the catalog could not be read; the known catalog is kept."""
 
     tool_uuid: str
@@ -106,7 +107,7 @@ class McpRefreshResponse(BaseModel):
     error: str | None = None
 
 
-class ToolTestRequest(BaseModel):
+class ToolTestRequest(Schema):
     """``llm_params`` (alias ``arguments``) are the model's parameters, ``preset_params`` those of the call."""
 
     model_config = ConfigDict(extra="forbid")
@@ -122,7 +123,7 @@ class ToolTestRequest(BaseModel):
         return data
 
 
-class ToolTestResponse(BaseModel):
+class ToolTestResponse(Schema):
     """The request as it was sent, with secrets masked, and its result."""
 
     status: Literal["success", "error"]
@@ -138,7 +139,7 @@ class ToolTestResponse(BaseModel):
     duration_ms: int
 
 
-class CreateCredentialRequest(BaseModel):
+class CreateCredentialRequest(Schema):
     """``allowed_hosts`` lists the servers that may receive it (``crm.example.com``, ``*.example.com``); by default, the
     first server that a tool or an agent uses it for."""
 
@@ -149,7 +150,7 @@ class CreateCredentialRequest(BaseModel):
     allowed_hosts: Hosts | None = None
 
 
-class UpdateCredentialRequest(BaseModel):
+class UpdateCredentialRequest(Schema):
     """Omitted fields keep their value; a new type requires its data. ``allowed_hosts`` without ``credential_data`` requires
     the admin role; null ties the credential to the next server that it is used for."""
 
@@ -168,7 +169,7 @@ class UpdateCredentialRequest(BaseModel):
         }
 
 
-class CredentialResponse(BaseModel):
+class CredentialResponse(Schema):
     """A credential without its secret. ``allowed_hosts`` is null until the first use."""
 
     uuid: str
@@ -194,6 +195,6 @@ class CredentialResponse(BaseModel):
         )
 
 
-class CredentialDeletedResponse(BaseModel):
+class CredentialDeletedResponse(Schema):
     status: Literal["deleted"] = "deleted"
     uuid: str

@@ -4,15 +4,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
 from offhook.kit.json_numbers import WholeNumber, reject_boolean
+from offhook.kit.schema import Schema
 
 _MAX_CENTS = 10**12
 Price = Annotated[Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=100_000, decimal_places=4)]
 
 
-class CurrentPeriod(BaseModel):
+class CurrentPeriod(Schema):
     """The calendar month in the organization's time zone. ``minutes_remaining``: what included minutes and balance
     allow at
     the platform's price; ``is_unlimited`` when that price is nothing."""
@@ -37,7 +38,7 @@ class CurrentPeriod(BaseModel):
     price_per_second_usd: float | None
 
 
-class StorageUsage(BaseModel):
+class StorageUsage(Schema):
     """Bytes of uploaded files by what they are. ``limit_bytes`` is null without a limit."""
 
     used_bytes: int
@@ -47,7 +48,7 @@ class StorageUsage(BaseModel):
     contact_files: int
 
 
-class UsageDay(BaseModel):
+class UsageDay(Schema):
     """``date`` is a day in the organization's time zone."""
 
     date: date
@@ -56,7 +57,7 @@ class UsageDay(BaseModel):
     total_cost_cents: int
 
 
-class ModelUsageItem(BaseModel):
+class ModelUsageItem(Schema):
     """``calls`` are requests to a language model, ``runs`` the conversations that used the model. ``is_priced`` is false
     when a part of it has no known price: ``cost_cents`` is then null, or the cost of the rest."""
 
@@ -73,7 +74,7 @@ class ModelUsageItem(BaseModel):
     is_priced: bool
 
 
-class LedgerEntryItem(BaseModel):
+class LedgerEntryItem(Schema):
     """``amount_cents`` is what the balance changed by, ``balance_cents`` the balance after it."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -87,7 +88,7 @@ class LedgerEntryItem(BaseModel):
     created_at: datetime
 
 
-class Ledger(BaseModel):
+class Ledger(Schema):
     entries: list[LedgerEntryItem]
     balance_cents: int
     total_count: int
@@ -96,7 +97,7 @@ class Ledger(BaseModel):
     total_pages: int
 
 
-class AddCreditRequest(BaseModel):
+class AddCreditRequest(Schema):
     """A negative amount is an adjustment."""
 
     cents: WholeNumber = Field(ge=-_MAX_CENTS, le=_MAX_CENTS)
@@ -121,7 +122,7 @@ class CreditAdded(LedgerEntryItem):
     organization_id: int
 
 
-class BillingTerms(BaseModel):
+class BillingTerms(Schema):
     """Null uses the installation's setting."""
 
     platform_cents_per_minute: Price | None = None
@@ -130,7 +131,7 @@ class BillingTerms(BaseModel):
     daily_limit_cents: WholeNumber | None = Field(default=None, ge=0, le=_MAX_CENTS, description="0: without limit")
 
 
-class SpendLimit(BaseModel):
+class SpendLimit(Schema):
     """``own_limit_cents``: your own limit of one day (UTC), or null. ``limit_cents``: the one that applies, which is the
     lower of yours and your operator's; null without any."""
 
@@ -139,7 +140,7 @@ class SpendLimit(BaseModel):
     spent_today_cents: int
 
 
-class SpendLimitUpdate(BaseModel):
+class SpendLimitUpdate(Schema):
     """``null`` removes your own limit; your operator's stays."""
 
     own_limit_cents: WholeNumber | None = Field(ge=1, le=_MAX_CENTS)

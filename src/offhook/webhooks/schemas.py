@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
+from offhook.kit.schema import Schema
 from offhook.webhooks.service import EventType
 
 Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
@@ -14,7 +15,7 @@ Events = Annotated[list[EventType], Field(max_length=50)]
 DeliveryStatus = Literal["pending", "delivered", "dead"]
 
 
-class WebhookCreate(BaseModel):
+class WebhookCreate(Schema):
     """Without ``events``, or with an empty list, all events are sent, including those added in later versions."""
 
     url: Url
@@ -22,7 +23,7 @@ class WebhookCreate(BaseModel):
     description: Description | None = None
 
 
-class WebhookUpdate(BaseModel):
+class WebhookUpdate(Schema):
     """What is left out stays as it is."""
 
     url: Url = ""
@@ -31,7 +32,7 @@ class WebhookUpdate(BaseModel):
     is_enabled: bool = True
 
 
-class WebhookResponse(BaseModel):
+class WebhookResponse(Schema):
     """``status``: ``enabled``, ``disabled`` by a person, or ``failing``: disabled after three days in which every
     attempt failed. ``failing_since`` is null after a success."""
 
@@ -57,17 +58,17 @@ class WebhookCreated(WebhookResponse):
     secret: str
 
 
-class WebhookList(BaseModel):
+class WebhookList(Schema):
     webhooks: list[WebhookResponse]
     event_types: list[str]
 
 
-class WebhookDeleted(BaseModel):
+class WebhookDeleted(Schema):
     success: bool = True
     id: int
 
 
-class WebhookTested(BaseModel):
+class WebhookTested(Schema):
     """The endpoint's response to an event of type ``webhook.test``."""
 
     delivered: bool
@@ -77,7 +78,7 @@ class WebhookTested(BaseModel):
     duration_ms: int
 
 
-class DeliveryResponse(BaseModel):
+class DeliveryResponse(Schema):
     """``sequence`` counts the events of this webhook from 1; ``next_attempt_at`` is null when there is none."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -95,7 +96,7 @@ class DeliveryResponse(BaseModel):
     delivered_at: datetime | None
 
 
-class DeliveryList(BaseModel):
+class DeliveryList(Schema):
     deliveries: list[DeliveryResponse]
     total_count: int
     page: int
@@ -103,7 +104,7 @@ class DeliveryList(BaseModel):
     total_pages: int
 
 
-class AttemptResponse(BaseModel):
+class AttemptResponse(Schema):
     """``answer`` is the beginning of the endpoint's response."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -121,11 +122,11 @@ class DeliveryDetail(DeliveryResponse):
     data: Mapping[str, object]
 
 
-class ResentResponse(BaseModel):
+class ResentResponse(Schema):
     resent: int
 
 
-class EventResponse(BaseModel):
+class EventResponse(Schema):
     """An event as in a delivery; ``message_id`` is its ``webhook-id``."""
 
     id: int
@@ -135,7 +136,7 @@ class EventResponse(BaseModel):
     data: Mapping[str, object]
 
 
-class EventList(BaseModel):
+class EventList(Schema):
     """Send ``next_after`` as ``after`` in the next request, even later when ``has_more`` is false."""
 
     events: list[EventResponse]

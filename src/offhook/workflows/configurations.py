@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.kit.word_lists import split_words
 from offhook.models.configuration.agent_languages import MAX_LANGUAGES
 from offhook.models.configuration.overrides import (
@@ -53,7 +54,7 @@ ReferenceModels = Annotated[dict[str, JsonValue], AfterValidator(_check_compatib
 RecordingId = Annotated[str, Field(max_length=64)]
 
 
-class _OpenModel(BaseModel):
+class _OpenModel(Schema):
     """Base that keeps unknown keys; ``null`` means that the key is not set."""
 
     model_config = ConfigDict(extra="allow")
@@ -158,7 +159,7 @@ class Phrases(_OpenModel):
     time_over: Phrase | None = None
 
 
-class LanguageModels(BaseModel):
+class LanguageModels(Schema):
     """What a language changes of the agent's voice and recognizer; never a key or an address."""
 
     model_config = ConfigDict(extra="forbid")

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError, to_json
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.schema import Schema
 from offhook.orgs.people.members import MemberName
 from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.configurations import WorkflowConfigurations
@@ -49,14 +50,14 @@ Variables = Annotated[dict[str, Any], AfterValidator(_require_small)]
 _DEFINITION_NAMES = AliasChoices("workflow_definition", "definition")
 
 
-class CreateWorkflowRequest(BaseModel):
+class CreateWorkflowRequest(Schema):
     """``definition`` is accepted as an alias of ``workflow_definition``."""
 
     name: Name
     workflow_definition: Definition = Field(validation_alias=_DEFINITION_NAMES)
 
 
-class CreateWorkflowTemplateRequest(BaseModel):
+class CreateWorkflowTemplateRequest(Schema):
     """Describes the agent that the organization's language model generates."""
 
     call_type: Literal["inbound", "outbound"]
@@ -70,7 +71,7 @@ ExpectedRevision = Annotated[
 ]
 
 
-class CreateDraftRequest(BaseModel):
+class CreateDraftRequest(Schema):
     expected_revision: ExpectedRevision = None
     workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
     workflow_configurations: WorkflowConfigurations | None = None
@@ -81,7 +82,7 @@ class CreateDraftRequest(BaseModel):
         )
 
 
-class UpdateWorkflowRequest(BaseModel):
+class UpdateWorkflowRequest(Schema):
     expected_revision: ExpectedRevision = None
     name: Name | None = None
     workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
@@ -101,21 +102,21 @@ def _stored_configurations(sent: WorkflowConfigurations | None) -> dict[str, Any
     return None if sent is None else sent.model_dump(mode="json", exclude_unset=True, exclude_none=True)
 
 
-class UpdateWorkflowStatusRequest(BaseModel):
+class UpdateWorkflowStatusRequest(Schema):
     status: Literal["active", "archived"]
 
 
-class MoveWorkflowToFolderRequest(BaseModel):
+class MoveWorkflowToFolderRequest(Schema):
     """``null`` removes the workflow from its folder."""
 
     folder_id: WholeNumber | None
 
 
-class FolderRequest(BaseModel):
+class FolderRequest(Schema):
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 
 
-class FolderResponse(BaseModel):
+class FolderResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -124,12 +125,12 @@ class FolderResponse(BaseModel):
     workflow_count: int
 
 
-class DeletedResponse(BaseModel):
+class DeletedResponse(Schema):
     success: Literal[True] = True
     id: int
 
 
-class WorkflowResponse(BaseModel):
+class WorkflowResponse(Schema):
     """``workflow_definition`` and ``definition`` are the same object: the draft's if there is one. ``revision`` counts
     changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to avoid overwriting other changes."""
 
@@ -178,7 +179,7 @@ class WorkflowResponse(BaseModel):
         )
 
 
-class WorkflowListResponse(BaseModel):
+class WorkflowListResponse(Schema):
     id: int
     name: str
     status: str
@@ -211,7 +212,7 @@ class WorkflowListResponse(BaseModel):
         )
 
 
-class WorkflowSummaryResponse(BaseModel):
+class WorkflowSummaryResponse(Schema):
     id: int
     name: str
 
@@ -221,13 +222,13 @@ class WorkflowSummaryResponse(BaseModel):
         return to_json([{"id": workflow_id, "name": name} for workflow_id, name in rows])
 
 
-class WorkflowCountResponse(BaseModel):
+class WorkflowCountResponse(Schema):
     total: int
     active: int
     archived: int
 
 
-class PublishWorkflowRequest(BaseModel):
+class PublishWorkflowRequest(Schema):
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = Field(
         default=None, description="What changed, for the list of versions"
     )
@@ -236,14 +237,14 @@ class PublishWorkflowRequest(BaseModel):
     )
 
 
-class VersionAuthorResponse(BaseModel):
+class VersionAuthorResponse(Schema):
     """A member of the organization; ``name`` is the email address for members without a name."""
 
     id: int
     name: str
 
 
-class WorkflowVersionResponse(BaseModel):
+class WorkflowVersionResponse(Schema):
     id: int
     version_number: int
     status: str
@@ -273,7 +274,7 @@ class WorkflowVersionResponse(BaseModel):
         )
 
 
-class PublishWorkflowResponse(BaseModel):
+class PublishWorkflowResponse(Schema):
     """``id`` is the published version's."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -285,7 +286,7 @@ class PublishWorkflowResponse(BaseModel):
     published_at: datetime | None
 
 
-class WorkflowIssue(BaseModel):
+class WorkflowIssue(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     kind: Literal["node", "edge", "workflow"]
@@ -305,7 +306,7 @@ class GraphFindingResponse(WorkflowIssue):
 OfflineModeName = Literal["runs", "limited", "needs_model"]
 
 
-class OfflineReasonResponse(BaseModel):
+class OfflineReasonResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     code: str
@@ -313,7 +314,7 @@ class OfflineReasonResponse(BaseModel):
     message: str
 
 
-class OfflineStepResponse(BaseModel):
+class OfflineStepResponse(Schema):
     """``mode``: ``runs`` with the built-in offline model; ``limited``: runs approximately; ``needs_model``: requires
     a vendor's model."""
 
@@ -325,7 +326,7 @@ class OfflineStepResponse(BaseModel):
     reasons: list[OfflineReasonResponse]
 
 
-class ValidateWorkflowResponse(BaseModel):
+class ValidateWorkflowResponse(Schema):
     """``findings`` come from the analysis of paths through the graph; they do not prevent publishing.
     ``can_run_offline``: no step needs a vendor's model."""
 

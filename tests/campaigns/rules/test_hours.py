@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offhook.campaigns.rules.hours import (
-    DAYS,
+    WEEKDAYS,
     CallingSchedule,
     WeeklySlot,
     calling_window,
@@ -70,7 +70,7 @@ def test_slots_that_touch_are_one() -> None:
 
 
 def test_a_plan_without_a_gap_is_open() -> None:
-    always = hours(*[(day, "00:00", "00:00") for day in DAYS])
+    always = hours(*[(day, "00:00", "00:00") for day in WEEKDAYS])
     assert calling_window(always, at("2026-01-05T11:00")).is_open
 
 

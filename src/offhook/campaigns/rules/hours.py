@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from offhook.kit.time_zones import find_zone
 
-DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+WEEKDAYS: Final = get_args(Weekday)
 DAY: Final = timedelta(days=1)
 # A weekly plan opens within a week, unless holidays cover it: beyond this it counts as never.
 HORIZON_DAYS: Final = 400
@@ -71,7 +72,7 @@ def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | N
     return CallingSchedule(
         zone=stored["timezone"],
         slots=tuple(
-            WeeklySlot(DAYS.index(s["day"]), _parse_minutes(s["start"]), _parse_minutes(s["end"]))
+            WeeklySlot(WEEKDAYS.index(s["day"]), _parse_minutes(s["start"]), _parse_minutes(s["end"]))
             for s in stored["slots"]
         ),
         holidays=frozenset(date.fromisoformat(day) for day in stored.get("holidays") or ()),

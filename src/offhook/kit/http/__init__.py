@@ -1,10 +1,12 @@
 """The HTTP shell around every domain's routes: errors, limits, paths, health, metrics, OpenAPI and the web UI."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from fastapi import FastAPI
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from offhook.kit.database.database import Database
@@ -56,6 +58,8 @@ def install_http(
     takes the database and returns whether all is well. Bodies are limited to 10 MB; a route that accepts more
     sets ``max_body_size=``.
     """
+    # The framework silences it where it declares a body; our schemas are built later (``kit.schema``).
+    warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
     app.router.redirect_slashes = False
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default, root.settings.public_url))
     app.router.middleware_stack = PathIndex(app)

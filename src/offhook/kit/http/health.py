@@ -9,7 +9,7 @@ from typing import cast
 
 from fastapi import APIRouter, FastAPI, Request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Gauge, generate_latest
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
@@ -20,6 +20,7 @@ from offhook import __version__
 from offhook.errors import Unauthorized
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
+from offhook.kit.schema import Schema
 from offhook.settings import Settings
 
 ReadinessCheck = Callable[[Database], Awaitable[bool]]
@@ -34,7 +35,7 @@ class MetricsTokenRequired(Unauthorized):
     code = "metrics_token_required"
 
 
-class HealthResponse(BaseModel):
+class HealthResponse(Schema):
     status: str
     version: str
     signup_enabled: bool

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.schema import Schema
 from offhook.models.schemas import Name
 
 
-class _ServiceOverride(BaseModel):
+class _ServiceOverride(Schema):
     """A partial service. Without ``provider`` it changes the organization's own service."""
 
     model_config = ConfigDict(extra="forbid")
@@ -52,7 +53,7 @@ class SttFallback(SttOverride):
     provider: Name
 
 
-class FallbackOverrides(BaseModel):
+class FallbackOverrides(Schema):
     model_config = ConfigDict(extra="forbid")
 
     llm: Annotated[list[LlmFallback], Field(max_length=5)] | None = None
@@ -60,7 +61,7 @@ class FallbackOverrides(BaseModel):
     stt: Annotated[list[SttFallback], Field(max_length=5)] | None = None
 
 
-class WorkflowModels(BaseModel):
+class WorkflowModels(Schema):
     """An agent's choice of models. ``ModelConfigurationStore.check_override`` checks it against the organization."""
 
     model_config = ConfigDict(extra="forbid")

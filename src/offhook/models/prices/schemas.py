@@ -4,9 +4,10 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from offhook.kit.json_numbers import WholeNumber, reject_boolean
+from offhook.kit.schema import Schema
 from offhook.models.prices.published_prices import PRICE_KEYS
 
 Kind = Literal["llm", "tts", "stt", "realtime", "carrier"]
@@ -18,7 +19,7 @@ Model = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,64}$")]
 Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
 
 
-class Amounts(BaseModel):
+class Amounts(Schema):
     """US dollars: LLMs ``prompt_million`` and ``completion_million``, TTS ``character_million``, STT and carriers ``minute``.
 
     Realtime models have all six amounts of text and audio: input, cached input and output. Those whose vendor charges
@@ -76,11 +77,11 @@ class PriceItem(Amounts):
     seen: date | None
 
 
-class PriceListResponse(BaseModel):
+class PriceListResponse(Schema):
     """The organization's own prices, then the table's; own prices override the table's."""
 
     prices: list[PriceItem]
 
 
-class PriceRemoved(BaseModel):
+class PriceRemoved(Schema):
     success: bool = True

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
+from offhook.kit.schema import Schema
 from offhook.models.voice_packs.errors import VoicesManifestInvalid
 
 MANIFEST_NAME: Final = "voices.json"
@@ -50,7 +51,7 @@ def check_url(url: str) -> str:
 FileUrl = Annotated[str, AfterValidator(check_url)]
 
 
-class _ManifestPart(BaseModel):
+class _ManifestPart(Schema):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from offhook.kit.schema import Schema
 from offhook.models.voice_packs.manifest import PackManifest
 from offhook.models.voice_packs.pack_service import PackInstallation, PackOverview
 
@@ -14,7 +15,7 @@ MirrorAddress = Annotated[
 PackDigest = Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{64}$")]
 
 
-class PackContent(BaseModel):
+class PackContent(Schema):
     """The contents of a pack. ``digest`` identifies its manifest."""
 
     name: str
@@ -51,7 +52,7 @@ class InstalledPackItem(PackContent):
     is_default: bool
 
 
-class UnfinishedPackItem(BaseModel):
+class UnfinishedPackItem(Schema):
     """An installation that is running or was interrupted. Installing again continues from ``fetched_bytes``."""
 
     name: str
@@ -60,7 +61,7 @@ class UnfinishedPackItem(BaseModel):
     size_bytes: int | None
 
 
-class PackInstallationItem(BaseModel):
+class PackInstallationItem(Schema):
     """The installation that this process runs, or its last one. ``code`` and ``message`` say why it failed."""
 
     state: Literal["running", "done", "failed", "canceled"]
@@ -91,7 +92,7 @@ class PackInstallationItem(BaseModel):
         )
 
 
-class MirrorsItem(BaseModel):
+class MirrorsItem(Schema):
     """Where packs come from, in order. ``source`` is ``stored`` (by a superuser), ``environment`` (OFFHOOK_VOICES_URL) or
     ``none``."""
 
@@ -99,7 +100,7 @@ class MirrorsItem(BaseModel):
     source: Literal["stored", "environment", "none"]
 
 
-class VoicePacksResponse(BaseModel):
+class VoicePacksResponse(Schema):
     """The packs on the machine of the process that answers."""
 
     mirrors: MirrorsItem
@@ -135,18 +136,18 @@ class VoicePacksResponse(BaseModel):
         )
 
 
-class PutMirrorsRequest(BaseModel):
+class PutMirrorsRequest(Schema):
     """https:// addresses, tried in order (http:// for this machine only). None: those of OFFHOOK_VOICES_URL."""
 
     addresses: list[MirrorAddress] = Field(max_length=8)
 
 
-class InstallPackRequest(BaseModel):
+class InstallPackRequest(Schema):
     """``digest`` is the one of the offer; a different pack is refused."""
 
     digest: PackDigest | None = None
 
 
-class PackRemoved(BaseModel):
+class PackRemoved(Schema):
     name: str
     freed_bytes: int

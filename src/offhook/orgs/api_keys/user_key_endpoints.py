@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import repository
 from offhook.orgs.api_keys import keys
 from offhook.orgs.dependencies import Now, RequireAdmin, RequireAdminPerson
@@ -17,7 +17,7 @@ from offhook.orgs.schemas import ApiKeyCreate
 router = Router(prefix="/user/api-keys", tags=["api keys"])
 
 
-class UserApiKeyResponse(BaseModel):
+class UserApiKeyResponse(Schema):
     id: int
     name: str
     key_prefix: str
@@ -27,7 +27,7 @@ class UserApiKeyResponse(BaseModel):
     archived_at: datetime | None
 
 
-class UserApiKeyCreated(BaseModel):
+class UserApiKeyCreated(Schema):
     """``api_key`` is the secret and is returned only once."""
 
     id: int
@@ -37,7 +37,7 @@ class UserApiKeyCreated(BaseModel):
     created_at: datetime
 
 
-class UserApiKeyDone(BaseModel):
+class UserApiKeyDone(Schema):
     success: bool = True
     message: str
 

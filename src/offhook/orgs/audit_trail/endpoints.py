@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from fastapi import Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BeforeValidator
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.downloads import content_disposition
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail import repository
 from offhook.orgs.audit_trail.exported_entries import MEDIA_TYPE
 from offhook.orgs.dependencies import Now, ReadTransaction, RequireAdmin
@@ -23,7 +24,7 @@ def _to_hex(seal: object) -> object:
     return seal.hex() if isinstance(seal, bytes) else seal
 
 
-class AuditEntryResponse(BaseModel):
+class AuditEntryResponse(Schema):
     """The actor is a person (``actor_user_id``), an API key (``actor_key_id``) or, with neither, the platform itself.
 
     ``impersonator_id`` is the superuser who acted on that person's behalf. ``position`` and ``seal`` (64 hex digits) are
@@ -46,7 +47,7 @@ class AuditEntryResponse(BaseModel):
     seal: Annotated[str | None, BeforeValidator(_to_hex)]
 
 
-class AuditLogResponse(BaseModel):
+class AuditLogResponse(Schema):
     entries: list[AuditEntryResponse]
     total_count: int
     page: int

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.chain import (
     AuditChain,
     ChainReport,
@@ -24,7 +25,7 @@ class ExportedFileInvalid(Exception):
     """A line is no entry of an export: one sentence."""
 
 
-class ExportedEntry(BaseModel):
+class ExportedEntry(Schema):
     """``actor_email``, ``actor_key_name`` and ``impersonator_email`` are names of today, which the seal does not cover.
 
     ``position``, ``previous_seal`` and ``seal`` are all null while the entry is not sealed; seals are 64 hex digits.

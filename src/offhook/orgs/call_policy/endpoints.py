@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from fastapi import Response
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
@@ -13,6 +13,7 @@ from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import reject_boolean
 from offhook.kit.phone_numbers import E164, CountryCode
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.call_policy import policies, repository
 from offhook.orgs.call_policy.rules import CallPolicy
@@ -26,7 +27,7 @@ Cents = Annotated[Decimal, BeforeValidator(reject_boolean), Field(gt=0, le=100_0
 CallLimit = Annotated[int, BeforeValidator(reject_boolean), Field(ge=1, le=10_000)]
 
 
-class CallPolicyUpdate(BaseModel):
+class CallPolicyUpdate(Schema):
     """Where calls, triggers, transfers and campaigns may go, and how often one caller may call.
 
     ``countries``: null for every country; a country that is listed is allowed even if it is high risk.
@@ -44,7 +45,7 @@ class CallPolicyUpdate(BaseModel):
     max_hourly_calls_per_caller: CallLimit | None = None
 
 
-class CallPolicyResponse(BaseModel):
+class CallPolicyResponse(Schema):
     """The policy as in the request; null where there is no limit."""
 
     countries: list[str] | None
@@ -56,12 +57,12 @@ class CallPolicyResponse(BaseModel):
     max_hourly_calls_per_caller: int | None
 
 
-class BlockedCallerAdd(BaseModel):
+class BlockedCallerAdd(Schema):
     phone_number: E164
     reason: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
 
 
-class BlockedCallerResponse(BaseModel):
+class BlockedCallerResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -71,7 +72,7 @@ class BlockedCallerResponse(BaseModel):
     created_at: datetime
 
 
-class BlockedCallerList(BaseModel):
+class BlockedCallerList(Schema):
     entries: list[BlockedCallerResponse]
     total_count: int
     page: int

@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, RequireMember
 from offhook.orgs.do_not_call import do_not_call_list, repository
@@ -24,7 +25,7 @@ MAX_NUMBERS = 5000
 PhoneText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=32)]
 
 
-class DoNotCallAdd(BaseModel):
+class DoNotCallAdd(Schema):
     """One phone number or a list, each with its country code; they are stored in E.164 format."""
 
     phone_number: PhoneText | None = None
@@ -38,7 +39,7 @@ class DoNotCallAdd(BaseModel):
         return self
 
 
-class DoNotCallEntryResponse(BaseModel):
+class DoNotCallEntryResponse(Schema):
     """``source``: ``manual``, ``import`` (several at once) or ``call`` (the caller of ``run_id`` asked for it)."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -52,7 +53,7 @@ class DoNotCallEntryResponse(BaseModel):
     created_at: datetime
 
 
-class DoNotCallAdded(BaseModel):
+class DoNotCallAdded(Schema):
     """``entries`` holds the new entries; numbers that were already listed are only counted."""
 
     added: int
@@ -60,7 +61,7 @@ class DoNotCallAdded(BaseModel):
     entries: list[DoNotCallEntryResponse]
 
 
-class DoNotCallList(BaseModel):
+class DoNotCallList(Schema):
     entries: list[DoNotCallEntryResponse]
     total_count: int
     page: int

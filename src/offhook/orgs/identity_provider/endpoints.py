@@ -6,11 +6,12 @@ from typing import Annotated, Final, Literal
 
 from email_validator import EmailNotValidError, validate_email
 from fastapi import Request
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs.dependencies import ClientAddress, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.endpoints import entry_response
 from offhook.orgs.identity_provider import repository
@@ -49,7 +50,7 @@ Opaque = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 router = Router()
 
 
-class IdentityProviderBody(BaseModel):
+class IdentityProviderBody(Schema):
     """`client_secret`: null keeps the stored one; an empty string means a client without a secret. `joins_as`: the
     role of
     people who have no account yet; null lets in members and invited people only. `is_required`: members other than owners
@@ -66,7 +67,7 @@ class IdentityProviderBody(BaseModel):
     is_required: bool = False
 
 
-class IdentityProviderResponse(BaseModel):
+class IdentityProviderResponse(Schema):
     sign_in_name: str
     issuer: str
     client_id: str
@@ -77,27 +78,27 @@ class IdentityProviderResponse(BaseModel):
     updated_at: datetime
 
 
-class IdentityProviderState(BaseModel):
+class IdentityProviderState(Schema):
     """`redirect_uri` is the redirect URI to register with the provider."""
 
     provider: IdentityProviderResponse | None
     redirect_uri: str
 
 
-class ProviderSignInStart(BaseModel):
+class ProviderSignInStart(Schema):
     """`sign_in_name`: the name that the organization chose for this."""
 
     sign_in_name: Annotated[str, StringConstraints(min_length=1, max_length=80)]
 
 
-class ProviderSignInStarted(BaseModel):
+class ProviderSignInStarted(Schema):
     """Keep `secret` in the browser and open `authorization_url`. The provider sends the browser to `/sign-in/callback`."""
 
     authorization_url: str
     secret: str
 
 
-class ProviderSignInFinish(BaseModel):
+class ProviderSignInFinish(Schema):
     """`code`, `state` and `iss` as the provider added them to the address, and the `secret` of the start."""
 
     code: Opaque

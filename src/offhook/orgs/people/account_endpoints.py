@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import (
     Authorization,
@@ -32,7 +33,7 @@ Token = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 router = Router(prefix="/auth", tags=["auth"])
 
 
-class InvitationToken(BaseModel):
+class InvitationToken(Schema):
     token: Token
 
 
@@ -44,7 +45,7 @@ class InvitationAccept(InvitationToken):
     name: Name | None = None
 
 
-class InvitedResponse(BaseModel):
+class InvitedResponse(Schema):
     """``has_account`` is true when the address has an account; accepting then requires its password."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -58,18 +59,18 @@ class InvitedResponse(BaseModel):
     has_account: bool
 
 
-class SwitchRequest(BaseModel):
+class SwitchRequest(Schema):
     organization_id: WholeNumber = Field(ge=1, le=2**31 - 1)
 
 
-class MembershipResponse(BaseModel):
+class MembershipResponse(Schema):
     id: int
     name: str
     role: Role
     is_current: bool
 
 
-class PasswordChange(BaseModel):
+class PasswordChange(Schema):
     """``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
     must then be less than 10 minutes old."""
 
@@ -77,7 +78,7 @@ class PasswordChange(BaseModel):
     new_password: Password
 
 
-class MembershipToEndResponse(BaseModel):
+class MembershipToEndResponse(Schema):
     """``api_keys``: how many active keys you made there."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -89,7 +90,7 @@ class MembershipToEndResponse(BaseModel):
     api_keys: int
 
 
-class AccountDeletionPreviewResponse(BaseModel):
+class AccountDeletionPreviewResponse(Schema):
     """``refusal``: the code with which the deletion would be refused now, whatever the confirmation; otherwise null."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -100,7 +101,7 @@ class AccountDeletionPreviewResponse(BaseModel):
     refusal: Refusal | None
 
 
-class AccountDeletionBody(BaseModel):
+class AccountDeletionBody(Schema):
     """``email``: the address of your account, as a confirmation. ``current_password`` is not needed when the account has no
     password, ``code`` only with two-step sign-in: of the app, or a recovery code."""
 
@@ -109,7 +110,7 @@ class AccountDeletionBody(BaseModel):
     code: Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)] | None = None
 
 
-class AccountDeletionResponse(BaseModel):
+class AccountDeletionResponse(Schema):
     """How many organizations you left, and how many of your API keys ended."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -118,7 +119,7 @@ class AccountDeletionResponse(BaseModel):
     ended_keys: int
 
 
-class SessionResponse(BaseModel):
+class SessionResponse(Schema):
     """``is_impersonated`` is true when a superuser acts on your behalf in this session. Use moves ``expires_at``, to 30 days
     after ``created_at`` at most."""
 

@@ -2,12 +2,13 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
@@ -24,13 +25,13 @@ from offhook.root import base_url
 router = Router(prefix="/organizations", tags=["members"])
 
 
-class InvitationCreate(BaseModel):
+class InvitationCreate(Schema):
     email: Email
     role: Role = "member"
     name: Name | None = None
 
 
-class InvitationResponse(BaseModel):
+class InvitationResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -50,7 +51,7 @@ class InvitationCreated(InvitationResponse):
     url: str
 
 
-class InvitationList(BaseModel):
+class InvitationList(Schema):
     invitations: list[InvitationResponse]
 
 
@@ -60,7 +61,7 @@ class MemberChanged(MemberResponse):
     ended_keys: list[str]
 
 
-class RoleChange(BaseModel):
+class RoleChange(Schema):
     role: Role
 
 

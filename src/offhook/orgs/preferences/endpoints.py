@@ -3,12 +3,12 @@
 from typing import Annotated
 
 from fastapi import Depends
-from pydantic import BaseModel
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
+from offhook.kit.schema import Schema
 from offhook.orgs import service
 from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireAdminPerson, RequireMember
 from offhook.orgs.preferences import preferences
@@ -26,39 +26,39 @@ async def _app_settings(request: Request) -> Settings:
     return root.settings
 
 
-class OrganizationUpdate(BaseModel):
+class OrganizationUpdate(Schema):
     name: Name
 
 
-class PreferencesUpdate(BaseModel):
+class PreferencesUpdate(Schema):
     """Omitted fields keep their value; ``test_phone_number: null`` removes the number."""
 
     timezone: TimeZoneName = "UTC"
     test_phone_number: E164 | None = None
 
 
-class PreferencesResponse(BaseModel):
+class PreferencesResponse(Schema):
     """``timezone`` sets where a day of the usage report begins; test calls dial ``test_phone_number``."""
 
     timezone: str
     test_phone_number: str | None
 
 
-class LimitsResponse(BaseModel):
+class LimitsResponse(Schema):
     """``source`` is ``organization`` (its own limit) or ``installation`` (the default)."""
 
     concurrent_calls: int
     source: str
 
 
-class SupportAccess(BaseModel):
+class SupportAccess(Schema):
     """Whether a superuser who impersonates a member can make changes. Keys, members, webhooks, credentials and
     carrier accounts can never be changed this way."""
 
     may_write: bool
 
 
-class ContextResponse(BaseModel):
+class ContextResponse(Schema):
     """Everything a page needs first: the organization, your role in it, and its limits."""
 
     organization: OrganizationResponse

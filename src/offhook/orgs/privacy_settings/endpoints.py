@@ -4,12 +4,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import reject_boolean
 from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRules
+from offhook.kit.schema import Schema
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.privacy_settings import redaction, retention
 from offhook.orgs.privacy_settings.redaction import MAX_NAMES
@@ -20,7 +21,7 @@ router = Router(prefix="/organizations", tags=["privacy"])
 AuditDays = Annotated[int, BeforeValidator(reject_boolean), Field(ge=MIN_AUDIT_DAYS, le=MAX_DAYS)]
 
 
-class RetentionUpdate(BaseModel):
+class RetentionUpdate(Schema):
     """Days, 1 to 3650: since the beginning of a call; `contacts_days` since the end of their campaign; `audit_days`, at least 90,
     since the entry. Null keeps it; without `contacts_days` or `audit_days` they stay as they are."""
 
@@ -31,7 +32,7 @@ class RetentionUpdate(BaseModel):
     audit_days: AuditDays | None = None
 
 
-class RetentionResponse(BaseModel):
+class RetentionResponse(Schema):
     """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
     contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
@@ -76,7 +77,7 @@ RedactedName = Annotated[
 ]
 
 
-class RedactionUpdate(BaseModel):
+class RedactionUpdate(Schema):
     """`kinds`: what is replaced by `[card]` and the like before a transcript is stored. `names`: what the kind `name` finds besides the
     names that callers give as their own; without it the list stays."""
 
@@ -84,7 +85,7 @@ class RedactionUpdate(BaseModel):
     names: Annotated[list[RedactedName], Field(max_length=MAX_NAMES)] | None = None
 
 
-class RedactionSettings(BaseModel):
+class RedactionSettings(Schema):
     """Nothing is redacted by default. Duplicate names are removed, ignoring case."""
 
     kinds: list[RedactedKind]

@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from pydantic import AwareDatetime, ConfigDict, StringConstraints
 
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import (
     Authorization,
@@ -31,7 +32,7 @@ Code = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 router = Router()
 
 
-class SecondFactorResponse(BaseModel):
+class SecondFactorResponse(Schema):
     """``due_at``: from when on your organization requires a second factor; null when it does not."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -42,14 +43,14 @@ class SecondFactorResponse(BaseModel):
     due_at: datetime | None
 
 
-class SecondFactorEnrollmentBody(BaseModel):
+class SecondFactorEnrollmentBody(Schema):
     """``current_password`` is not needed when the account has no password: the sign-in must then be less than 10
     minutes old."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
 
 
-class SecondFactorEnrollmentResponse(BaseModel):
+class SecondFactorEnrollmentResponse(Schema):
     """``secret`` (base32) is for typing in, ``uri`` is what ``qr_code`` shows: an SVG image in a ``data:`` address."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -59,25 +60,25 @@ class SecondFactorEnrollmentResponse(BaseModel):
     qr_code: str
 
 
-class SecondFactorCode(BaseModel):
+class SecondFactorCode(Schema):
     """``code``: the six digits that the authenticator app shows now; where it is not the first one, also a recovery code."""
 
     code: Code
 
 
-class RecoveryCodesResponse(BaseModel):
+class RecoveryCodesResponse(Schema):
     """Ten codes, each of which can replace the authenticator app once. They are returned only once."""
 
     recovery_codes: list[str]
 
 
-class SecondFactorDemandBody(BaseModel):
+class SecondFactorDemandBody(Schema):
     """``due_at``: when members start to need a second factor, at most 90 days ahead; null: they need none."""
 
     due_at: AwareDatetime | None
 
 
-class SecondFactorDemandResponse(BaseModel):
+class SecondFactorDemandResponse(Schema):
     """``members_without``: how many members have no second factor yet."""
 
     model_config = ConfigDict(from_attributes=True)

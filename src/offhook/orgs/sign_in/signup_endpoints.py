@@ -1,11 +1,11 @@
 """Requests for accounts over HTTP: made by strangers, answered by superusers."""
 
-from pydantic import BaseModel
 from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs.dependencies import ClientAddress, Now, RequireSuperuser
 from offhook.orgs.schemas import (
     Email,
@@ -23,11 +23,11 @@ from offhook.root import base_url
 router = Router()
 
 
-class SignInLinkBody(BaseModel):
+class SignInLinkBody(Schema):
     email: Email
 
 
-class SignupRequestList(BaseModel):
+class SignupRequestList(Schema):
     requests: list[SignupRequestResponse]
 
 

@@ -1,10 +1,11 @@
 """How long an agent's calls are kept, over HTTP."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.privacy_settings.retention import Days
 from offhook.privacy.retention import agent_periods
@@ -13,7 +14,7 @@ from offhook.privacy.retention.agent_periods import AgentPeriods, AgentRetention
 router = Router(prefix="/workflow/{workflow_id}/retention", tags=["privacy"])
 
 
-class AgentRetentionUpdate(BaseModel):
+class AgentRetentionUpdate(Schema):
     """Days since the beginning of a call, 1 to 3650; null leaves it to the organization."""
 
     recordings_days: Days | None
@@ -21,7 +22,7 @@ class AgentRetentionUpdate(BaseModel):
     runs_days: Days | None
 
 
-class AppliedPeriods(BaseModel):
+class AppliedPeriods(Schema):
     """Days; null keeps it."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -31,7 +32,7 @@ class AppliedPeriods(BaseModel):
     runs_days: int | None
 
 
-class AgentRetentionResponse(BaseModel):
+class AgentRetentionResponse(Schema):
     """The agent's own periods. `applied`: the shorter of the agent's and the organization's period, after which calls
     are deleted."""
 

@@ -3,12 +3,13 @@
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 
 
-class CallingWindowCheck(BaseModel):
+class CallingWindowCheck(Schema):
     """Calling hours as they were when the call was placed; a call outside of them is not placed.
 
     ``schedule_zone`` is that of the campaign. ``callee_zones``, all possible zones of the number, count with
@@ -24,7 +25,7 @@ class CallingWindowCheck(BaseModel):
     closes_at: datetime | None
 
 
-class CallPlacement(BaseModel):
+class CallPlacement(Schema):
     """``placed_by``: a request over the API or from the page, an agent's trigger, or a campaign. ``calling_window`` is
     None where no calling hours apply. A refused call has no placement, because nothing was placed."""
 

@@ -2,12 +2,14 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from offhook.kit.schema import Schema
 
 MarkKind = Literal["barge_in", "talked_through", "not_understood", "tool_call", "slow_answer", "failure"]
 
 
-class StripStep(BaseModel):
+class StripStep(Schema):
     """A step of the conversation, from its entry to that of the next one."""
 
     node_id: str
@@ -17,7 +19,7 @@ class StripStep(BaseModel):
     end_s: float
 
 
-class StripMark(BaseModel):
+class StripMark(Schema):
     """A moment worth a look. ``label``: the tool's name, what failed, or why the agent kept talking."""
 
     kind: MarkKind
@@ -27,7 +29,7 @@ class StripMark(BaseModel):
     is_ok: bool | None = Field(default=None, description="Of a tool call: whether it succeeded; null without an answer")
 
 
-class CallStrip(BaseModel):
+class CallStrip(Schema):
     """Times are seconds on the run's audio clock, which is also the recording's."""
 
     workflow_run_id: int
@@ -40,7 +42,7 @@ class CallStrip(BaseModel):
     marks: list[StripMark]
 
 
-class AnswerTime(BaseModel):
+class AnswerTime(Schema):
     """A silence between the caller's speech and the agent's."""
 
     caller_stopped_s: float
@@ -48,7 +50,7 @@ class AnswerTime(BaseModel):
     silence_ms: int
 
 
-class AnswerTimes(BaseModel):
+class AnswerTimes(Schema):
     """Answer times measured in the recording, to 10 ms. Where both sides speak at once, there is none."""
 
     p50_ms: int | None = Field(description="The median; null without an answer")
@@ -62,12 +64,12 @@ class MeasuredCallStrip(CallStrip):
     )
 
 
-class CallStripList(BaseModel):
+class CallStripList(Schema):
     strips: list[CallStrip]
     pending: list[int] = Field(description="Runs that are over and not measured yet: ask again for these")
 
 
-class AnswerTimeFigures(BaseModel):
+class AnswerTimeFigures(Schema):
     """Percentiles of the silences between callers' speech and agents', as in ``AnswerTimes`` for one call; within 5 %
     of the exact figures. Null without a turn."""
 
@@ -86,7 +88,7 @@ class AnswerTimeGroup(AnswerTimeFigures):
     workflow_name: str | None = Field(description="Of an agent; null for the others, and when it was deleted")
 
 
-class AnswerTimeStatistics(BaseModel):
+class AnswerTimeStatistics(Schema):
     group_by: Literal["agent", "model", "carrier", "day"]
     total: AnswerTimeFigures
     groups: list[AnswerTimeGroup] = Field(description="Most turns first, at most 50; by day: every day, oldest first")

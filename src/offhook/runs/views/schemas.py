@@ -4,7 +4,9 @@ import json
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, StringConstraints
+
+from offhook.kit.schema import Schema
 
 MAX_SEARCH_BYTES: Final = 8 * 1024
 
@@ -25,7 +27,7 @@ ViewSearch = Annotated[
 ]
 
 
-class CreateViewRequest(BaseModel):
+class CreateViewRequest(Schema):
     """A new view. Only members and up share views; an API key has no person, so its views are shared."""
 
     name: ViewName
@@ -33,7 +35,7 @@ class CreateViewRequest(BaseModel):
     is_shared: bool = False
 
 
-class UpdateViewRequest(BaseModel):
+class UpdateViewRequest(Schema):
     """What is left out stays as it is."""
 
     name: ViewName | None = None
@@ -41,7 +43,7 @@ class UpdateViewRequest(BaseModel):
     is_shared: bool | None = None
 
 
-class ViewRecord(BaseModel):
+class ViewRecord(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -54,5 +56,5 @@ class ViewRecord(BaseModel):
     updated_at: datetime
 
 
-class ViewDeleted(BaseModel):
+class ViewDeleted(Schema):
     id: int

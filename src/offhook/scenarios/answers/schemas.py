@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from offhook.kit.schema import Schema
 from offhook.scenarios.answers.files import FORMAT
 from offhook.scenarios.answers.store import AnswerCount
 
 
-class RecordedAnswersResponse(BaseModel):
+class RecordedAnswersResponse(Schema):
     """What is recorded for an agent's scenarios."""
 
     count: int
@@ -21,7 +22,7 @@ class RecordedAnswersResponse(BaseModel):
         return cls(count=found.count, size_bytes=found.size_bytes, recorded_at=found.recorded_at)
 
 
-class RecordedAnswersFile(BaseModel):
+class RecordedAnswersFile(Schema):
     """A file of recorded answers, as `offhook test --cassette` reads it."""
 
     format: Literal["offhook-recorded-answers/1"] = FORMAT

@@ -3,20 +3,19 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from pydantic import BaseModel
-
+from offhook.kit.schema import Schema
 from offhook.scenarios.coverage.service import CallCoverageReport, GraphCoverage, ScenarioCoverageReport
 from offhook.workflows.analysis import EdgeCondition
 
 
-class CoveredPartResponse(BaseModel):
+class CoveredPartResponse(Schema):
     """How many conversations took a node or an edge."""
 
     id: str
     count: int
 
 
-class CoveredConditionResponse(BaseModel):
+class CoveredConditionResponse(Schema):
     """How many conversations took an edge with words, or with its key."""
 
     edge_id: str
@@ -24,7 +23,7 @@ class CoveredConditionResponse(BaseModel):
     count: int
 
 
-class CoveredToolResponse(BaseModel):
+class CoveredToolResponse(Schema):
     """In how many conversations a tool answered, and in how many of these with an error."""
 
     id: str
@@ -33,7 +32,7 @@ class CoveredToolResponse(BaseModel):
     failed_count: int
 
 
-class GraphCoverageResponse(BaseModel):
+class GraphCoverageResponse(Schema):
     """``nodes`` are those that callers talk at; ``tools`` those that nodes name. An edge has a condition for words, and
     one for its key. Tools count in calls whose words are kept."""
 

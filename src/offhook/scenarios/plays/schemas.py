@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.schema import Schema
 from offhook.runs.strips.schemas import StripMark, StripStep
 from offhook.scenarios.plays.publish_gate import REQUIRED, GateState
 from offhook.scenarios.plays.service import (
@@ -24,7 +25,7 @@ Answers = Literal["built-in", "recorded", "live"]
 Seed = Annotated[WholeNumber, Field(ge=0, le=2**31 - 1)]
 
 
-class OrderPlayRequest(BaseModel):
+class OrderPlayRequest(Schema):
     """Plays the draft's scenarios, or those of a version by its number, with each of the seeds."""
 
     version: Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)] | None = None
@@ -58,7 +59,7 @@ class OrderPlayRequest(BaseModel):
         )
 
 
-class ScenarioPlayResponse(BaseModel):
+class ScenarioPlayResponse(Schema):
     """``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
     ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands."""
 
@@ -115,7 +116,7 @@ class ScenarioPlayResponse(BaseModel):
         )
 
 
-class ScenarioFaultResponse(BaseModel):
+class ScenarioFaultResponse(Schema):
     """One expectation that was not met; ``turn`` counts the caller's turns from 0."""
 
     code: str
@@ -124,7 +125,7 @@ class ScenarioFaultResponse(BaseModel):
     is_by_model: bool = Field(default=False, description="True for what a model has judged")
 
 
-class ModelVerdictResponse(BaseModel):
+class ModelVerdictResponse(Schema):
     """A model's verdict on one criterion."""
 
     criterion: str
@@ -137,7 +138,7 @@ class ModelVerdictResponse(BaseModel):
     code: str
 
 
-class ScenarioTurnResponse(BaseModel):
+class ScenarioTurnResponse(Schema):
     """What the caller did, None for the agent's greeting, and what the agent said. ``turn`` is its place in the scenario."""
 
     caller: str | None
@@ -145,7 +146,7 @@ class ScenarioTurnResponse(BaseModel):
     turn: int | None
 
 
-class PlayedSoundResponse(BaseModel):
+class PlayedSoundResponse(Schema):
     """What was heard. An answer is the silence between the caller's last sound and the agent's first."""
 
     recording_hash: str = Field(description="SHA-256 of the recording's bytes")
@@ -162,7 +163,7 @@ class PlayedSoundResponse(BaseModel):
     )
 
 
-class PlayedStripResponse(BaseModel):
+class PlayedStripResponse(Schema):
     """The call strip. Times are seconds of the recording."""
 
     seconds: float
@@ -172,7 +173,7 @@ class PlayedStripResponse(BaseModel):
     marks: list[StripMark]
 
 
-class ScenarioResultResponse(BaseModel):
+class ScenarioResultResponse(Schema):
     """The result of one scenario with one seed. ``hash`` covers its events, and its recording if it has sound."""
 
     id: int
@@ -210,7 +211,7 @@ class ScenarioResultResponse(BaseModel):
         )
 
 
-class LatestScenarioResultResponse(BaseModel):
+class LatestScenarioResultResponse(Schema):
     """The last result of a scenario with a version: of several seeds one that failed, if any did. ``fault`` is the
     first expectation that was not met. A draft may have changed since ``played_at``."""
 
@@ -237,7 +238,7 @@ class LatestScenarioResultResponse(BaseModel):
         )
 
 
-class PublishGateSettings(BaseModel):
+class PublishGateSettings(Schema):
     """What a draft must meet before it is published. ``min_edge_coverage`` is a percentage of the edges. ``with_sound``:
     only plays with sound get a verdict, and only those of text otherwise; ``talk_overs_stay`` is about them."""
 

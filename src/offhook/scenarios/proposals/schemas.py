@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from offhook.kit.schema import Schema
 from offhook.scenarios.proposals.service import ProposedScenarios
 
 
-class ScenarioProposalResponse(BaseModel):
+class ScenarioProposalResponse(Schema):
     """``covers`` are the edges that this scenario is the first to take; empty where it repeats a call with failing
     tools or with keys. ``keys`` are the edges whose keys it is the first to press."""
 
@@ -16,7 +17,7 @@ class ScenarioProposalResponse(BaseModel):
     keys: list[str] = Field(default_factory=list)
 
 
-class ScenarioProposalsResponse(BaseModel):
+class ScenarioProposalsResponse(Schema):
     """Nothing is stored. ``missed`` are edges that no proposal and no passing scenario takes.
     ``is_complete`` is false when time ran out: store some, play them, and ask again for the rest."""
 

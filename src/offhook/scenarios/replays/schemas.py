@@ -1,11 +1,12 @@
 """The response with a replayed run."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from offhook.kit.schema import Schema
 from offhook.scenarios.replays.orders import RunReplay
 
 
-class ReplayDifferenceResponse(BaseModel):
+class ReplayDifferenceResponse(Schema):
     """Where two calls differ first."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -19,7 +20,7 @@ class ReplayDifferenceResponse(BaseModel):
     came: str
 
 
-class RunReplayResponse(BaseModel):
+class RunReplayResponse(Schema):
     """``is_exact`` is false when the call is not even the same with its own version: nothing can be said about another one
     then, and ``first_difference`` is that of its own version."""
 

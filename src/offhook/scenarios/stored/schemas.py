@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from offhook.kit.schema import Schema
 from offhook.scenarios.definition import MAX_SCENARIOS, Scenario
 from offhook.scenarios.errors import ScenarioIssue
 from offhook.scenarios.files import scenario_as_json
@@ -15,12 +16,12 @@ PlainScenario = Annotated[
 ]
 
 
-class ReplaceScenariosRequest(BaseModel):
+class ReplaceScenariosRequest(Schema):
     scenarios: Annotated[list[Scenario], Field(max_length=MAX_SCENARIOS)]
     expected_revision: ExpectedRevision = None
 
 
-class ScenarioListResponse(BaseModel):
+class ScenarioListResponse(Schema):
     """The scenarios of one version. ``revision`` is the workflow's: they change with its draft."""
 
     workflow_id: int
@@ -40,13 +41,13 @@ class ScenarioListResponse(BaseModel):
         )
 
 
-class CheckScenariosRequest(BaseModel):
+class CheckScenariosRequest(Schema):
     """Scenarios as a file: YAML, or JSON."""
 
     yaml: Annotated[str, Field(max_length=1024 * 1024)]
 
 
-class ScenarioIssueResponse(BaseModel):
+class ScenarioIssueResponse(Schema):
     """``path`` names the field: ``scenarios[2].expect.edges``. ``code`` is stable."""
 
     path: str
@@ -58,7 +59,7 @@ class ScenarioIssueResponse(BaseModel):
         return cls(path=issue.path, code=issue.code, message=issue.message)
 
 
-class CheckScenariosResponse(BaseModel):
+class CheckScenariosResponse(Schema):
     """``scenarios`` are those of a file without issues, and ``yaml`` the same as `export_scenarios` writes them."""
 
     is_valid: bool

@@ -4,12 +4,13 @@ from datetime import datetime
 from typing import Literal
 
 from fastapi import Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.telephony.accounts import superuser_queries
@@ -19,7 +20,7 @@ from offhook.telephony.services import Services
 router = Router(prefix="/superuser/managed-carrier", tags=["superuser"])
 
 
-class ManagedCarrierResponse(BaseModel):
+class ManagedCarrierResponse(Schema):
     """The account that organizations buy numbers with. ``account_reference`` is its name at the carrier, without
     secrets."""
 
@@ -29,7 +30,7 @@ class ManagedCarrierResponse(BaseModel):
     uses_sub_accounts: bool
 
 
-class ManagedCarrierUpdate(BaseModel):
+class ManagedCarrierUpdate(Schema):
     """``uses_sub_accounts``: each organization buys its numbers in a sub-account of its own from now on. Numbers that it
     already has stay where they are."""
 
@@ -38,7 +39,7 @@ class ManagedCarrierUpdate(BaseModel):
     uses_sub_accounts: bool
 
 
-class CarrierSubAccountItem(BaseModel):
+class CarrierSubAccountItem(Schema):
     """``name`` is what the sub-account is called at the carrier, ``account_reference`` its id there. ``error``: why it was
     not created or closed."""
 

@@ -3,12 +3,13 @@
 from typing import Annotated, Literal
 
 from fastapi import Query, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164, CountryCode
+from offhook.kit.schema import Schema
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
 from offhook.telephony.accounts.number_lookup import NumberReport
@@ -21,7 +22,7 @@ AreaCode = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d
 router = Router(prefix="/telephony", tags=["telephony"])
 
 
-class CarrierLookupResponse(BaseModel):
+class CarrierLookupResponse(Schema):
     """``source``: the carrier that was asked, or ``offline`` for the numbering plan, which knows no carrier."""
 
     number: str
@@ -34,7 +35,7 @@ class CarrierLookupResponse(BaseModel):
     source: str
 
 
-class AvailableNumberResponse(BaseModel):
+class AvailableNumberResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     phone_number: str
@@ -47,14 +48,14 @@ class AvailableNumberResponse(BaseModel):
     monthly_cost_cents: int | None
 
 
-class AvailableNumbersResponse(BaseModel):
+class AvailableNumbersResponse(Schema):
     numbers: list[AvailableNumberResponse]
     country: str
     area_code: str | None
     is_simulated: bool = Field(description="The numbers are simulated: no real phone can reach them")
 
 
-class QuickConnectRequest(BaseModel):
+class QuickConnectRequest(Schema):
     """``forward``: a number to which the existing one is forwarded; ``new``: the organization's primary line."""
 
     mode: Literal["forward", "new"]
@@ -74,7 +75,7 @@ class QuickConnectRequest(BaseModel):
         return self
 
 
-class QuickConnectResponse(BaseModel):
+class QuickConnectResponse(Schema):
     phone_number_id: int
     phone_number: str
     mode: Literal["forward", "new"]

@@ -4,9 +4,10 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from offhook.kit.phone_numbers import CountryCode
+from offhook.kit.schema import Schema
 from offhook.telephony.calls.schemas import RowId
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -22,7 +23,7 @@ def _check_size(values: dict[str, Any]) -> dict[str, Any]:
 Values = Annotated[dict[str, Any], AfterValidator(_check_size)]
 
 
-class TelephonyFieldResponse(BaseModel):
+class TelephonyFieldResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     name: str
@@ -32,7 +33,7 @@ class TelephonyFieldResponse(BaseModel):
     help: str
 
 
-class TelephonyProviderResponse(BaseModel):
+class TelephonyProviderResponse(Schema):
     provider: str
     display_name: str
     connectivity: Literal["api", "sip"] = "api"
@@ -44,11 +45,11 @@ class TelephonyProviderResponse(BaseModel):
     transfers: list[Literal["warm", "blind"]]
 
 
-class TelephonyProvidersResponse(BaseModel):
+class TelephonyProvidersResponse(Schema):
     providers: list[TelephonyProviderResponse]
 
 
-class TelephonyWarningsResponse(BaseModel):
+class TelephonyWarningsResponse(Schema):
     """How many accounts lack the settings that verify their webhooks, by carrier and field."""
 
     model_config = ConfigDict(extra="allow")
@@ -57,7 +58,7 @@ class TelephonyWarningsResponse(BaseModel):
     vonage_missing_signature_secret_count: int = 0
 
 
-class TelephonyConfigCreate(BaseModel):
+class TelephonyConfigCreate(Schema):
     """``config``: ``provider`` and the fields that its metadata name."""
 
     name: Name
@@ -65,14 +66,14 @@ class TelephonyConfigCreate(BaseModel):
     config: Values
 
 
-class TelephonyConfigUpdate(BaseModel):
+class TelephonyConfigUpdate(Schema):
     """``config`` replaces the fields; a secret that is left out or sent as its mask stays."""
 
     name: Name | None = None
     config: Values | None = None
 
 
-class TelephonyConfigItem(BaseModel):
+class TelephonyConfigItem(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
@@ -98,16 +99,16 @@ class TelephonyConfigResponse(TelephonyConfigItem):
     supports_trunks: bool = False
 
 
-class TelephonyConfigList(BaseModel):
+class TelephonyConfigList(Schema):
     configurations: list[TelephonyConfigItem]
 
 
-class TelephonyDeletedResponse(BaseModel):
+class TelephonyDeletedResponse(Schema):
     success: bool
     id: int
 
 
-class PhoneNumberCreate(BaseModel):
+class PhoneNumberCreate(Schema):
     """``address``: a phone number (E.164, or national with ``country_code``), a SIP URI or an extension."""
 
     address: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
@@ -119,7 +120,7 @@ class PhoneNumberCreate(BaseModel):
     extra_metadata: Values = Field(default_factory=dict)
 
 
-class PhoneNumberUpdate(BaseModel):
+class PhoneNumberUpdate(Schema):
     """Only the fields that are sent change; the address never does. ``clear_inbound_workflow`` removes the agent."""
 
     label: Label | None = None
@@ -139,14 +140,14 @@ class PhoneNumberUpdate(BaseModel):
         return changes
 
 
-class ProviderSyncResponse(BaseModel):
+class ProviderSyncResponse(Schema):
     model_config = ConfigDict(from_attributes=True)
 
     ok: bool
     message: str
 
 
-class PhoneNumberResponse(BaseModel):
+class PhoneNumberResponse(Schema):
     """``provider_sync``: whether the carrier now sends this number's calls here; null when nothing was to be set."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -171,5 +172,5 @@ class PhoneNumberResponse(BaseModel):
     provider_sync: ProviderSyncResponse | None = None
 
 
-class PhoneNumberList(BaseModel):
+class PhoneNumberList(Schema):
     phone_numbers: list[PhoneNumberResponse]

@@ -3,10 +3,11 @@
 import json
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.phone_numbers import E164
+from offhook.kit.schema import Schema
 
 MAX_CONTEXT_BYTES: Final = 64 * 1024
 RowId = Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)]
@@ -26,7 +27,7 @@ def _check_storable(context: dict[str, Any]) -> dict[str, Any]:
 Context = Annotated[dict[str, Any], AfterValidator(_check_storable)]
 
 
-class InitiateCallRequest(BaseModel):
+class InitiateCallRequest(Schema):
     """A test call. Without ``phone_number`` it dials the number of the run that ``workflow_run_id`` names, else the test
     phone number of the organization's preferences."""
 
@@ -38,7 +39,7 @@ class InitiateCallRequest(BaseModel):
     initial_context: Context = Field(default_factory=dict)
 
 
-class InitiateCallResponse(BaseModel):
+class InitiateCallResponse(Schema):
     message: str
     workflow_run_id: int
     workflow_run_name: str
@@ -46,12 +47,12 @@ class InitiateCallResponse(BaseModel):
     call_id: str | None = Field(description="null while the carrier has not said whether it took the call")
 
 
-class HangUpResponse(BaseModel):
+class HangUpResponse(Schema):
     workflow_run_id: int
     status: str
 
 
-class PublicTriggerRequest(BaseModel):
+class PublicTriggerRequest(Schema):
     """``initial_context`` fills the agent's template variables; names that the platform sets are dropped."""
 
     phone_number: E164
@@ -60,7 +61,7 @@ class PublicTriggerRequest(BaseModel):
     from_phone_number_id: RowId | None = None
 
 
-class PublicTriggerResponse(BaseModel):
+class PublicTriggerResponse(Schema):
     status: str
     workflow_run_id: int
     workflow_run_name: str

@@ -6,11 +6,12 @@ from functools import cache
 from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BeforeValidator
 
 from offhook.kit.http.path_ids import Id, LongId, require_digits
 from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.ports import CarrierDocument, CarrierRegistry
@@ -28,7 +29,7 @@ CallbackEndpoint = Callable[..., Awaitable["CallbackResponse"]]
 router = Router(prefix="/telephony", tags=["carriers"])
 
 
-class CallbackResponse(BaseModel):
+class CallbackResponse(Schema):
     """``duplicate``: the callback was received before or reports nothing new. ``ignored``: it changes nothing."""
 
     status: CallbackResult

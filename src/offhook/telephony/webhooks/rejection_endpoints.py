@@ -2,18 +2,19 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.routing import Router
+from offhook.kit.schema import Schema
 from offhook.orgs import CurrentOrg
 from offhook.telephony.accounts import repository
 
 router = Router(prefix="/telephony/refused-calls", tags=["telephony"])
 
 
-class RefusedCallResponse(BaseModel):
+class RefusedCallResponse(Schema):
     """``reason`` is stable (``concurrent_call_limit``, ``workflow_not_published``, …), ``message`` what was said."""
 
     model_config = ConfigDict(from_attributes=True)
@@ -30,7 +31,7 @@ class RefusedCallResponse(BaseModel):
     created_at: datetime
 
 
-class RefusedCallList(BaseModel):
+class RefusedCallList(Schema):
     refused_calls: list[RefusedCallResponse]
     total_count: int
     page: int

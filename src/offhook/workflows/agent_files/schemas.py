@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_validator
 from pydantic_core import PydanticCustomError
 
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.tools.definitions import Category
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.schemas import Definition, Name, Variables, WorkflowResponse
@@ -17,7 +18,7 @@ FileId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 ShortName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
 
 
-class _Part(BaseModel):
+class _Part(Schema):
     """``id`` is how the definition of this file names it."""
 
     model_config = ConfigDict(extra="forbid")
@@ -42,7 +43,7 @@ class AgentFileCredential(_Part):
     """A credential by its name; its secret is not in the file."""
 
 
-class AgentFile(BaseModel):
+class AgentFile(Schema):
     """An agent without secrets, keys and documents, as a file that another organization or installation can import.
 
     ``omitted`` lists the places of secrets that the agent had."""
@@ -82,7 +83,7 @@ class AgentFile(BaseModel):
         return value
 
 
-class ImportedPart(BaseModel):
+class ImportedPart(Schema):
     """Something that is missing after the import; ``message`` says what to do."""
 
     kind: Literal["tool", "document", "credential", "recording", "models", "value"]
@@ -90,7 +91,7 @@ class ImportedPart(BaseModel):
     message: str
 
 
-class ImportWorkflowResponse(BaseModel):
+class ImportWorkflowResponse(Schema):
     """The new draft. ``created_tools`` are names; ``missing`` is what to add or choose before it works as before."""
 
     workflow: WorkflowResponse

@@ -2,14 +2,13 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
+from offhook.kit.schema import Schema
 from offhook.workflows.catalog.templates import AgentTemplate
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.schemas import Name
 
 
-class TemplateNodeResponse(BaseModel):
+class TemplateNodeResponse(Schema):
     """A node that callers talk with; ``x`` and ``y`` are its place in the editor."""
 
     id: str
@@ -19,12 +18,12 @@ class TemplateNodeResponse(BaseModel):
     y: float
 
 
-class TemplateEdgeResponse(BaseModel):
+class TemplateEdgeResponse(Schema):
     source: str
     target: str
 
 
-class TemplateResponse(BaseModel):
+class TemplateResponse(Schema):
     """A template without its texts. ``before_use`` says what to replace before the agent talks to real callers."""
 
     id: str
@@ -65,7 +64,7 @@ class TemplateResponse(BaseModel):
         )
 
 
-class CreateFromTemplateRequest(BaseModel):
+class CreateFromTemplateRequest(Schema):
     """Without a name, the agent gets the name that the template suggests."""
 
     name: Name | None = None

@@ -10,9 +10,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Annotated, Final, Literal, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from offhook.kit.json_values import JsonObject
+from offhook.kit.schema import Schema
 from offhook.tools.definitions import ToolDefinition
 from offhook.workflows.results.definitions import SETTING, CallAnalysis
 
@@ -36,7 +37,7 @@ _FOLDER: Final = "agents"
 _READERS: Final = frozenset({"startCall", "agentNode"})
 
 
-class TemplateTool(BaseModel):
+class TemplateTool(Schema):
     """A tool that is created together with the agent. Nodes name it by ``id``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,7 +48,7 @@ class TemplateTool(BaseModel):
     definition: ToolDefinition
 
 
-class TemplateCard(BaseModel):
+class TemplateCard(Schema):
     """What the gallery says about a template. ``agent_name`` is the name of an agent that is created without one.
 
     ``before_use`` says what to replace before the agent talks to real callers.

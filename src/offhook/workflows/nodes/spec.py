@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from offhook.kit.schema import Schema
 
 SPEC_VERSION: Final = "1.0.0"
 
@@ -26,7 +28,7 @@ PropertyType = Literal[
 NodeCategory = Literal["call_node", "global_node", "trigger", "integration"]
 
 
-class _StrictModel(BaseModel):
+class _StrictModel(Schema):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -105,7 +107,7 @@ class NodeSpec(_StrictModel):
     graph_constraints: GraphConstraints | None = None
 
 
-class NodeTypesResponse(BaseModel):
+class NodeTypesResponse(Schema):
     """``instance_limits`` by name of the kind, beside the kinds: client libraries refuse a key that they do not know in a
     kind, and ignore one here."""
 

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from offhook.kit.schema import Schema
 
 SETTING: Final = "call_analysis"
 MAX_RESULT_CHARS: Final = 40
@@ -17,7 +19,7 @@ Description = Annotated[str, StringConstraints(strip_whitespace=True, max_length
 RuleText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-class _StrictModel(BaseModel):
+class _StrictModel(Schema):
     model_config = ConfigDict(extra="forbid")
 
 

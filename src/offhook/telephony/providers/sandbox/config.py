@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from offhook.kit.schema import Schema
 from offhook.telephony.errors import ConfigurationInvalid
 from offhook.telephony.ports import ConfigSpec
 
@@ -30,7 +31,7 @@ BEHAVIORS: Final[tuple[Behavior, ...]] = get_args(Behavior)
 _FIXED: Final = re.compile(r"\+120155501(0[1-9])")
 
 
-class SandboxConfig(BaseModel):
+class SandboxConfig(Schema):
     """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weights the behaviors of all numbers without one of
     their own; times are in seconds.
 
