@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from offhook.api import create_app
 from offhook.bootstrap import build_root
 from offhook.kit.http.paths import PathIndex
+from offhook.kit.http.routing import IncludedRoute, Router
 from offhook.kit.http.slashes import EitherSlash
 from offhook.settings import Settings
 
@@ -112,3 +113,47 @@ def test_a_route_that_is_added_later_is_found() -> None:
     assert client.get("/api/v1/late").status_code == 404
     app.add_api_route("/api/v1/late", endpoint, response_model=None)
     assert client.get("/api/v1/late").json()[0] == "/api/v1/late"
+
+
+class TestRoutersThatWait:
+    """The routes of a router are built with the first request below its prefix, and those of no other."""
+
+    @pytest.fixture
+    def built(self) -> list[str]:
+        return []
+
+    @pytest.fixture
+    def app(self, built: list[str]) -> FastAPI:
+        class NotedRoute(IncludedRoute):
+            def get_route_handler(self) -> Any:
+                built.append(self.path)
+                return super().get_route_handler()
+
+        app, api = FastAPI(openapi_url=None), APIRouter()
+        for prefix in ("/runs", "/workflows/{workflow_id}/runs", "/members"):
+            domain = Router(prefix=prefix)
+            domain.route_class = NotedRoute
+            domain.add_api_route("/{item_id}", endpoint, response_model=None)
+            api.include_router(domain)
+        app.include_router(api, prefix="/api/v1")
+        app.router.default = EitherSlash(app.router, app.router.default)
+        app.router.middleware_stack = PathIndex(app)
+        return app
+
+    async def test_a_route(self, app: FastAPI, built: list[str]) -> None:
+        status, [template, *_], _ = await answer(app, "GET", "/api/v1/members/7")
+        assert (status, template) == (200, "/api/v1/members/{item_id}")
+        assert built == ["/members/{item_id}"]
+
+    async def test_a_page(self, app: FastAPI, built: list[str]) -> None:
+        assert (await answer(app, "GET", "/"))[0] == 404
+        assert built == []
+
+    async def test_a_method_that_no_route_takes(self, app: FastAPI, built: list[str]) -> None:
+        assert (await answer(app, "DELETE", "/api/v1/members/7"))[0] == 405
+        assert built == ["/members/{item_id}"]
+
+    async def test_a_prefix_with_a_parameter(self, app: FastAPI, built: list[str]) -> None:
+        status, [template, *_], _ = await answer(app, "GET", "/api/v1/workflows/3/runs/7")
+        assert (status, template) == (200, "/api/v1/workflows/{workflow_id}/runs/{item_id}")
+        assert built == ["/workflows/{workflow_id}/runs/{item_id}"]

@@ -1,12 +1,13 @@
 """Finds a request's route by the segments of its path: the framework tries every route, and nested routers twice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute, APIWebSocketRoute, RouteContext, iter_route_contexts
+from fastapi.routing import APIRoute, APIWebSocketRoute, RouteContext, _IncludedRouter, iter_route_contexts
 from starlette.convertors import PathConvertor
+from starlette.routing import BaseRoute, compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from offhook.kit.http.slashes import other_slash
@@ -15,13 +16,20 @@ _ANY_SEGMENT: Final = "{}"
 
 
 class _SegmentTree:
-    """A tree over the segments of path templates; its leaves are routes with their rank, the order of registration."""
+    """A tree over the segments of path templates; its leaves are routes with their rank, the order of registration.
+
+    Routers wait where their prefixes end: the framework builds the routes of one when they are first looked at, and
+    those of all of them take half a second.
+    """
 
     def __init__(self) -> None:
         self.below: dict[str, _SegmentTree] = {}
-        self.routes: list[tuple[int, RouteContext]] = []
+        self.routes: list[tuple[tuple[int, int], RouteContext]] = []
+        self.waiting: list[tuple[int, BaseRoute]] = []
 
-    def find_routes(self, segments: list[str], at: int = 0) -> Iterator[tuple[int, RouteContext]]:
+    def find_routes(self, segments: list[str], at: int = 0) -> Iterator[tuple[tuple[int, int], RouteContext]]:
+        if self.waiting:
+            self._read_routers(at)
         if at == len(segments):
             yield from self.routes
             return
@@ -31,6 +39,21 @@ class _SegmentTree:
             if below := self.below.get(key):
                 yield from below.find_routes(segments, at + 1)
 
+    def grow(self, segments: Iterable[str]) -> "_SegmentTree":
+        """Returns the tree below these segments of a template."""
+        tree = self
+        for segment in segments:
+            tree = tree.below.setdefault(_ANY_SEGMENT if "{" in segment else segment, _SegmentTree())
+        return tree
+
+    def _read_routers(self, at: int) -> None:
+        for rank, router in self.waiting:
+            for place, route in enumerate(iter_route_contexts([router])):
+                if not isinstance(route.original_route, APIWebSocketRoute):
+                    leaf = self.grow((route.path or "").split("/")[at:])
+                    leaf.routes.append(((rank, place), route))
+        self.waiting = []
+
 
 class PathIndex:
     """Called by the router for each request. A request whose route is in the index goes straight to it.
@@ -38,7 +61,8 @@ class PathIndex:
     It is the same route that the framework would have found: the first one registered whose template and method
     match; failing any template, that of the other spelling of the slash. Everything else takes the framework's
     linear search: 405, 404 and pages, sockets, routes behind a kind that the index does not know (a mount, a
-    parameter with slashes). Built with the first request; routes added later are found by the framework.
+    parameter with slashes). A router is read with the first request below its prefix; routes added later are found by
+    the framework.
     """
 
     def __init__(self, app: FastAPI) -> None:
@@ -87,16 +111,41 @@ class PathIndex:
 
     def _build_index(self) -> _SegmentTree:
         root = _SegmentTree()
-        for rank, route in enumerate(iter_route_contexts(self._app.routes)):
-            if isinstance(route.original_route, APIWebSocketRoute):
-                continue
-            convertors: dict[str, Any] = route.param_convertors
-            has_slashes = any(isinstance(convertor, PathConvertor) for convertor in convertors.values())
-            if not isinstance(route.original_route, APIRoute) or has_slashes:
+        for rank, router in enumerate(_each_router(self._app.routes)):
+            if not all(_is_indexed(route) for route in _declared_routes(router)):
                 self._is_complete = False
                 break
-            node = root
-            for segment in (route.path or "").split("/"):
-                node = node.below.setdefault(_ANY_SEGMENT if "{" in segment else segment, _SegmentTree())
-            node.routes.append((rank, route))
+            root.grow(_prefix_segments(router)).waiting.append((rank, router))
         return root
+
+
+def _each_router(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    """Yields the routers that have routes of their own, and routes outside of routers, in the framework's order."""
+    for route in routes:
+        if isinstance(route, _IncludedRouter) and all(
+            isinstance(declared, _IncludedRouter) for declared in route.original_router.routes
+        ):
+            inner = route.effective_candidates()
+            yield from _each_router(router for router in inner if isinstance(router, _IncludedRouter))
+        else:
+            yield route
+
+
+def _declared_routes(route: BaseRoute) -> Iterator[BaseRoute]:
+    if isinstance(route, _IncludedRouter):
+        for inner in route.original_router.routes:
+            yield from _declared_routes(inner)
+    else:
+        yield route
+
+
+def _is_indexed(route: BaseRoute) -> bool:
+    if not isinstance(route, APIRoute | APIWebSocketRoute):
+        return False
+    return not any(isinstance(found, PathConvertor) for found in compile_path(route.path)[2].values())
+
+
+def _prefix_segments(route: BaseRoute) -> list[str]:
+    if not isinstance(route, _IncludedRouter):
+        return []
+    return (route.include_context.prefix + route.original_router.prefix).split("/")

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import Scope
 
 _DEFAULTS: Final = {
     parameter.name: parameter.default
@@ -36,3 +38,10 @@ class Router(APIRouter):
 
     def __init__(self, *, prefix: str = "", tags: list[str | Enum] | None = None) -> None:
         super().__init__(prefix=prefix, tags=tags, route_class=IncludedRoute)
+        self._fixed_prefix = prefix.partition("{")[0]
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Leaves the routes of other paths unbuilt: the framework builds those of every router that it asks."""
+        if self._fixed_prefix not in scope["path"]:
+            return Match.NONE, {}
+        return super().matches(scope)
