@@ -1,5 +1,6 @@
 """The process for the HTTP API and the voice loop."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -10,6 +11,7 @@ from fastapi import FastAPI
 from offhook import jobs
 from offhook.bootstrap import stop_domains
 from offhook.kit.http import install_http
+from offhook.kit.http.metrics import REQUEST_SHARE
 from offhook.kit.http.server import HttpServer, server_config
 from offhook.kit.http.turns.request_share import RequestShare
 from offhook.root import Root
@@ -43,6 +45,8 @@ async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -
     """Serves until a signal arrives and its calls are over; a second signal ends them in order before connections are cut."""
     share = RequestShare()
     Metronome.of_running_loop().on_beat = share.note_beat
+    loop = asyncio.get_running_loop()
+    REQUEST_SHARE.set_function(lambda: share.current_share(loop.time()))
     config = server_config(create_app(root, share), root.settings)
     server = HttpServer(config, on_ready=on_ready, drain=root.drain, before_shutdown=partial(stop_domains, root))
     await server.serve(sockets=[listening])

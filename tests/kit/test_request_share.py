@@ -54,6 +54,13 @@ def test_requests_take_little_while_frames_are_late_but_never_nothing() -> None:
     assert allowed - 2 <= requests_in_a_second(share, began=2.0) <= allowed + 2
 
 
+def test_operators_see_the_share_that_holds_now() -> None:
+    share = RequestShare()
+    speak(share, until=2.0, late_s=0.01)
+    assert share.current_share(2.0) == MIN_SHARE
+    assert share.current_share(3.0) == 1.0
+
+
 def test_requests_get_their_share_back_when_frames_are_on_time_again() -> None:
     share = RequestShare()
     speak(share, until=2.0, late_s=0.01)

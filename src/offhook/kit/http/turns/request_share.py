@@ -39,6 +39,10 @@ class RequestShare:
         """Counts a step. However long it was, what it costs the next one is limited."""
         self._left_s = max(self._left_s - spent_s, -BURST_S)
 
+    def current_share(self, now: float) -> float:
+        """Returns the share that holds now, 0.15 to 1: the whole loop while no agent speaks."""
+        return 1.0 if now - self._beat_at > SILENT_AFTER_S else self.share
+
     def wait_s(self, now: float) -> float:
         """Returns how long the next step of a request has to wait: 0 when it may be taken."""
         if now - self._beat_at > SILENT_AFTER_S:
