@@ -287,7 +287,7 @@ class TestTools:
     async def test_an_error_for_the_model_is_not_read_out(self) -> None:
         error = json.dumps({"error": "Ask the caller to say it again."})
         text, _ = await answer(node(tools=(ORDER,), say_text="Which order?"), *self.called(ORDER, error))
-        assert text == "I'm sorry, that did not work. Which order?"
+        assert text == "I'm sorry, that didn't work. Which order?"
 
     async def test_an_error_takes_the_way_that_is_meant_for_it(self) -> None:
         lost = EdgeHint("lost", "order not found", "The order was not found.")

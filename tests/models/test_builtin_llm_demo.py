@@ -78,7 +78,7 @@ CONVERSATIONS = [
         "order_status",
         ["where's my parcel", "it's one two", "four two seven one", "no that's all thanks"],
         "Goodbye",
-        {"order_number": "4271", "order_status": "Order 4271 is on the van and arrives today before six."},
+        {"order_number": "4271", "order_status": "Order 4271 is out for delivery and arrives today before six."},
     ),
     (
         "order_status",
@@ -130,7 +130,7 @@ def test_conversations(slug: str, said: list[str], end: str, values: dict[str, A
 def test_what_the_tool_found_is_told_before_anything_else_is_asked() -> None:
     messages, _, _ = talk("order_status", ["where is my order", "four two seven one"])
     assert messages[-1] == (
-        "Order 4271 is on the van and arrives today before six. Is there anything else I can help you with?"
+        "Order 4271 is out for delivery and arrives today before six. Is there anything else I can help you with?"
     )
 
 

@@ -12,4 +12,4 @@ async def test_keys_are_offered_after_two_misses() -> None:
         history.append(LlmMessage("user", "bananas"))
         text, _ = await answer(node(red, blue), *history)
         history.append(LlmMessage("assistant", text))
-    assert text == "I still did not catch that. You can also press a key: 1 for red or 2 for blue please."
+    assert text == "I still didn't catch that. You can also press a key: 1 for red or 2 for blue please."

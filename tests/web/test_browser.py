@@ -110,7 +110,7 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     expect(asked.last).to_contain_text("this is Maya from Riverside Dental", timeout=30_000)
     expect(page.get_by_role("button", name="Mute")).to_be_visible()
     say_until_heard(caller, "I would like to book an appointment.", answered, "appointment")
-    expect(asked.last).to_contain_text("Which day suits you best", timeout=30_000)
+    expect(asked.last).to_contain_text("Which day works best for you", timeout=30_000)
     expect(page.get_by_role("list", name="Response time per turn")).to_have_text(re.compile(r"\d m?s$"), timeout=15_000)
     say_until_heard(caller, "Tuesday.", answered, "tuesday")
     expect(page.locator(".react-flow__node [data-live]")).to_contain_text("What time", timeout=15_000)
@@ -127,7 +127,7 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     page.get_by_role("link", name="Recording and details").click()
     expect(page.get_by_role("heading", name=re.compile("^Browser call"))).to_be_visible()
     expect(page.get_by_text("Caller hung up")).to_be_visible(timeout=15_000)
-    expect(page.get_by_role("log", name="Transcript")).to_contain_text("Which day suits you best")
+    expect(page.get_by_role("log", name="Transcript")).to_contain_text("Which day works best for you")
     for _ in range(300):  # the page's own rules for scripts forbid wait_for_function
         if page.evaluate("document.querySelector('audio')?.duration > 15"):
             break

@@ -10,6 +10,7 @@ MAX_LONG_CHOICES: Final = 4
 MAX_SHORT_WORDS: Final = 12
 # More keys at once are not remembered.
 MAX_KEYS: Final = 5
+_DAY: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 
@@ -40,7 +41,8 @@ def pick_examples(examples_of_edges: Iterable[Sequence[str]]) -> list[str]:
 
 
 def spoken_example(example: str) -> str:
-    return re.sub(r"\bi\b", "I", example.lower().strip(" .!?"))
+    spoken = re.sub(r"\bi\b", "I", example.lower().strip(" .!?"))
+    return _DAY.sub(lambda match: match.group().capitalize(), spoken)
 
 
 def join_choices(choices: Sequence[str], words: JoiningWords = ENGLISH) -> str:

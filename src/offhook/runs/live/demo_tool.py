@@ -14,7 +14,7 @@ DEMO_ORDER_STATUS: Final = "demo_order_status"
 _STAGES: Final = (
     ("processing", "is being packed and leaves our warehouse tomorrow", 3),
     ("shipped", "has left our warehouse", 2),
-    ("out_for_delivery", "is on the van and arrives today before six", 0),
+    ("out_for_delivery", "is out for delivery and arrives today before six", 0),
     ("delivered", "was delivered yesterday and left at the front door", -1),
     ("delayed", "is held up at the carrier, who expects two more days", 4),
 )

@@ -48,7 +48,8 @@ def spoken_choices(edges: Sequence[EdgeHint]) -> str:
 
 
 _PLEASANTRY: Final = re.compile(
-    r"^(?:lovely|great|perfect|wonderful|excellent|good choice|got it|happy to help|no problem|of course|sure|all right|okay)[.!,] +(?=\w)",
+    r"^(?:lovely|great|perfect|wonderful|excellent|good choice|got it|happy to help|no problem|of course|sure|all right|okay|done|"
+    r"thank you(?: for being honest)?|thanks|i'm glad to hear that)[.!,] +(?=\w)",
     re.IGNORECASE,
 )
 
@@ -62,14 +63,16 @@ _OFFERS_HELP: Final = re.compile(r"\b(?:how|what) (?:can|may|could) (?:i|we) (?:
 
 REPROMPTS: Final = (
     "Sorry, I didn't get that.",
-    "I'm sorry, I am not sure I understood.",
-    "I still did not catch that.",
-    "Let me try once more.",
+    "I'm sorry, I'm not sure I understood.",
+    "I still didn't catch that.",
+    "Let's try that once more.",
 )
 # After a yes, or another wish that ends the call, with something left over.
-TO_BE_SURE: Final = "I want to get this right."
+TO_BE_SURE: Final = "I want to make sure I get this right."
 WHOLE_NUMBER: Final = "I need the whole number, please."
 AND_NUMBER: Final = "Thank you. And the number?"
+# To who would rather not say it.
+UNDERSTANDS: Final = "I understand, but it would really help."
 GIVES_UP: Final = "I'm sorry, I'm having trouble understanding you."
 
 
@@ -91,11 +94,11 @@ def vary_sentence(text: str, last: str) -> str:
     """Returns a sentence in words that were not the last ones."""
     if text != last:
         return text
-    return HOLDS_ON if text == HOLDS else f"Once more: {text}"
+    return HOLDS_ON if text == HOLDS else f"Let me say that again. {text}"
 
 
 def is_reprompt(text: str) -> bool:
-    return text.startswith((*REPROMPTS, TO_BE_SURE, WHOLE_NUMBER))
+    return text.startswith((*REPROMPTS, TO_BE_SURE, WHOLE_NUMBER, UNDERSTANDS))
 
 
 _ASKS_AGAIN: Final = re.compile(
@@ -144,7 +147,7 @@ def small_talk(text: str) -> str | None:
 
 LETS_GO: Final = "I'm sorry to have kept you. Thank you for your time, you can hang up now."
 HOLDS: Final = "Of course, take your time."
-HOLDS_ON: Final = "No hurry, I am still here."
+HOLDS_ON: Final = "No hurry, I'm still here."
 
 
 def asks_to_repeat(text: str) -> bool:
@@ -169,7 +172,7 @@ def tool_error(result: Any) -> str | None:
         return None
     first = next((part.strip() for part in _SENTENCE.findall(str(result["error"])) if part.strip()), "")
     if not first or _FOR_MODELS.match(first):
-        return "I'm sorry, that did not work."
+        return "I'm sorry, that didn't work."
     return f"I'm sorry. {first if first[-1] in '.!?' else first + '.'}"
 
 
