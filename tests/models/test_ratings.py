@@ -29,6 +29,8 @@ SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
         ("five, and I'd give it ten if I could", 5),
         ("four, no, I'd give it a five", 5),
         ("no that is wrong I didn't say two I said five", 5),
+        ("ten out of ten", 5),
+        ("I'd give it full marks", 5),
     ],
 )
 def test_the_number_that_rates_is_found(said: str, rating: float) -> None:

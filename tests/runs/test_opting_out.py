@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from offhook.kit.opt_out_sentences import asks_not_to_be_called
 from offhook.orgs.do_not_call import repository as do_not_call
 from offhook.orgs.tables import DoNotCallEntry
 from offhook.root import Root
 from offhook.runs import RunServices
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
+from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
 from offhook.runs.live import lease_queries
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.runs.finishing.do_not_call_detection import flatten_words
+from offhook.kit.opt_out_sentences import flatten_words
 
 HUMAN_REQUESTED: Final = "human_requested"  # {text}: the first time that the caller asks for a person
 

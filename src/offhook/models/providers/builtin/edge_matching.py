@@ -367,10 +367,9 @@ def word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
 
 def words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
     spoken = content_stems(text)
-    whole = " ".join(essential_tokens(text))
     best = 0.0
     for weight, phrase in ((_LABEL_WEIGHT, edge.label), *((1.0, example) for example in edge.examples)):
-        best = max(best, weight * phrase_score(whole, spoken, phrase, weights))
+        best = max(best, weight * phrase_score(text, spoken, phrase, weights))
     condition = content_stems(edge.condition, extra_stop=CONDITION_STOP)
     return max(best, _CONDITION_WEIGHT * word_overlap(spoken, condition, weights, is_condition=True))
 

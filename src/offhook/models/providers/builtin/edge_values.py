@@ -7,7 +7,7 @@ from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.ratings import rating_in
+from offhook.models.providers.builtin.english.ratings import has_full_marks, rating_in
 from offhook.models.providers.builtin.english.words import (
     content_stems,
     essential_tokens,
@@ -160,6 +160,8 @@ def is_off_scale(text: str, edges: Sequence[EdgeHint]) -> bool:
         for number in spoken_values.all_numbers(phrase)
     }
     if sum(spoken_values.first_number(edge.label) is not None for edge in edges) < 2:
+        return False
+    if has_full_marks(text):
         return False
     said = set(map(float, spoken_values.all_numbers(text)))
     return bool(said) and (not said & scale or re.search(r"\bminus\b", text, re.IGNORECASE) is not None)

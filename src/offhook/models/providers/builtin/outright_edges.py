@@ -5,29 +5,47 @@ from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.edge_matching import EdgeMatch, is_closing
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
+from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import content_stems, is_plain_polarity
+from offhook.models.providers.builtin.english.words import content_stems, is_plain_polarity, stem_word, word_tokens
 
 # Fewer words of content say no edge outright.
 MIN_WORDS: Final = 2
+_IS_ABOUT: Final = re.compile(
+    r"^(?:it is|this is|that is|i am calling)(?: (?:about|just|only|really|because of))* (?:my|our|the|an?) (?:\w+ )?(?P<what>\w+)\b"
+)
 _PARTS: Final = re.compile(r"[,;.!?]")
 
 
 def edge_said_outright(said: CallerUtterance, chosen: EdgeMatch | None, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     """Returns what was chosen, or the edge of which an author wrote what is said beside a yes that would choose the
-    other one: "first time here, yes" to "have you been here before?".
+    other one: "first time here, yes" to "have you been here before?". So for a no that ends the call: "no, you have the
+    wrong number" declines nothing.
     """
-    polarity = None if chosen is None else edge_polarity(chosen.edge)
-    if chosen is None or polarity is None or said.polarity != polarity:
+    if chosen is None:
+        return None
+    polarity = edge_polarity(chosen.edge) or ("no" if chosen.edge.is_final and is_closing(chosen.edge) else None)
+    if polarity is None or said.polarity != polarity:
         return chosen
     opposite = [edge for edge in edges if edge_polarity(edge) not in (None, polarity) and not edge.is_final]
-    parts = [part for part in _PARTS.split(said.heard) if len(content_stems(part)) >= MIN_WORDS]
+    clauses = _PARTS.split(said.heard)
+    parts = [part for part in clauses if len(content_stems(part)) >= MIN_WORDS]
     fitting = [edge for edge in opposite if any(phrase_fit(part, _spoken(edge)) >= CONTAINED for part in parts)]
+    if not fitting and polarity == "no" and polarity_of(clauses[0]) == "no":
+        others = [edge for edge in edges if edge_polarity(edge) is None and edge is not chosen.edge]
+        fitting = [edge for edge in others if any(phrase_fit(part, _spoken(edge)) >= CONTAINED for part in parts)]
+        fitting = fitting or [edge for edge in others if any(_names_matter(part, edge) for part in clauses[1:])]
     is_chosen_said = phrase_fit(said.heard, _spoken(chosen.edge)) >= CONTAINED
     return EdgeMatch(fitting[0], chosen.score) if len(fitting) == 1 and not is_chosen_said else chosen
+
+
+def _names_matter(text: str, edge: EdgeHint) -> bool:
+    """Returns True for "it's my bill" and an edge with that word in its label."""
+    match = _IS_ABOUT.match(" ".join(word_tokens(text)))
+    return match is not None and stem_word(match["what"]) in content_stems(edge.label)
 
 
 def _spoken(edge: EdgeHint) -> list[str]:

@@ -148,8 +148,8 @@ def _is_elsewhere(
     standing: str, rule: SituationRule, near: float, edges: Sequence[EdgeHint], meaning: SentenceMeaning
 ) -> bool:
     """Returns whether a caller is rather at an edge than in a situation, or is well."""
-    if _ABOUT_DANGER.search(rule.situation):
-        return _IS_WELL.search(" ".join(word_tokens(standing))) is not None
+    if _ABOUT_DANGER.search(rule.situation) and _IS_WELL.search(" ".join(word_tokens(standing))):
+        return True
     texts = [text for edge in edges for text in (edge.label, edge.condition, *edge.examples) if text]
     return near < _SURE_SITUATION and meaning.nearest(standing, texts) >= _NEAR_EDGE
 

@@ -64,6 +64,52 @@ _PLAIN: Final = tuple(
         (r"\bthat(?:'s| is| was) (?:all|everything) (?=(?:it says|(?:i|we) (?:can )?(?:see|read|find)\b))", "it is what "),
         (r"\bthat(?:'s| is| was) (?:all|everything) (?:that|which)(?:'s| is| was) (?=(?:on|in|here|there|written|printed)\b)", "it is what is "),
         (r"\bit(?:'s| is| was) not (?:my |her |his |the )?\w+(?: \w+)? who(?:'s| is|'ll be)? \w+[, ]+(?:but )?(?=it(?:'s| is| was)\b)", ""),
+        # other people's English
+        (r"(?:^|(?<=[,.;!?] ))(?P<so>(?:(?:yes|yeah|okay|ok|well|then|maybe),? )*)can be (?=\w)", r"\g<so>it can be "),
+        (r"\bkindly ", ""),
+        (r"\bnae (?=(?:bother|problem|worries)\b)", "no "),
+        (rf"\bcall it (?=(?:an? |the )?(?:{_DAY}|{_HOUR}|\w+ instead)\b)(?! a (?:day|night))", "make it "),
+        (rf"\b(?P<hour>{_HOUR}) hours (?=in the (?:morning|afternoon|evening)\b)", r"\g<hour> o'clock "),
+        (r"^(?P<so>(?:(?:oh|ah|well|okay|ok|right|so|hmm),? )*)(?:in that case|if (?:so|that's so|that is so|that's (?:the case|how it is)))[ ,]+(?=\w)", r"\g<so>"),
+        (r"\b(?:i|we) (?:suppose|guess|reckon|think) (?:you|we|i) (?:might|may|could)(?: just)? as well(?! not)\b", "yes, please"),
+        (r"\b(?:not|nothing|no time|no day) (?:before|until|till) (?=(?:next (?:year|month|summer|spring|fall|autumn|winter)|the (?:new year|spring|summer|fall|autumn|winter))\b)", ""),
+        # what somebody is wanted for is said, and nobody asked to the phone
+        (rf"\bi(?:'d| would| really| just)? (?:need|want|like) some(?:one|body) for (?=(?:an?|my|our|this|the) (?!{_HOUR}))", "I need help with "),
+        (r"\b(?:it|this|that)(?:'s| is| was|'d be| must be| might be| may be)(?: (?:maybe|probably|perhaps|just))? (?:my|his|her|their|our) (?:\w+ )?(?:\w+'s )?(?:old|former|previous) number\b", "you have the wrong number"),
+        # "no" to what was never asked
+        (r"^(?:(?:no|nope|nah|oh|well|sorry)[, ]+)+(?:you|they|we) (?:do not|don't|needn't|need not)(?: (?:need|have))?(?: to)? (?:move|change|reschedule|come back|bother|worry)(?: (?:it|that|anything|again|another day))?[,.;]+ (?=\w)", ""),
+        (r"\bthere(?:'s| is) (?:really )?nothing (?:that )?(?:(?:they|he|she|you|the \w+) (?:need|have|ought|should|must)(?: to)? (?:know|be told)|(?:else )?to (?:add|say|tell|mention|report|know))\b", "no, nothing special"),
+        (r"\b(?:i think )?you(?:'re| are)?(?: probably| must)? (?:want|need|mean|looking for|after) (?:some(?:one|body) else|(?:an)?other person)(?=[.,!]|$)", "you have the wrong person"),
+        (r"^[^?]{0,120}?\byou(?:'ve| have)?(?: probably| must have)?(?: got| have)? the (?P<who>wrong number)[.!]*$", r"\g<who>"),
+        (r"\b(?:it|that|they)(?:'d| would|'ll| will)? (?:suit|be|work|do)(?: out)?(?: (?:for )?(?:me|us|him|her))?(?: much| far| a lot)? better(?: for (?:me|us))?(?: on| at)? (?:some other|another|a different) (?:day|time|date)\b", "I need to reschedule"),
+        (r"\b(?:should|ought to|had better|better|have to|need to|must|was told to|want to|would like to|'d like to) (?:talk|speak) (?:to|with) an? (?P<who>lawyer|attorney|solicitor|notary)\b", r"need a \g<who>"),
+        (r"\b(?P<act>go|come|attend|be there|show up) in my (?:place|stead)\b", "take my place"),
+        (r"\bi (?:couldn't|could not|can't|cannot|can not|wouldn't|would not) (?:really |even )?(?:tell|say)(?: you)?(?: (?:exactly|dear|love|pet|hon|honey|sorry|that|for sure))*(?=[,.;!]|$)", "I don't know"),
+        (r"\b(?P<who>my \w+|he|she|they) (?:looks? after|deals? with|handles?|sees? to|takes? care of|manages?) (?:all )?(?:that|the bills?|those|it all|the money|everything)\b", r"\g<who> pays that"),
+        (r"\bi(?:'ve| have)?(?: already)? (?:phoned|called|rang|rung|telephoned|emailed|wrote)(?: (?!and\b)[\w']+){0,4} and (?:had )?cancell?ed (?:it|that|the \w+)", "I called ahead to cancel it, I already canceled it"),
+        # who has looked at the wrong thing
+        (r"^.{1,60}?[.\u2026,;!]+ (?:oh )?(?:no|oh|sorry)[, ]+wait[, .]+(?:sorry[, ]+)?i was (?:looking at|reading|thinking of|talking about|holding) [^,;.]{2,40}[,;.]+ (?=\w)", ""),
+        # said in half a sentence
+        (r"(?:^|(?<=[.;!?] ))(?:do not|don't) (?=(?:want|need|know|have|think|like|care|remember|recall) (?!me\b|us\b))", "I don't "),
+        (r"\bi (?:can't|cannot|can not) (?=(?:this|next) (?:week|month|time)|today|tomorrow|tonight|right now|at the moment|just now)", "I can't do it "),
+        (r"(?:^|(?<=[,.;!?] ))(?P<lead>(?:(?:yes|yeah|yep|please|actually|and|so),? )*)do (?=(?:send|book|move|cancel|call|come|put|confirm|go|mail|email|text)\b(?! (?:you|they|we|i)\b))", r"\g<lead>"),
+        (r"\b(?P<when>(?:something|sometime|anything|some time) (?:in the |on |around |after |before )[\w ]{3,30}?,? (?:maybe|perhaps|i guess|if possible))\?", r"\g<when>."),
+        (r"\b(?:do not|don't|never|stop|quit) (?:call|ring|phone|dial)(?:ing)? this (?:phone|number|line|house|place)\b(?: (?:any ?more|again|ever again))*", "don't call me again"),
+        (r"\b(?:bell|buzz|ping) me (?=(?:tonight|tomorrow|later|back|after|this|in|at)\b)", "call me later "),
+        (r"^(?:(?:sorry|oh|ah|no)[, ]+)*(?:i )?can't (?:right now|just now|at the moment)\b", "I can't talk right now"),
+        (r"^(?P<part>morning|afternoon|evening)(?:'s| is| works| would be) ", r"the \g<part> is "),
+        (r"^(?:sorry[, ]+|oh[, ]+|honestly[, ]+)*(?=(?:couldn't|can't) (?:tell|say)\b)", "I "),
+        (r"\bi(?:'d| would| 'll| will)? (?:guess|suppose|think|say)?,? ?i(?:'d| would|'ll| will)? have to say (?P<what>no|yes|not)\b", r"\g<what>"),
+        (r"\bi(?:'d| would)? (?:want|like|wanna|wanted) to say (?:yes|no),? but[, ]+", ""),
+        (r"\bi(?:'ll| will)(?: try to| just| go ahead and)? (?:get|have) (?:it|that|this) (?:paid|settled)\b", "I'll pay it"),
+        (r"\bi was (?:really |so |very much )*looking forward to (?:it|this|that|coming|seeing \w+)[,.]? (?:but|only|and then) ", ""),
+        (r"\b(?:you(?:'ve| have)?(?: got| have)?|this is|that's) the wrong (?:fella|fellow|guy|lady|gal|dude|man|woman|one)\b", "you have the wrong person"),
+        (r"\b(?P<who>i|we)(?P<verb>(?:'d| would)? (?:need|want|have|like|love|ought)(?: to)?| should| gotta| must) (?:come |go )?see (?:some(?:one|body)|any(?:one|body)) (?:about|for|regarding) (?P<what>(?:an?|my|our|the|this) [^,.;!?]+)", r"\g<who>\g<verb> come in, I need help with \g<what>"),
+        (r"\bi (?:only |just )?(?:need|want|would like) (?:that )?some(?:one|body) (?:to tell|tells|who tells|to let) (?=\w)", "please tell "),
+        # what was tried has not helped
+        (r"\b(?:it(?:'s| is)|everything(?:'s| is)|still) (?:still |exactly |just |all )*(?:exactly |just )the same(?: as before)?(?=[,.!;]|$)", "it still does not work"),
+        (r"(?:^|(?<=[,.;!?] ))no (?:real |big )?emergency(?= ?(?:[,.;!?]|$)| (?:here|or anything|at all|tonight)\b)", "it's not an emergency"),
+        (r"\bat (?:this|the) (?:stage|point|moment)\b", "now"),
         # "an" says that there is none yet
         (
 (
@@ -137,7 +183,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:see|be seen by|get in (?:with|to see)|be looked at by|go see|come see) (?:some(?:one|body)|any(?:one|body)|a person)(?= (?:about|for|regarding|because|today|tomorrow|this|next|on|at (?:\d|\w+ o)|as soon|soon|before|after)\b|[,.!?;]|$)", "come in"),
         # cannot come
         (rf"\b(?:the |my |our |this |next |that )?(?P<day>{_DAY}){_NOT_GOING} (?:happen|work){_ANY_MORE}", r"I can't make it on \g<day>"),
-        (rf"\b(?P<who>i|we|he|she|they){_NOT_GOING} (?:be (?:there|in|able to (?:be there|come|get there))|come(?: in)?|show(?: up)?)\b(?:(?: on)?(?: this| next)? (?:{_DAY}|today|tomorrow))?", r"\g<who> can't make it"),
+        (rf"\b(?P<who>i|we|he|she|they){_NOT_GOING} (?:be (?:there|in|able to (?:be there|come|get there))|make it|come(?: in)?|show(?: up)?)\b(?:(?: on)?(?: this| next)? (?:{_DAY}|today|tomorrow))?", r"\g<who> can't make it"),
         (r"\b(?P<who>i|we|he|she|they) (?:was|were)n?'?t? ?(?:supposed|meant|scheduled|booked) to (?:be (?:there|in|seen)|come(?: in)?|see you)(?: (?P<when>yesterday|today|this morning|this afternoon|last \w+|on \w+day|earlier))?\b", r"\g<who> could not make it \g<when>"),
         (r"\b(?P<who>i|we|he|she|they)(?:'ve| have)?(?: completely| totally)? (?:missed|slept through|forgot(?: all)? about|spaced(?: on)?|blew off) (?:my|our|his|her|their|the) (?:\w+ )?(?:appointment|visit|slot|cleaning|check ?-?up)(?: (?:yesterday|today|this morning|last \w+))?", r"\g<who> could not make it"),
         (r"\bi did(?:n't| not) make it (?:in|there|over) (?:yesterday|today|this morning|last \w+)", "I could not make it"),
@@ -157,7 +203,7 @@ _PLAIN: Final = tuple(
         (r"\bhow (?:do|would|can|should|might|does) (?:i|we|one|a person) (?:even )?(?:go about|get started|start)(?: on)? (?P<act>\w+ing\b[^.?!]*)\??", r"I need help \g<act>"),
         (r"\b(?:i was |i'm |i am |just |was )*wondering if (?:you|someone|anyone|anybody) (?:could|can|might)(?: please| maybe)? (?:tell|show) (?:me|us) (?=where|when|what|how|if|whether)", ""),
         # yes
-        (r"^\W*(?:(?:well|sure|oh|hmm|um|uh)\W+)*(?:i )?(?:do not|don't|can't|cannot|can not) (?:see|think of) (?:why|(?:a|any) reason(?: why)?)(?: (?:i|we|not))?(?: (?:could|would|should|can)(?:n't| not))?(?: to)?(?=\W*$|[,.!;])", "yes"),
+        (r"^\W*(?:(?:well|sure|oh|hmm|um|uh)\W+)*(?:i )?(?:do not|don't|can't|cannot|can not) (?:see|think of) (?:why|(?:a|any)(?: single| good)? reason(?: why)?)(?: (?:i|we|not))?(?: (?:could|would|should|can)(?:n't| not))?(?: to)?(?=\W*$|[,.!;])", "yes"),
         (r"\bthere(?:'s| is) no reason (?:why )?(?:not|i (?:could|would|should)n't)\b|^\W*no reason not to\b", "yes"),
         (r"\b(?:i )?would(?:n't| not) (?:even )?(?:hesitate|think twice)(?: (?:for )?(?:a|one|even a|about)(?: single)? (?:second|moment|minute|it|that))?(?: about (?:it|that))?(?= ?[,.!;]|$)|\b(?:without|no) (?:any |a moment's |a second's )?hesitation\b|\bin a (?:new york )?minute(?=\W*$)", "definitely"),
         (rf"(?<!don't )(?<!not )(?<!never )(?<!\bi )(?<!\bi'll )(?<!\bi will )(?<!want to )(?<!like to )(?<!need to )(?<!have to )(?<!going to )(?<!how to )\b(?:go (?:right )?ahead and |just |please )*(?:shoot|zip|fire|ship|pop|shoot me|send me|email me|text me|send|email|text) (?:it|that|one|them|the (?:\w+ )?label|a copy|the (?:link|form|details)){_TO_ME}(?=\s*(?:please|then|thanks)?\W*$|[,.!;])", "send it please"),
@@ -170,6 +216,7 @@ _PLAIN: Final = tuple(
         (r"(?:\b(?:so|and) )?\bthere(?:'s| is| was|'d be| would be) (?:really )?no (?:need|point|call)(?: (?:for|to|in) [\w ]+)?(?=[,.!;]|$)", "no thanks"),
         (r"\b(?:i|we|he|she|they|(?:my|our) \w+)(?:'ve|'s| have| has)? already (?:printed|downloaded|made|wrote|filled|picked) (?:one|mine|ours|it|that)(?: [\w']+){0,5}?(?=[,.!;]|$| so\b)", "no thanks, I already have one"),
         # not now
+        (r"\b(?:i|we) (?:really )?(?:do not|don't|have not|haven't|ain't) (?:really )?(?:have|got|have got) (?:any |the |much |a lot of |enough )?time(?: for (?:this|that|it|you|questions?))?(?: (?:right )?now| just now| at the moment| today)\b", "I'm busy, not now"),
         (r"\b(?:try|catch|get|reach|ring|buzz) me (?:again |back )?(?P<when>after|around|later|tomorrow|tonight|this (?:evening|afternoon|weekend)|next \w+|in (?:a|an|the|about)|some other|another|over the weekend|when)\b", r"call me later \g<when>"),
         (r"\bon the clock\b", "at work"),
         (r"^\W*i(?:'m| am| was) (?:only|just) (?:wondering|curious|asking|checking)(?=[,.!]|$)", "just asking"),

@@ -36,7 +36,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:the|a|your)? ?(?:do|don't)[ -](?:not[ -])?call list\b", "the list: don't call me"),
         (r"^\W*no (?:more )?calls?(?: please)?\W*$", "don't call me"),
         # not to take part
-        (r"^\W*(?:(?:no|nah|well|thanks?|thank you|sorry|but|oh)\W+)*(?:i(?:'d| would) )?(?:really |much )?(?:prefer not(?: to)?|sooner not|rather not)\b(?=[,.! ]*(?:\w+)?\W*$)", "no thanks"),
+        (r"^\W*(?:(?:no|nah|well|thanks?|thank you|sorry|but|oh)\W+)*(?:i(?:'d| would) )?(?:really |much )?(?:prefer not(?: to)?|sooner not|rather not)\b(?! (?:to )?(?:say|tell|answer|share)\b)(?=[,.! ]*(?:\w+)?\W*$)", "no thanks"),
         (rf"^\W*(?:(?:no|nah|well|oh)\W+)*i(?:'d| would) (?:really |much )?(?:rather|sooner) you (?:did|would) ?{_NOT}\W*$", "no thanks"),
         (rf"^\W*i (?:do|would) ?{_NOT} (?:really )?care to\W*$", "no thanks"),
         (r"^\W*(?:(?:no|nah|well|oh)\W+)*(?:let'?s|let us) (?:not|skip (?:it|this|that))\W*$", "no thanks"),

@@ -10,6 +10,7 @@ from offhook.models.providers.builtin.english.words import word_set, word_tokens
 
 # Of a longer sentence, a single number may be anything.
 _MAX_WORDS: Final = 9
+MAX_OF_TEN: Final = 10
 _SAID: Final = re.compile(
     r"\bi (?:had |would )?(?:just |only )?(?:said|meant|say|mean|(?:wanted|tried|was going) to say)\b|\bmis(?:heard|understood)\b|\b(?:it|that) should (?:be|have been)\b|"
     r"\bmake (?:it|that|my (?:score|rating|answer|mark)) an? \w+\b"
@@ -44,6 +45,11 @@ _NAMED: Final = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten) ?(?:o'?clock|am|pm|[b-hj-z])\b(?!')", re.IGNORECASE
 )
 _OUT_OF: Final = re.compile(r"\b(?:out of|of) (?:a possible )?(?:\d+|five|ten|a hundred)\b", re.IGNORECASE)
+# "Ten out of ten" of five stars.
+_FULL_MARKS: Final = re.compile(
+    r"\b(?:(?:a |an |the )?(?:perfect |solid |full )?(?:ten|10)(?: out of (?:ten|10)|/10)|(?:full|top) marks|a hundred percent|100 ?(?:%|percent)|a perfect (?:score|ten))(?!\w)",
+    re.IGNORECASE,
+)
 _GIVES: Final = re.compile(r"\b(?:give (?:it|you|that|this|them)|i would say|rate it|call it|make it)\b", re.IGNORECASE)
 _TOLD: Final = re.compile(
     r"\b(?:it (?:was|is)|would (?:give|say|rate)(?: (?:it|you|that|them|the \w+))?|give (?:it|you|them|the \w+)|rate it|call it) (?:(?:like|about|easily|definitely|clearly|a|an|solid|perfect|strong|full|at) ){0,3}"
@@ -63,6 +69,8 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
     A number of things ("five of us") and one that would have been ("a five if it weren't for the noise") rate nothing.
     """
     said = parse_utterance(text)
+    if has_full_marks(said.heard) and max(scale, default=0) < MAX_OF_TEN and said.polarity != "no":
+        return max(scale, default=None)
     standing = said.standing if said.is_correction or said.refused else said.heard
     standing = drop_denied(_REJECTED.sub(" ", standing))
     clauses = [clause for clause in _CLAUSES.split(standing) if clause.strip()]
@@ -81,6 +89,11 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
         if number in scale
     }
     return found.pop() if len(found) == 1 else None
+
+
+def has_full_marks(text: str) -> bool:
+    """Returns True for "ten out of ten", the highest number of any scale."""
+    return _FULL_MARKS.search(text) is not None
 
 
 def tells_rating(text: str) -> bool:

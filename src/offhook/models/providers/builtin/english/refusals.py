@@ -44,9 +44,10 @@ _POSTPONES: Final = re.compile(
     r"\blet me (?:check|ask|talk|sleep|think|clear|run|mull|discuss|see what|see if)\b"
 )
 _WITHHOLDS: Final = re.compile(
-    r"\b(?:do not (?:want|like|care|have) to (?:say|tell|answer|talk about|go into)|(?:rather|prefer) not (?:to )?(?:say|tell|answer|talk about)|none of your (?:business|concern)|"
+    r"\b(?:(?:do not (?:want|like|care|have) to|will not|am not (?:going to|comfortable)) (?:say|tell|answer|talk about|go into|give|giving|share|sharing|saying)\b(?! up)|(?:rather|prefer) not (?:to )?(?:say|tell|answer|talk about|give|share)|none of your (?:business|concern)|"
     r"why do you (?:ask|need|want)|(?:is|that is) (?:private|personal))\b"
 )
+_RATHER_NOT: Final = re.compile(r"\b(?:rather|prefer) not(?: to)?$")
 # Picks among what was offered without naming it.
 _ANY: Final = re.compile(
     r"\b(?:any(?:time|thing|day| time| day| of| one)?|what(?:ever|'?s)|which(?:ever)?|every(?:thing)?|all|either|both|earliest|soonest|latest|nearest|first|last|second|third|next|"
@@ -111,6 +112,11 @@ def declines(text: str) -> bool:
 def keeps_it(text: str) -> bool:
     """Returns True for who keeps what could go back: "I'd rather keep it"."""
     return _KEEPS.search(" ".join(word_tokens(text))) is not None
+
+
+def withholds_value(text: str) -> bool:
+    """Returns True for who would rather not give a name or a number: "I'd rather not", too."""
+    return withholds_answer(text) or _RATHER_NOT.search(" ".join(word_tokens(text))) is not None
 
 
 def withholds_answer(text: str) -> bool:

@@ -123,6 +123,15 @@ _WAITS: Final = re.compile(
     r"(?:sec|second|minute|moment|bit)\b|\b(?:let me (?:grab|get|find|look|check|think|see)|other phone|at the door|be right back|bear with me|brb|(?:need|have) to find (?:it|my))\b|"
     r"^(?:please )?(?:wait|hold on|hang on)(?: please)?$|\bone sec\b"
 )
+_ONLY_WAIT: Final = re.compile(r"^(?:oh |no |hmm )*(?:wait|hold on|hang on)$")
+_CORRECTS: Final = re.compile(
+    r"^(?:actually|no|nope|yes|yeah|yep|i mean|make it|sorry|scratch that|let us|rather|it is actually|that is wrong|"
+    r"who|what|how|when|where|why|is|are|do|does)\b"
+)
+# "No thanks, I don't need anything, there's somebody at the door" waits for nothing.
+_AT_THE_DOOR: Final = re.compile(r"\b(?:at the door|other phone)\b")
+_CALLS_LATER: Final = re.compile(r"\bcall (?:me )?(?:back|again|later)\b|\banother time\b")
+_DECLINES: Final = re.compile(r"^(?:oh |sorry )*no (?:thanks|thank you)\b")
 _INTERROGATIVES: Final = frozenset({"how", "what", "when", "where", "which", "who", "why"})
 _CHANGES: Final = re.compile(
     r"\b(change|(?<!get )(?<!got )(?<!getting )changed|different|another|other (?:day|time)|move|reschedule|switch|push|swap|instead|(?<!the )earlier|(?<!the )later|wrong(?! (?:number|person|house|party))|"
@@ -151,8 +160,16 @@ class CallerUtterance:
 
     @property
     def asks_to_wait(self) -> bool:
-        """Returns True for "one second, please"."""
-        return any(_WAITS.search(" ".join(word_tokens(clause))) for clause in _CLAUSES.split(self.heard))
+        """Returns True for "one second, please", and not for "hmm, wait, actually yes"."""
+        clauses = [words for clause in _CLAUSES.split(self.heard) if (words := " ".join(word_tokens(clause)))]
+        waits = [
+            clause
+            for clause, after in zip(clauses, [*clauses[1:], ""], strict=False)
+            if _WAITS.search(clause) and not (_ONLY_WAIT.match(clause) and _CORRECTS.match(after))
+        ]
+        if len(waits) == 1 and _AT_THE_DOOR.search(waits[0]) and _DECLINES.match(clauses[0]):
+            return False
+        return bool(waits) and not (clauses[-1] not in waits and _CALLS_LATER.search(clauses[-1]))
 
     @property
     def only_waits(self) -> bool:

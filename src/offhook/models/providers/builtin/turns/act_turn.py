@@ -15,7 +15,7 @@ from offhook.models.providers.builtin.acts.edge_acts import acts_of_edge, does_o
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent
-from offhook.models.providers.builtin.english.overlap import NEGATIONS
+from offhook.models.providers.builtin.english.overlap import CONTAINED, NEGATIONS, phrase_fit
 from offhook.models.providers.builtin.english.refusals import (
     without_denied_answer,
     without_disclaimer,
@@ -117,7 +117,7 @@ class ActTurn(CourtesyTurn):
         if self._corrects_answer(said):
             return True
         if odds.of("change") >= LIKELY_ODDS and said.polarity in acts:
-            return odds.of(*acts) < UNSURE_ODDS
+            return odds.of(*acts) < UNSURE_ODDS and not final_edges.shares_words(said.heard, edge)
         is_apart = said.polarity is None and not final_edges.shares_words(said.heard, edge)
         if {"leave", "later"} & acts and is_apart and odds.of(*acts) < UNSURE_ODDS:
             return True
@@ -180,7 +180,8 @@ class ActTurn(CourtesyTurn):
             return False
         if edge_matching.is_person(edge):
             # "thank God, somebody picked up" asks for no person
-            return odds.of("person") < NO_ODDS and not edge_matching.asks_for_person(said.heard)
+            is_said = any(phrase_fit(part, edge.examples) >= CONTAINED for part in said.standing.split(", "))
+            return odds.of("person") < NO_ODDS and not (is_said or edge_matching.asks_for_person(said.heard))
         polarity = edge_polarity(edge)
         if polarity is not None and self._means_opposite(said, edge, polarity):
             return True

@@ -23,7 +23,7 @@ _ONLY_ACKNOWLEDGES: Final = re.compile(rf"^{_ACKNOWLEDGES}(?: {_ACKNOWLEDGES})*$
 _ONLY_THANKS: Final = re.compile(rf"^(?:{_ACKNOWLEDGES} )*{_THANKS}(?: {_ACKNOWLEDGES}| {_THANKS})*$")
 _GREETS: Final = re.compile(
     r"^(?:(?:oh|um|uh|well|yeah|yes) )*(?:hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day))"
-    r"(?: (?:there|hi|hello|to you|good (?:morning|afternoon|evening)))*$"
+    r"(?: (?:there|hi|hello|to you|what is (?:up|new|good)|good (?:morning|afternoon|evening)))*$|^(?:what is up|sup|yo)(?: (?:there|dude|man|bro))?$"
 )
 _ASKS_HELP: Final = re.compile(
     r"^(?:(?:um|uh|well|so|please|hi|hello|ok|okay) )*(?:(?:i need |can you |could you )?help(?: me)?(?: please)?|"

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from offhook.kit.opt_out_sentences import asks_not_to_be_called
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import (
     arguments,
@@ -13,6 +14,7 @@ from offhook.models.providers.builtin import (
     persona_answers,
     phrases,
 )
+from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent, offered_options, refusals, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
@@ -99,7 +101,7 @@ class GuardedTurn(ActTurn):
         return None if meant is None or self._is_of_someone_else(said, meant) else meant
 
     def _is_carried(self, said: CallerUtterance, edge: EdgeHint) -> bool:
-        if self._edge_of_courtesy(said) is edge:
+        if self._edge_of_courtesy(said) is edge or (opts_out(edge) and asks_not_to_be_called(said.heard)):
             return True
         told = f"{self._opening} {self._last_sentence()}"
         if self._mentions_only(said, edge) or self._lacks_value(said, edge):
@@ -243,6 +245,9 @@ class GuardedTurn(ActTurn):
             return None
         kept = self._kinds_kept()
         text = said.statement or said.standing
+        if refusals.withholds_value(self._latest_utterance() or ""):
+            # once it is asked for all the same; who says so again is not asked a third time
+            return phrases.UNDERSTANDS if self._times_asked() == 0 else None
         if "digits" in kept:
             return self._missing_digits(text, said, edge, kept["digits"])
         if "name" in kept and spoken_values.person_name(text) is None:

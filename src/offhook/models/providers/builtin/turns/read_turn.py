@@ -1,5 +1,6 @@
 """Takes the edge that an answer means as the model that reads edges sees it, where the rules would ask again."""
 
+import re
 from typing import Final
 
 from offhook.models.edge_reading import AnswerToRead, EdgeText
@@ -8,6 +9,7 @@ from offhook.models.providers.builtin import edge_matching, edge_values, phrases
 from offhook.models.providers.builtin.denied_edges import says_phrase_of
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.assent import has_yes_word
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import parse_utterance
@@ -25,6 +27,7 @@ MIN_REASON: Final = 2
 MAX_EXAMPLES: Final = 4
 # More are more than the model reads at once.
 MAX_EDGES: Final = 24
+_FIRST: Final = re.compile(r"[,.;!?]")
 
 
 class ReadTurn(QuotingTurn):
@@ -36,7 +39,7 @@ class ReadTurn(QuotingTurn):
         if heard is None or self._hint.entered:
             return reply
         doubted = self._taken_for_no(reply, heard)
-        if doubted is None and (reply.call is not None or not phrases.is_reprompt(reply.text)):
+        if doubted is None and not self._is_open(reply, heard):
             return reply
         if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
             return reply
@@ -49,12 +52,26 @@ class ReadTurn(QuotingTurn):
         must_be_sure = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
         if odds[best] < (MIN_PROBABILITY_OF_END if must_be_sure else MIN_PROBABILITY):
             return reply
+        if self._agrees_instead(edge, heard):
+            return reply
         if doubted is not None and (edge is doubted or odds[self._edges.index(doubted)] > MAX_PROBABILITY_OF_DOUBTED):
             return reply
         taken = RuleReply(call=(edge.tool, {}))
         if not self._may_be_of_others(edge, odds[best]):
             taken = self._guard(taken)
         return reply if taken.call is None else taken
+
+    def _is_open(self, reply: RuleReply, heard: str) -> bool:
+        """Returns True where the rules ask again, or only wait though more was said: "hmm, wait, yes, do send it"."""
+        if reply.call is not None:
+            return False
+        is_waiting = reply.text == phrases.HOLDS and bool(content_stems(parse_utterance(heard).standing))
+        return is_waiting or phrases.is_reprompt(reply.text)
+
+    def _agrees_instead(self, edge: EdgeHint, heard: str) -> bool:
+        """Returns True for the "no" of a step where a yes comes first: "okay sure, as long as he's here by midnight"."""
+        first = _FIRST.split(heard, maxsplit=1)[0]
+        return edge_polarity(edge) == "no" and polarity_of(first) == "yes" and has_yes_word(first)
 
     def _taken_for_no(self, reply: RuleReply, heard: str) -> EdgeHint | None:
         """Returns the edge that a reply takes for a "no" alone, though more was said: "no, I mailed the check last week"."""

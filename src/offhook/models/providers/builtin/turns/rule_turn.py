@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from offhook.kit.opt_out_sentences import asks_not_to_be_called
 from offhook.models.ports import EdgeHint, LlmMessage
 from offhook.models.providers.builtin import (
     arguments,
@@ -14,6 +15,7 @@ from offhook.models.providers.builtin import (
     persona_answers,
     phrases,
 )
+from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import refusals, spoken_values
@@ -38,6 +40,9 @@ _ASKS_PLACE: Final = re.compile(
 
 # "How long does it take? Because I would rather not wait."
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
+_OFFERS_NEW: Final = re.compile(
+    r"\b(?:new|another|different|other) (?:time|day|date|appointment|visit|slot|one)\b", re.IGNORECASE
+)
 
 
 class RuleTurn(ReadTurn):
@@ -111,6 +116,7 @@ class RuleTurn(ReadTurn):
                 ahead := self._answered_ahead(said)
                 or self._rated_ahead(said)
                 or self._wished_ahead(said)
+                or self._told_ahead(said)
                 or self._walk_again(said)
                 or self._leaves_ahead(said)
                 or self._asked_for_first(said)
@@ -154,6 +160,7 @@ class RuleTurn(ReadTurn):
             return self._ask_again()
         for reply_with in (
             self._say_urgent,
+            self._opt_out,
             self._say_again,
             self._say_back,
             self._reply_to_courtesy,
@@ -172,6 +179,10 @@ class RuleTurn(ReadTurn):
         if urgent is None or urgent == persona_answers.CALL_FOR_HELP:
             return None if urgent is None else RuleReply(urgent)
         return RuleReply(f"{urgent} {self._current_question()}")
+
+    def _opt_out(self, said: CallerUtterance) -> RuleReply | None:
+        ways = [edge for edge in self._edges if opts_out(edge)]
+        return RuleReply(call=(ways[0].tool, {})) if len(ways) == 1 and asks_not_to_be_called(said.heard) else None
 
     def _leave_or_hand_over(self, said: CallerUtterance) -> RuleReply | None:
         """Takes the edge of a caller who plainly wants a person, or to go, whatever else is said beside it."""
@@ -263,7 +274,7 @@ class RuleTurn(ReadTurn):
         at_stake = self._kinds_at_stake()
         changes = said.is_modified or (
             said.polarity != "no"
-            and (said.is_correction or said.wants_change or self._names_new_value(said))
+            and (said.is_correction or self._wants_other_value(said))
             and bool(at_stake)
             and any(edge_polarity(edge) == "yes" for edge in edges)
         )
@@ -283,6 +294,12 @@ class RuleTurn(ReadTurn):
             or self._edge_of_that(said)
             or self._edge_to_more(said)
         )
+
+    def _wants_other_value(self, said: CallerUtterance) -> bool:
+        """Returns True for a change; "yes, give me another one" to "would you like to find a new time?" is none."""
+        agrees = said.polarity == "yes" and not said.is_modified
+        is_asked = agrees and _OFFERS_NEW.search(self._current_question()) is not None
+        return not is_asked and (said.wants_change or self._names_new_value(said))
 
     def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
         """Answers a question in between and asks our own again; a wish beside it is followed."""

@@ -89,9 +89,16 @@ class ValueTurn(ToolTurn):
 
     def _names_new_value(self, said: CallerUtterance) -> bool:
         """Returns True for a day or a time that is at stake and not the one that the agent has just repeated."""
-        agreed = {spoken_values.day_phrase(self._opening), spoken_values.clock_time(self._opening)}
-        agreed = set() if edge_values.names_weekdays(self._opening) else agreed
+        day, time = spoken_values.day_phrase(self._opening), spoken_values.clock_time(self._opening)
+        agreed = set() if edge_values.names_weekdays(self._opening) else {day, time}
         at_stake = self._kinds_at_stake()
+        if (
+            day
+            and not time
+            and (self._values_said(said)["day"] or "").removeprefix("this ") == day.removeprefix("this ")
+        ):
+            # "Thursday's fine, and mornings are best" changes nothing that the agent has named
+            return False
         return any(
             value and kind in at_stake and value not in agreed for kind, value in self._values_said(said).items()
         )

@@ -8,7 +8,7 @@ from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import ratings
-from offhook.models.providers.builtin.english.overlap import count_shared_words
+from offhook.models.providers.builtin.english.overlap import count_shared_words, phrase_fit
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
@@ -35,12 +35,21 @@ _HAS_ONE: Final = re.compile(
 _OPENING_PARTS: Final = re.compile(
     r"(?<=[.!?;])\s+|,? (?:so|but|because|and) (?=(?:i|we|my|could|can)\b)", re.IGNORECASE
 )
+_PARTS: Final = re.compile(r"[,.;!?]|\b(?:and|but|because|so)\b", re.IGNORECASE)
+# Of an author's sentence, all words are said and few others.
+MIN_TOLD: Final = 0.84
+_ABOUT: Final = re.compile(
+    r"^.*\b(?:help|advice|questions?|lawyer|attorney|solicitor|somebody|someone|appointment|consultation|calling) (?:with|for|about|regarding|concerning) "
+    r"|\b(?:thing|stuff|matter|question|issue|problem|case)s?$",
+    re.IGNORECASE,
+)
 MAX_PARTS: Final = 6
 _WHAT_ELSE: Final = re.compile(r"\b(?:anything|something|what|who|how) else\b", re.IGNORECASE)
 _LEADING_YES: Final = re.compile(r"^(?:(?:yes|yeah|yep|yup|sure|well|um|uh|oh|actually|and|so)\b[ ,]*)+", re.IGNORECASE)
 # Said of what the agent has just told.
 _DOES_THAT: Final = re.compile(
-    r"\b(?:do|take|try|want|like|need|have) (?:that|this)\b(?: one)?(?: then| please| too)?$"
+    r"\b(?:do|take|try|want|like|need|have) (?:that|this)\b(?: one)?(?: then| please| too)?$|"
+    r"\b(?:book|schedule|arrange|make|get|have|need|set up) one\b(?: (?:then|please|too|up))*$|\bset one up\b"
 )
 
 
@@ -63,6 +72,28 @@ class WishTurn(ValueTurn):
         if choice is None or choice.score < SURE_SCORE or edge_matching.is_closing(choice.edge):
             return None
         return None if choice.edge.tool == self._last_edge() else RuleReply(call=(choice.edge.tool, {}))
+
+    def _told_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "I'm selling my house and I need a lawyer", whose need led here: what it is about has been said."""
+        if self._tools or len(self._edges) < 2 or edge_values.is_scale(self._edges):
+            return None
+        if said.is_question or said.denied or said.is_correction:
+            return None
+        if len(self._earlier_utterances()) > 1 or self._edges_since_heard() > MAX_EDGES_A_TURN:
+            return None
+        clauses = [part for part in _PARTS.split(said.standing) if content_stems(part)]
+        parts = [part for part in clauses if len(content_stems(part)) >= MIN_WISH_WORDS]
+        parts += [about for part in clauses if (about := _ABOUT.sub("", part)) not in ("", part)]
+        told = [
+            edge
+            for edge in self._edges
+            if not (edge.is_final or edge_matching.is_otherwise(edge))
+            and edge_polarity(edge) is None
+            and any(phrase_fit(part, edge.examples) >= MIN_TOLD for part in parts)
+        ]
+        # one part alone is what led here
+        is_more = len({*clauses, *parts}) > 1 and len(told) == 1
+        return RuleReply(call=(told[0].tool, {})) if is_more and told[0].tool != self._last_edge() else None
 
     def _leaves_ahead(self, said: CallerUtterance) -> RuleReply | None:
         """Handles "not today, that's all, bye", which led to "is there anything else?"."""
@@ -141,10 +172,13 @@ class WishTurn(ValueTurn):
         return wish if wish is not None and wish.score >= SURE_SCORE else None
 
     def _edge_of_new_value(self, said: CallerUtterance) -> EdgeMatch | None:
-        """Returns the edge to another day where one is named: "Friday at two" to "shall I move or cancel it?"."""
+        """Returns the edge to another day where one is named: "Friday at two" to "shall I move or cancel it?", "what about
+        Wednesday?" to "which time?".
+        """
         altering = [edge for edge in self._edges if edge_matching.is_about_change(edge)]
-        is_asked = any(edge_values.asked_value_kinds(edge) for edge in self._edges)
-        named = (said.polarity != "no" or said.refused) and any(self._values_said(said).values())
+        kinds = {kind for kind, value in self._values_said(said).items() if value and not value.startswith("any ")}
+        is_asked = any(edge_values.asked_value_kinds(edge) & kinds for edge in self._edges)
+        named = (said.polarity != "no" or said.refused) and bool(kinds)
         # nothing is agreed yet in a greeting: "at eight" may be heard of any sentence
         is_change = self._hint.kind != "startCall" and len(altering) == 1
         return EdgeMatch(altering[0], SURE_SCORE) if named and is_change and not is_asked else None
