@@ -189,7 +189,14 @@ def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
     expect(step(page, "Reason")).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.press("Delete")
-    expect(edges).to_have_count(1)
+    # Its one way in leads on to where its one way out led, beside the transition that was there.
+    expect(nodes).to_have_count(2)
+    expect(edges).to_have_count(2)
+    page.keyboard.press("Control+z")
+    expect(nodes).to_have_count(3)
+    expect(edges).to_have_count(3)
+    page.keyboard.press("Control+Shift+Z")
+    expect(edges).to_have_count(2)
     saved(page)
 
 

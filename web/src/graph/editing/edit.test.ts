@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addNode, connect, moveNodes, remove, setNodeData, splice, withMinted } from "./edit";
-import { node, GRAPH } from "../graph.fixture";
+import type { Data } from "../definition";
+import { edge, node, GRAPH } from "../graph.fixture";
 import { NODE_HEIGHT } from "../places";
 
 describe("a change", () => {
@@ -14,6 +15,55 @@ describe("a change", () => {
   it("takes the edges along when a step goes", () => {
     const next = remove(GRAPH, ["b"], ["s-a"]);
     expect(next.edges.map((edge) => edge.id)).toEqual(["a-e"]);
+  });
+
+  it("leads on past a step that goes when it had one way in and one way out", () => {
+    const chain = (first: Data, last: Data) => ({
+      ...GRAPH,
+      nodes: [node("s", "startCall"), node("a"), node("b"), node("e", "endCall")],
+      edges: [
+        { id: "1", source: "s", target: "a", data: first },
+        { id: "2", source: "a", target: "b", data: last },
+        { id: "3", source: "b", target: "e", data: { label: "e", condition: "" } },
+      ],
+    });
+    const said = { label: "yes", condition: "Agrees.", examples: ["Sure."] };
+    const other = { label: "no", condition: "Declines." };
+    const blank = { label: "a", condition: "" };
+    const past = (first: Data, last: Data) => remove(chain(first, last), ["a"], []).edges[0];
+    expect(past(said, other)).toEqual({ id: "1", source: "s", target: "b", data: said });
+    expect(past(blank, other)).toEqual({ id: "1", source: "s", target: "b", data: other });
+    expect(past({}, other)?.data).toEqual(other);
+    expect(past({ label: "then" }, other)?.data).toEqual({ label: "then" });
+    expect(past(blank, { label: "b", condition: "" })?.data["label"]).toBe("b");
+    // Several in a row, and with the edges that a box around them chooses.
+    const whole = remove(chain(said, other), ["b", "a"], ["1", "2"]);
+    expect(whole.edges).toEqual([{ id: "1", source: "s", target: "e", data: said }]);
+    // What leads back to the step itself is no way in or out.
+    const looped = chain(said, other);
+    looped.edges.push({ id: "4", source: "a", target: "a", data: said });
+    expect(remove(looped, ["a"], []).edges.map(({ id, target }) => [id, target])).toEqual([
+      ["1", "b"],
+      ["3", "e"],
+    ]);
+  });
+
+  it("joins nothing past a step that was a crossroads, a loop, or an end", () => {
+    expect(remove(GRAPH, ["e"], []).edges.map((edge) => edge.id)).toEqual(["s-a", "s-b", "b-s"]);
+    const back = { ...GRAPH, edges: [edge("s", "a"), edge("a", "s")] };
+    expect(remove(back, ["a"], []).edges).toEqual([]);
+  });
+
+  it("keeps labels apart where it leads on past a step", () => {
+    const graph = { ...GRAPH, edges: [edge("s", "b", "go"), edge("s", "a", "a"), edge("a", "e", "go")] };
+    graph.edges[1] = { ...edge("s", "a", "a"), data: { label: "a", condition: "" } };
+    expect(remove(graph, ["a"], []).edges.map((one) => one.data["label"])).toEqual(["go", "go-2"]);
+  });
+
+  it("takes back what was put into an edge", () => {
+    const joined = { ...GRAPH, edges: [edge("s", "a")] };
+    const added = splice(joined, "s-a", node("n", "agentNode"));
+    expect(remove(added, ["n"], []).edges).toEqual(joined.edges);
   });
 
   it("joins steps by edges that can be told apart", () => {

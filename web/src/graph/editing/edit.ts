@@ -7,6 +7,7 @@ import {
   type GraphNode,
   type GraphEdge,
   nodeName,
+  text,
   unusedName,
   edgeLabel,
 } from "../definition";
@@ -52,15 +53,57 @@ export function moveNodes(definition: Definition, places: ReadonlyMap<string, Po
   return { ...definition, nodes };
 }
 
-/** Removes steps with all edges from and to them, and edges. */
+/**
+ * Removes steps with all edges from and to them, and edges. Where a step had one way in and one way out, the way in leads on
+ * to where the way out led.
+ */
 export function remove(definition: Definition, nodeIds: readonly string[], edgeIds: readonly string[]): Definition {
-  const nodes = new Set(nodeIds);
-  const edges = new Set(edgeIds);
+  const gone = new Set(nodeIds);
+  // An edge of a step that goes is no wish of its own: a box drawn around a step chooses its edges too.
+  const chosen = new Set(
+    definition.edges
+      .filter((edge) => edgeIds.includes(edge.id) && !gone.has(edge.source) && !gone.has(edge.target))
+      .map((edge) => edge.id),
+  );
+  const rest = { ...definition, edges: definition.edges.filter((edge) => !chosen.has(edge.id)) };
+  return definition.nodes.filter((node) => gone.has(node.id)).reduce(removeNode, rest);
+}
+
+function removeNode(definition: Definition, node: GraphNode): Definition {
+  const isLoop = (edge: GraphEdge) => edge.source === edge.target;
+  const incoming = definition.edges.filter((edge) => edge.target === node.id && !isLoop(edge));
+  const outgoing = definition.edges.filter((edge) => edge.source === node.id && !isLoop(edge));
+  const [first] = incoming;
+  const [last] = outgoing;
+  const isPassed = incoming.length === 1 && outgoing.length === 1 && first?.source !== last?.target;
+  const bridge = first !== undefined && last !== undefined && isPassed ? bridged(definition, node, first, last) : null;
   return {
     ...definition,
-    nodes: definition.nodes.filter((node) => !nodes.has(node.id)),
-    edges: definition.edges.filter((edge) => !edges.has(edge.id) && !nodes.has(edge.source) && !nodes.has(edge.target)),
+    nodes: definition.nodes.filter(({ id }) => id !== node.id),
+    edges: definition.edges
+      .map((edge) => (bridge !== null && edge.id === bridge.id ? bridge : edge))
+      .filter(({ source, target }) => source !== node.id && target !== node.id),
   };
+}
+
+/** The edge past a step that goes: the one that led to it, with what the other says where it says nothing itself. */
+function bridged(definition: Definition, node: GraphNode, incoming: GraphEdge, outgoing: GraphEdge): GraphEdge {
+  const { target } = outgoing;
+  if (!isBlank(incoming, node)) return { ...incoming, target };
+  const labels = definition.edges
+    .filter((edge) => edge.source === incoming.source && edge.id !== incoming.id)
+    .map((edge) => edgeLabel(edge));
+  const label = edgeLabel(outgoing);
+  const data = label === "" ? outgoing.data : { ...outgoing.data, label: unusedName(new Set(labels), label) };
+  return { ...incoming, target, data };
+}
+
+/** Whether an edge says nothing but the name of the step that it leads to, as a new one does. */
+function isBlank({ data }: GraphEdge, target: GraphNode): boolean {
+  const { label, ...rest } = data;
+  const isSaid = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+  const name = text(label);
+  return (name === "" || name === nodeName(target)) && !Object.values(rest).some(isSaid);
 }
 
 /** Joins two steps; the label is the target's name, because two edges from one step need different ones. */
