@@ -1,6 +1,7 @@
 /** The size of a step on the canvas in pixels, and where a new one fits. */
 
 import type { Definition, Point, GraphNode } from "./definition";
+import { type Box, grow, overlaps } from "./layout/boxes";
 
 export const NODE_WIDTH = 236;
 /** What a card takes without being measured. */
@@ -40,6 +41,30 @@ export function freePlace(
   let x = expected.x;
   while (isTaken(x)) x += NODE_WIDTH + GAP_X;
   return { x: Math.round(x), y: Math.round(expected.y) };
+}
+
+/** What a new step keeps from what is there, and how finely a place for it is looked for (px). */
+const APART = 14;
+const GRID = 20;
+
+/**
+ * The place for a step that is nearest to the expected one and touches none of the boxes; undefined when there is none within
+ * `reach`, which is how far it may be off to either side.
+ */
+export function nearestFreePlace(boxes: readonly Box[], expected: Point, reach: Point): Point | undefined {
+  const isFree = ({ x, y }: Point) => {
+    const card = grow({ left: x, top: y, right: x + NODE_WIDTH, bottom: y + NODE_HEIGHT }, APART);
+    return !boxes.some((box) => overlaps(box, card));
+  };
+  const steps = (far: number) => {
+    const count = Math.max(0, Math.floor(far / GRID));
+    return Array.from({ length: 2 * count + 1 }, (_, index) => (index - count) * GRID);
+  };
+  const away = ({ x, y }: Point) => Math.hypot(x - expected.x, y - expected.y);
+  return steps(reach.x)
+    .flatMap((x) => steps(reach.y).map((y) => ({ x: Math.round(expected.x + x), y: Math.round(expected.y + y) })))
+    .sort((one, other) => away(one) - away(other))
+    .find(isFree);
 }
 
 /** Where a step between two others stands, and how far down what is below has to go for it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "../definition";
 import { addNode, moveNodes } from "../editing/edit";
 import { arrangeNodes } from "./layout";
-import { NODE_HEIGHT, NODE_WIDTH, areInside, freePlace } from "../places";
+import { NODE_HEIGHT, NODE_WIDTH, areInside, freePlace, nearestFreePlace } from "../places";
 import { node, edge, GRAPH } from "../graph.fixture";
 
 describe("the arrangement", () => {
@@ -28,6 +28,18 @@ describe("the arrangement", () => {
   it("finds a free place beside what is there", () => {
     expect(freePlace(GRAPH, { x: 0, y: 0 }).x).toBeGreaterThanOrEqual(NODE_WIDTH);
     expect(freePlace(GRAPH, { x: 0, y: 900 })).toEqual({ x: 0, y: 900 });
+  });
+
+  it("finds the nearest place that nothing takes, as far as it may reach", () => {
+    const card = { left: 0, top: 0, right: NODE_WIDTH, bottom: NODE_HEIGHT };
+    expect(nearestFreePlace([], { x: 7, y: 7 }, { x: 0, y: 0 })).toEqual({ x: 7, y: 7 });
+    // Below or above is nearer than beside.
+    const place = nearestFreePlace([card], { x: 0, y: 10 }, { x: 400, y: 400 });
+    expect(place?.x).toBe(0);
+    expect(place?.y).toBeGreaterThanOrEqual(NODE_HEIGHT);
+    expect(place?.y).toBeLessThan(NODE_HEIGHT + 40);
+    expect(nearestFreePlace([card], { x: 0, y: 10 }, { x: 40, y: 40 })).toBeUndefined();
+    expect(nearestFreePlace([card], { x: 0, y: 10 }, { x: -40, y: -40 })).toBeUndefined();
   });
 
   it("knows whether all of some steps can be seen", () => {

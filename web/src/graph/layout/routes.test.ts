@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Point, parse } from "../definition";
+import { type Definition, type Point, parse } from "../definition";
 import { NODE_HEIGHT, NODE_WIDTH } from "../places";
-import { type Box, isInside, overlaps } from "./boxes";
+import { type Box, isInside, overlaps, union } from "./boxes";
 import { edgeCurves, pointAt } from "./edge-path";
-import { type Route, geometryOf, routeEdges } from "./routes";
+import { type Route, extentOf, geometryOf, routeEdges } from "./routes";
 
 function boxAt({ x, y }: Point): Box {
   return { left: x, top: y, right: x + NODE_WIDTH, bottom: y + NODE_HEIGHT };
@@ -25,6 +25,19 @@ function graph(places: Record<string, Point>, edges: [string, string, string?][]
 
 const route = (places: Record<string, Point>, edges: [string, string, string?][]) =>
   routeEdges(geometryOf(graph(places, edges), new Map()));
+
+/** Which labels something covers: a card or another label. */
+function covered(definition: Definition): string[] {
+  const { nodes, edges } = geometryOf(definition, new Map());
+  const routes = routeEdges({ nodes, edges });
+  const labels = edges.map(({ id, labelWidth }) => {
+    const { x, y } = routes.get(id)?.label ?? { x: 0, y: 0 };
+    return { id, left: x - labelWidth / 2, right: x + labelWidth / 2, top: y - 11, bottom: y + 11 };
+  });
+  return labels
+    .filter((label) => [...nodes, ...labels].some((other) => other !== label && overlaps(label, other)))
+    .map((label) => label.id);
+}
 
 describe("the routes of edges", () => {
   const COLUMN = { a: { x: 0, y: 0 }, b: { x: 0, y: 200 }, c: { x: 0, y: 400 }, d: { x: 0, y: 600 } };
@@ -48,22 +61,42 @@ describe("the routes of edges", () => {
 
   it("put labels beside the cards and beside each other", () => {
     const places = { a: { x: 0, y: 0 }, b: { x: -150, y: 200 }, c: { x: 150, y: 200 }, d: { x: 0, y: 400 } };
-    const found = route(places, [
+    const crowd = graph(places, [
       ["a", "b", "wants to book"],
       ["a", "c", "wants to cancel"],
       ["a", "d", "wants a person"],
       ["a", "d", "is angry"],
     ]);
-    const labels = [...found.values()].map(({ label: { x, y } }) => ({
-      left: x - 50,
-      right: x + 50,
-      top: y - 11,
-      bottom: y + 11,
-    }));
-    for (const [index, label] of labels.entries()) {
-      for (const box of Object.values(places).map(boxAt)) expect(overlaps(label, box)).toBe(false);
-      for (const other of labels.slice(index + 1)) expect(overlaps(label, other)).toBe(false);
+    expect(covered(crowd)).toEqual([]);
+    // More of them than there is room for between two cards, one below the other.
+    const pair = { a: { x: 0, y: 0 }, b: { x: 0, y: 260 } };
+    const many = ["vegetarian", "vegan", "gluten-free", "nothing special", "another diet"];
+    expect(covered(graph(pair, many.map((label) => ["a", "b", label])))).toEqual([]); // prettier-ignore
+  });
+
+  it("reckon with labels as wide as they are drawn, with their keys", () => {
+    // As measured in a browser (px).
+    const drawn: [string, string, number][] = [
+      ["would recommend", "1", 140],
+      ["wrong number", "8", 121],
+      ["the food", "2", 88],
+      ["release it after all", "", 111],
+      ["call later", "", 65],
+    ];
+    for (const [label, digits, width] of drawn) {
+      const one = { ...graph(COLUMN, []), edges: [{ id: "e", source: "a", target: "b", data: { label, digits } }] };
+      const reckoned = geometryOf(one, new Map()).edges[0]?.labelWidth ?? 0;
+      expect(Math.abs(reckoned - width), label).toBeLessThan(9);
     }
+  });
+
+  it("belong to what a graph takes, with their labels", () => {
+    const cards = extentOf(geometryOf(graph(COLUMN, []), new Map()));
+    expect(cards).toEqual(union(boxes));
+    const around = extentOf(geometryOf(graph(COLUMN, [["d", "a", "starts all over again"]]), new Map()));
+    const width = (box: Box | null) => (box === null ? 0 : box.right - box.left);
+    expect(width(around)).toBeGreaterThan(width(cards) + 60);
+    expect(extentOf({ nodes: [], edges: [] })).toBeNull();
   });
 
   it("are the same text while nothing that they depend on changes", () => {

@@ -12,6 +12,8 @@ export interface Route {
   target: Point;
   lane: Lane | undefined;
   label: Point;
+  /** What its line and its label take. */
+  extent: Box;
 }
 
 /** What an edge keeps from a step, and from another edge in the same lane (px). */
@@ -26,10 +28,20 @@ const MAX_COLUMNS = 60;
 /** In pixels of length: what crossing a step and what sharing a lane is worth. */
 const CROSSING_COST = 100_000;
 const SHARED_LANE_COST = 400;
-/** Where a label stands, the best place first. */
+/** Where on its edge a label stands, the best place first. */
 const LABEL_SHARES = [0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8];
+/** By how many halves of its width and how many rows it leaves its line where all of that is covered. */
+const LABEL_SHIFTS = [
+  { side: 0, row: 0 },
+  ...[1, -1].map((side) => ({ side, row: 0 })),
+  ...[0, 1, -1].flatMap((side) => [1, -1].map((row) => ({ side, row }))),
+];
+/** What is bad about a place, from its worst: a card over it, too high or too low for its line, a label over it. */
+const ON_CARD_COST = 4;
+const ASTRAY_COST = 3;
+const ON_LABEL_COST = 2;
 const LABEL_HEIGHT = 21;
-/** Edges between the same two steps share a line; their labels stand below each other. */
+/** How far apart (px) the labels of edges stand that share a line, as those between the same two steps do. */
 export const LABEL_ROW = 22;
 
 /** All that routes depend on; the same as text where they are the same. */
@@ -56,7 +68,7 @@ export function routeEdges({ nodes, edges }: Geometry): Map<string, Route> {
   const lanes: Lane[] = [];
   const labels: Box[] = [];
   const routes = new Map<string, Route>();
-  const rows = new Map<string, number>();
+  const rows = labelRows(edges);
   for (const edge of edges) {
     const from = boxes.get(edge.source);
     const to = boxes.get(edge.target);
@@ -66,18 +78,41 @@ export function routeEdges({ nodes, edges }: Geometry): Map<string, Route> {
     const others = nodes.filter(({ id }) => id !== edge.source && id !== edge.target);
     const lane = findLane(source, target, [...others.map((box) => grow(box, CLEARANCE)), from, to], lanes);
     if (lane !== undefined) lanes.push(lane);
-    const pair = `${edge.source} ${edge.target}`;
-    const row = rows.get(pair) ?? 0;
-    rows.set(pair, row + 1);
-    const label = placeLabel(edgeCurves(source, target, lane), row, edge.labelWidth, nodes, labels);
-    labels.push(label.box);
-    routes.set(edge.id, { source, target, lane, label: label.at });
+    const curves = edgeCurves(source, target, lane);
+    const label = placeLabel(curves, rows.get(edge.id) ?? 0, edge.labelWidth, nodes, labels);
+    if (edge.labelWidth > 0) labels.push(label.box);
+    const extent = union([boundsOf(sampled(curves)), label.box]);
+    routes.set(edge.id, { source, target, lane, label: label.at, extent });
   }
   return routes;
 }
 
 function boxOf({ x, y }: Point, size = { width: NODE_WIDTH, height: NODE_HEIGHT }): Box {
   return { left: x, top: y, right: x + size.width, bottom: y + size.height };
+}
+
+/** By how many rows each label is off the line that it shares with others, half of them above; none for a line of its own. */
+export function labelRows(edges: readonly { id: string; source: string; target: string }[]): Map<string, number> {
+  const pairs = new Map<string, string[]>();
+  for (const { id, source, target } of edges) {
+    const pair = `${source} ${target}`;
+    pairs.set(pair, [...(pairs.get(pair) ?? []), id]);
+  }
+  return new Map([...pairs.values()].flatMap((ids) => ids.map((id, index) => [id, index - (ids.length - 1) / 2])));
+}
+
+/** What a graph takes on the canvas: steps, lines and labels; null without steps. */
+export function extentOf(geometry: Geometry): Box | null {
+  if (geometry.nodes.length === 0) return null;
+  return union([...geometry.nodes, ...[...routeEdges(geometry).values()].map((route) => route.extent)]);
+}
+
+/** Where there is no room for a new step: the cards, and with them the lines and their labels. */
+export function obstaclesOf(geometry: Geometry): { cards: Box[]; all: Box[] } {
+  const lines = [...routeEdges(geometry).values()].flatMap(({ source, target, lane }) =>
+    sampled(edgeCurves(source, target, lane)).map(({ x, y }) => ({ left: x, top: y, right: x + 1, bottom: y + 1 })),
+  );
+  return { cards: geometry.nodes, all: [...geometry.nodes, ...lines] };
 }
 
 /** Undefined when the plain line crosses no step, or when no lane is better. */
@@ -126,14 +161,22 @@ function isShared(one: Lane, other: Lane): boolean {
 }
 
 function crossed(curves: readonly Curve[], boxes: readonly Box[]): Box[] {
-  const points = Array.from({ length: SAMPLES + 1 }, (_, index) => pointAt(curves, index / SAMPLES));
-  const around = {
+  const points = sampled(curves);
+  const around = boundsOf(points);
+  return boxes.filter((box) => overlaps(box, around) && points.some((point) => isInside(point, box)));
+}
+
+function sampled(curves: readonly Curve[]): Point[] {
+  return Array.from({ length: SAMPLES + 1 }, (_, index) => pointAt(curves, index / SAMPLES));
+}
+
+function boundsOf(points: readonly Point[]): Box {
+  return {
     left: Math.min(...points.map((point) => point.x)),
     top: Math.min(...points.map((point) => point.y)),
     right: Math.max(...points.map((point) => point.x)) + 1,
     bottom: Math.max(...points.map((point) => point.y)) + 1,
   };
-  return boxes.filter((box) => overlaps(box, around) && points.some((point) => isInside(point, box)));
 }
 
 function placeLabel(
@@ -143,21 +186,53 @@ function placeLabel(
   cards: readonly Box[],
   labels: readonly Box[],
 ) {
-  const places = LABEL_SHARES.map((share) => {
-    const point = pointAt(curves, share);
-    const at = { x: point.x, y: point.y + row * LABEL_ROW };
-    const half = LABEL_HEIGHT / 2;
-    return { at, box: { left: at.x - width / 2, top: at.y - half, right: at.x + width / 2, bottom: at.y + half } };
-  });
-  const covers = ({ box }: { box: Box }) =>
-    cards.filter((card) => overlaps(box, card)).length * 2 + labels.filter((other) => overlaps(box, other)).length;
-  const [first, ...more] = places;
-  if (first === undefined) return { at: { x: 0, y: 0 }, box: { left: 0, top: 0, right: 0, bottom: 0 } };
-  return more.reduce((best, place) => (covers(place) < covers(best) ? place : best), first);
+  const half = { x: width / 2, y: LABEL_HEIGHT / 2 };
+  const line = boundsOf(sampled(curves));
+  const places = LABEL_SHIFTS.flatMap((shift) =>
+    LABEL_SHARES.map((share) => {
+      const onLine = pointAt(curves, share);
+      const x = onLine.x + shift.side * half.x;
+      const y = onLine.y + (row + shift.row) * LABEL_ROW;
+      return { at: { x, y }, box: { left: x - half.x, top: y - half.y, right: x + half.x, bottom: y + half.y } };
+    }),
+  );
+  const costOf = ({ at: { y }, box }: { at: Point; box: Box }) =>
+    cards.filter((card) => overlaps(box, card)).length * ON_CARD_COST +
+    labels.filter((other) => overlaps(box, other)).length * ON_LABEL_COST +
+    (y < line.top || y > line.bottom ? ASTRAY_COST : 0);
+  let best = places[0] ?? { at: { x: 0, y: 0 }, box: { left: 0, top: 0, right: 0, bottom: 0 } };
+  let least = costOf(best);
+  for (const place of places) {
+    if (least === 0) break;
+    const cost = costOf(place);
+    if (cost < least) [best, least] = [place, cost];
+  }
+  return best;
 }
 
 /** About as wide (px) as its text is drawn; labels are cut at 190. */
 function labelWidth(edge: GraphEdge): number {
-  const letters = edgeLabel(edge).length + digitsOf(edge).length * 1.5;
-  return letters === 0 ? 0 : Math.min(190, 20 + letters * 6.2);
+  const words = textWidth(edgeLabel(edge));
+  const digits = digitsOf(edge);
+  const keys = digits === "" ? 0 : KEY_FRAME + textWidth(digits);
+  return words + keys === 0 ? 0 : Math.min(190, LABEL_FRAME + words + keys);
+}
+
+/** What a label and the keys in it have around their text (px). */
+const LABEL_FRAME = 20;
+const KEY_FRAME = 15;
+/** How wide (px) letters of a label are; all others are as wide as the last. */
+const LETTERS: [RegExp, number][] = [
+  [/[ijlI .,:;|!'’]/, 2.9],
+  [/[frt()-]/, 4.2],
+  [/[mwMW@]/, 10.2],
+  [/[A-Z]/, 8.2],
+];
+const OTHER_LETTER = 6.6;
+
+function textWidth(words: string): number {
+  return Array.from(words).reduce(
+    (sum, letter) => sum + (LETTERS.find(([letters]) => letters.test(letter))?.[1] ?? OTHER_LETTER),
+    0,
+  );
 }

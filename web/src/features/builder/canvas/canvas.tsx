@@ -10,6 +10,7 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, memo, useCallback, useRef } from "react";
+import type { Definition } from "../../../graph/definition";
 import { FIT_PADDING, NODE_WIDTH } from "../../../graph/places";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas-tools";
@@ -23,6 +24,7 @@ import { EmptyCanvas } from "./empty-canvas";
 import { NodeCard, type CanvasNode } from "./node-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
+import { useView } from "../state/use-view";
 import { useCanvasMenu } from "./use-canvas-menu";
 import { useConnections } from "./use-connections";
 import { useDrawnGraph } from "./use-drawn-graph";
@@ -93,6 +95,7 @@ export function Canvas() {
     openForm(true);
   };
   const show = useCallback(() => openForm(false), [openForm]);
+  const showAtFirst = useFirstView(definition);
   const labels = useLabels();
   const isFar = useIsFar();
   const { canvas, shield, unshield } = usePanShield();
@@ -165,19 +168,23 @@ function usePanShield() {
   return { canvas, shield, unshield };
 }
 
-function showAtFirst(flow: ReactFlowInstance<CanvasNode, CanvasEdge>) {
-  void flow.fitView({ padding: FIT_PADDING, maxZoom: 1 }).then(() => {
-    if (flow.getZoom() >= LABELS_FROM) return;
-    const start = flow.getNodes().find((node) => node.data.node.type === "startCall") ?? flow.getNodes()[0];
-    const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
-    if (start === undefined || box === undefined) return;
-    const zoom = 0.8;
-    void flow.setViewport({
-      x: box.width / 2 - (start.position.x + NODE_WIDTH / 2) * zoom,
-      y: 90 - start.position.y * zoom,
-      zoom,
+/** Shows the whole graph once its cards are measured; of one that is too large to be read, its start. */
+function useFirstView(definition: Definition) {
+  const view = useView();
+  return (flow: ReactFlowInstance<CanvasNode, CanvasEdge>) =>
+    void flow.fitView({ padding: FIT_PADDING, maxZoom: 1 }).then(() => {
+      if (flow.getZoom() >= LABELS_FROM) view.fit(definition, 0);
+      if (flow.getZoom() >= LABELS_FROM) return;
+      const start = flow.getNodes().find((node) => node.data.node.type === "startCall") ?? flow.getNodes()[0];
+      const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
+      if (start === undefined || box === undefined) return;
+      const zoom = 0.8;
+      void flow.setViewport({
+        x: box.width / 2 - (start.position.x + NODE_WIDTH / 2) * zoom,
+        y: 90 - start.position.y * zoom,
+        zoom,
+      });
     });
-  });
 }
 
 const MINI: Record<string, string> = {

@@ -30,8 +30,8 @@ describe("what the canvas draws", () => {
 
   it("leaves out an edge to nowhere, and puts the labels of edges between the same steps below each other", () => {
     expect(edges.map((edge) => [edge.id, edge.data?.row])).toEqual([
-      ["w", 0],
-      ["v", 1],
+      ["w", -0.5],
+      ["v", 0.5],
     ]);
   });
 

@@ -2,7 +2,7 @@
 
 import { MarkerType } from "@xyflow/react";
 import { type Definition, nodeName, edgeLabel } from "../../../graph/definition";
-import type { Route } from "../../../graph/layout/routes";
+import { type Route, labelRows } from "../../../graph/layout/routes";
 import type { NodeSpec } from "../../../graph/specs";
 import type { Selection } from "../state/editor-state";
 import type { CanvasNode } from "./node-card";
@@ -61,31 +61,28 @@ export function flowEdges(
   const known = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selection.edgeIds);
   const names = new Map(definition.nodes.map((node) => [node.id, nodeName(node)]));
-  const pairs = new Map<string, number>();
-  const next = definition.edges
-    .filter((edge) => names.has(edge.source) && names.has(edge.target))
-    .map((edge): CanvasEdge => {
-      const old = known.get(edge.id);
-      const selected = chosen.has(edge.id);
-      const pair = `${edge.source} ${edge.target}`;
-      const row = pairs.get(pair) ?? 0;
-      pairs.set(pair, row + 1);
-      const drawn = old?.data;
-      const route = keptRoute(drawn?.route, routes.get(edge.id));
-      if (drawn?.edge === edge && drawn.row === row && drawn.route === route && old?.selected === selected) return old;
-      const ariaLabel = `Transition ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
-      return {
-        ...old,
-        id: edge.id,
-        type: "edge",
-        source: edge.source,
-        target: edge.target,
-        data: { edge, row, route },
-        selected,
-        markerEnd: ARROW,
-        ariaLabel,
-      };
-    });
+  const drawnEdges = definition.edges.filter((edge) => names.has(edge.source) && names.has(edge.target));
+  const rows = labelRows(drawnEdges);
+  const next = drawnEdges.map((edge): CanvasEdge => {
+    const old = known.get(edge.id);
+    const selected = chosen.has(edge.id);
+    const row = rows.get(edge.id) ?? 0;
+    const drawn = old?.data;
+    const route = keptRoute(drawn?.route, routes.get(edge.id));
+    if (drawn?.edge === edge && drawn.row === row && drawn.route === route && old?.selected === selected) return old;
+    const ariaLabel = `Transition ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
+    return {
+      ...old,
+      id: edge.id,
+      type: "edge",
+      source: edge.source,
+      target: edge.target,
+      data: { edge, row, route },
+      selected,
+      markerEnd: ARROW,
+      ariaLabel,
+    };
+  });
   return kept(before, next);
 }
 

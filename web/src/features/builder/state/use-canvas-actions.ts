@@ -1,17 +1,17 @@
 /** What can be done to the graph, from wherever: canvas, palette, forms, keys. */
 
-import { useReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
 import { clipOf, serializeNodes, paste } from "../../../graph/editing/clipboard";
 import { type Definition, type Point, edgeLabel, nodeName } from "../../../graph/definition";
 import { addNode, connect, moveNodes, reconnect, remove, splice } from "../../../graph/editing/edit";
-import { FIT_PADDING, GAP_Y, NODE_HEIGHT, NODE_WIDTH, freePlace } from "../../../graph/places";
+import { GAP_Y, NODE_HEIGHT, freePlace } from "../../../graph/places";
 import { canAdd, canConnect, createNode, mayEnter, mayLeave } from "../../../graph/specs";
 import { notifyInfo } from "../../../lib/ui/notifications";
 import { useEditorContext } from "./editor";
+import { useView } from "./use-view";
 
 export interface CanvasActions {
-  /** Adds a step, in the middle of the view without a place; `from` is joined to it. */
+  /** Adds a step, near the middle of the view without a place; `from` is joined to it. */
   add: (kind: string, at?: Point, from?: string) => void;
   /** Adds a step within an edge, if its kind can be both left and entered, else like `add`. */
   insert: (kind: string, edgeId: string, at?: Point) => void;
@@ -30,20 +30,14 @@ export interface CanvasActions {
 
 export function useCanvasActions(): CanvasActions {
   const editor = useEditorContext();
-  const flow = useReactFlow();
+  const view = useView();
   return useMemo(() => {
     const { document, selection, specs, change, select, reveal } = editor;
     const { definition } = document;
-    const middle = (): Point => {
-      const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
-      if (box === undefined) return { x: 0, y: 0 };
-      const at = flow.screenToFlowPosition({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
-      return { x: at.x - NODE_WIDTH / 2, y: at.y - NODE_HEIGHT / 2 };
-    };
     const add: CanvasActions["add"] = (kind, at, from) => {
       const spec = specs.get(kind);
       if (spec === undefined || !canAdd(spec, definition)) return;
-      const node = createNode(spec, definition, freePlace(definition, at ?? middle()));
+      const node = createNode(spec, definition, freePlace(definition, at ?? view.middle()));
       const added = addNode(definition, node);
       const isJoined = from !== undefined && canConnect(specs, added, from, node.id);
       const next = isJoined ? connect(added, from, node.id).definition : added;
@@ -53,7 +47,7 @@ export function useCanvasActions(): CanvasActions {
     const place = (words: string) => {
       const clip = clipOf(words);
       if (clip === null) return false;
-      const pasted = paste(definition, clip, middle(), specs);
+      const pasted = paste(definition, clip, view.middle(), specs);
       change((doc) => ({ ...doc, definition: pasted.definition }));
       reveal({ nodeIds: pasted.nodeIds, edgeIds: [] }, "node");
       return true;
@@ -71,7 +65,7 @@ export function useCanvasActions(): CanvasActions {
           add(kind, at);
           return;
         }
-        const node = createNode(spec, definition, at ?? middle());
+        const node = createNode(spec, definition, at ?? view.middle());
         change((doc) => ({ ...doc, definition: splice(doc.definition, edgeId, node) }));
         reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
       },
@@ -90,22 +84,15 @@ export function useCanvasActions(): CanvasActions {
       copy: () => serializeNodes(definition, selection.nodeIds),
       paste: place,
       duplicate: (nodeIds) => void place(serializeNodes(definition, nodeIds)),
-      showAll: () => void flow.fitView({ duration: 250, padding: FIT_PADDING, maxZoom: 1 }),
+      showAll: () => view.fit(definition, 250),
       arrange: async () => {
         const { arrangeNodes: arranged } = await import("../../../graph/layout/layout");
-        const sizes = new Map(
-          flow
-            .getNodes()
-            .map((node) => [
-              node.id,
-              { width: node.measured?.width ?? NODE_WIDTH, height: node.measured?.height ?? NODE_HEIGHT },
-            ]),
-        );
-        change((doc) => ({ ...doc, definition: moveNodes(doc.definition, arranged(doc.definition, sizes)) }));
-        requestAnimationFrame(() => void flow.fitView({ duration: 300, padding: FIT_PADDING, maxZoom: 1 }));
+        const places = arranged(definition, view.sizes());
+        change((doc) => ({ ...doc, definition: moveNodes(doc.definition, places) }));
+        requestAnimationFrame(() => view.fit(moveNodes(definition, places), 300));
       },
     };
-  }, [editor, flow]);
+  }, [editor, view]);
 }
 
 /** Two transitions between the same steps are right only where each has a condition of its own: said, because it looks like one line. */
