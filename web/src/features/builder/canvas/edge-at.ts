@@ -14,9 +14,3 @@ export function edgeAt(x: number, y: number): string | undefined {
       }
   return undefined;
 }
-
-/** The id of the edge in the middle of the canvas, where a step without a place is put. */
-export function edgeInTheMiddle(): string | undefined {
-  const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
-  return box === undefined ? undefined : edgeAt(box.left + box.width / 2, box.top + box.height / 2);
-}

@@ -1,10 +1,11 @@
 /** The kinds of steps that can be added: dragged onto the canvas, or by a click. */
 
 import { Tooltip, UnstyledButton } from "@mantine/core";
-import { canAdd, mayEnter } from "../../../graph/specs";
+import type { Definition } from "../../../graph/definition";
+import { type NodeSpec, canAdd, mayEnter, mayLeave } from "../../../graph/specs";
 import { KIND_MIME } from "./canvas";
-import { edgeInTheMiddle } from "./edge-at";
 import { useEditorContext } from "../state/editor";
+import type { Selection } from "../state/editor-state";
 import { KindIcon } from "./kinds";
 import classes from "./palette.module.css";
 import { useCanvasActions } from "../state/use-canvas-actions";
@@ -12,14 +13,11 @@ import { useCanvasActions } from "../state/use-canvas-actions";
 export function Palette() {
   const { specs, document, selection } = useEditorContext();
   const actions = useCanvasActions();
-  const chosen =
-    selection.nodeIds.length === 1
-      ? document.definition.nodes.find((node) => node.id === selection.nodeIds[0])
-      : undefined;
   return (
     <nav className={classes.palette} aria-label="Step types">
       {[...specs.values()].map((spec) => {
         const isOff = !canAdd(spec, document.definition);
+        const goal = goalOf(spec, document.definition, selection, specs);
         return (
           <Tooltip
             key={spec.name}
@@ -27,9 +25,7 @@ export function Palette() {
               <>
                 <b>{spec.display_name}</b>
                 <br />
-                {isOff
-                  ? "Only one is allowed."
-                  : `${spec.description} Drag it, or click to add it after the selected step.`}
+                {isOff ? "Only one is allowed." : `${spec.description} ${WAYS[goal.kind]}`}
               </>
             }
             position="right"
@@ -46,10 +42,8 @@ export function Palette() {
                 event.dataTransfer.effectAllowed = "copy";
               }}
               onClick={() => {
-                // After the chosen step, where that may lead somewhere; into the chosen edge; else in the middle.
-                const edge = selection.edgeIds.length === 1 ? selection.edgeIds[0] : edgeInTheMiddle();
-                if (chosen !== undefined && mayEnter(spec)) actions.addAfter(spec.name, chosen.id);
-                else if (chosen === undefined && edge !== undefined) actions.insert(spec.name, edge);
+                if (goal.kind === "after") actions.addAfter(spec.name, goal.id);
+                else if (goal.kind === "within") actions.insert(spec.name, goal.id);
                 else actions.add(spec.name);
               }}
             >
@@ -61,4 +55,31 @@ export function Palette() {
       })}
     </nav>
   );
+}
+
+/** Where a click puts a step. */
+type Goal = { kind: "after"; id: string } | { kind: "within"; id: string } | { kind: "free" };
+
+const WAYS: Record<Goal["kind"], string> = {
+  after: "Drag it, or click to add it after the selected step.",
+  within: "Drag it, or click to insert it into the selected transition.",
+  free: "Drag it, or click to add it in the middle of the canvas, not connected to any step.",
+};
+
+/** After the one step that is chosen, or within the one edge, where this kind may stand there; else where there is room. */
+function goalOf(
+  spec: NodeSpec,
+  { nodes }: Definition,
+  { nodeIds, edgeIds }: Selection,
+  specs: ReadonlyMap<string, NodeSpec>,
+): Goal {
+  const [nodeId, ...moreNodes] = nodeIds;
+  const [edgeId, ...moreEdges] = edgeIds;
+  if (nodeId !== undefined && moreNodes.length === 0) {
+    const chosen = nodes.find((node) => node.id === nodeId);
+    const isJoined = mayEnter(spec) && mayLeave(specs.get(chosen?.type ?? ""));
+    return isJoined ? { kind: "after", id: nodeId } : { kind: "free" };
+  }
+  const isChosen = nodeId === undefined && edgeId !== undefined && moreEdges.length === 0;
+  return isChosen && mayEnter(spec) && mayLeave(spec) ? { kind: "within", id: edgeId } : { kind: "free" };
 }
