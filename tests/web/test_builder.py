@@ -349,6 +349,29 @@ TWO_STEPS = {
 }
 
 
+def test_the_label_of_a_transition_opens_it_and_a_step_is_added_beside_what_is_there(owner: Page) -> None:
+    page = owner
+    edge, labels = TWO_STEPS["edges"][0], ("Stay", "Leave", "Wait")
+    edges = [{**edge, "id": label, "data": {"label": label, "condition": "Asked for."}} for label in labels]
+    body = {"name": "Three ways", "definition": {**TWO_STEPS, "edges": edges}}
+    agent = ask(page, "POST", "/workflow/create/definition", body)
+    page.goto(f"{base_of(page)}/agents/{agent['id']}")
+    canvas = page.get_by_role("region", name="Conversation steps")
+    for label in labels:
+        canvas.get_by_text(label, exact=True).click(timeout=SLOW)
+        expect(page.get_by_role("textbox", name="Label")).to_have_value(label)
+    canvas.get_by_text("Stay", exact=True).click(button="right")
+    expect(page.get_by_role("menuitem", name="Remove")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+    canvas.click(position={"x": 150, "y": 300})
+    page.get_by_role("button", name="Agent Step").click()
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    expect(page.locator(".react-flow__edge")).to_have_count(3)
+    saved(page)
+
+
 def test_a_step_that_lands_on_an_edge_is_put_into_it_and_the_panel_makes_room(owner: Page) -> None:
     page = owner
     agent = ask(page, "POST", "/workflow/create/definition", {"name": "Reception", "definition": TWO_STEPS})

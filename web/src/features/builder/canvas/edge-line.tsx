@@ -44,6 +44,7 @@ export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
         createPortal(
           <div
             className={classes.label}
+            data-label-of={id}
             data-selected={selected || undefined}
             data-problem={problem}
             title={found.map((issue) => issue.message).join("\n") || text(edge?.data["condition"])}
