@@ -12,11 +12,16 @@ export function ProblemsList() {
   const { validationIssues, isChecked, document, reveal } = useEditorContext();
   const [isOpen, setIsOpen] = useState(false);
   const asked = useShowProblems();
+  const isEmpty = validationIssues.all.length === 0;
+  // What comes up later is another list, which nobody has opened.
+  useEffect(() => {
+    if (isEmpty) setIsOpen(false);
+  }, [isEmpty]);
   useEffect(() => {
     if (asked > 0) setIsOpen(true);
   }, [asked]);
   if (!isChecked) return null;
-  if (validationIssues.all.length === 0) {
+  if (isEmpty) {
     return (
       <span className={classes.fine} role="status">
         <CheckCircle2 size={15} /> Ready
