@@ -1,5 +1,5 @@
 import { Button, Menu, TextInput } from "@mantine/core";
-import { screen, waitFor } from "@testing-library/react";
+import { cleanup, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it, vi } from "vitest";
 import { watchFocus } from "../../lib/focus/last-focused";
@@ -55,6 +55,52 @@ async function renderNameForm() {
   );
   return { user, onSubmit };
 }
+
+it("asks before what was entered is lost, and keeps it", async () => {
+  const onClose = vi.fn();
+  const { user } = await renderPart(
+    <FormDialog title="Rename" isOpen onClose={onClose} onSubmit={vi.fn()} submit="Save" isBusy={false} isChanged>
+      <TextInput label="Name" />
+    </FormDialog>,
+  );
+  await user.type(screen.getByRole("textbox", { name: "Name" }), "Front desk");
+  await user.keyboard("{Escape}");
+  const question = await screen.findByRole("dialog", { name: "Discard your changes?" });
+  await waitFor(() => expect(question.contains(document.activeElement)).toBe(true));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog", { name: "Discard your changes?" })).toBeNull());
+  expect(screen.getByRole("textbox", { name: "Name" })).toHaveProperty("value", "Front desk");
+  expect(onClose).not.toHaveBeenCalled();
+  screen.getByRole("textbox", { name: "Name" }).focus();
+  await user.keyboard("{Escape}");
+  await user.click(await screen.findByRole("button", { name: "Discard" }));
+  expect(onClose).toHaveBeenCalledTimes(1);
+});
+
+it("calls off a form without a question by its button, and where nothing was entered", async () => {
+  const onClose = vi.fn();
+  const form = (isChanged: boolean) => (
+    <FormDialog
+      title="Rename"
+      isOpen
+      onClose={onClose}
+      onSubmit={vi.fn()}
+      submit="Save"
+      isBusy={false}
+      isChanged={isChanged}
+    >
+      <TextInput label="Name" />
+    </FormDialog>
+  );
+  const changed = await renderPart(form(true));
+  await changed.user.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(onClose).toHaveBeenCalledTimes(1);
+  cleanup();
+  const { user } = await renderPart(form(false));
+  screen.getByRole("textbox", { name: "Name" }).focus();
+  await user.keyboard("{Escape}");
+  expect(onClose).toHaveBeenCalledTimes(2);
+});
 
 it("sends a form once when its button is clicked twice", async () => {
   const { user, onSubmit } = await renderNameForm();

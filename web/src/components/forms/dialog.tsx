@@ -1,7 +1,7 @@
 /** A form in a dialog, and a question before what cannot be undone. */
 
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
-import type { SubmitEvent, ReactNode } from "react";
+import { type SubmitEvent, type ReactNode, useState } from "react";
 import { messageOf } from "../../lib/api/errors";
 import { useClickGuard } from "../../lib/ui/use-click-guard";
 import { useFocusBack } from "../../lib/focus/use-focus-back";
@@ -11,19 +11,28 @@ interface DialogProps {
   isOpen: boolean;
   onClose: () => void;
   size?: string | number;
+  /** Another dialog lies over this one, and takes Escape. */
+  isCovered?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ title, isOpen, onClose, size, children }: DialogProps) {
+export function Dialog({ title, isOpen, onClose, size, isCovered = false, children }: DialogProps) {
   useFocusBack(isOpen);
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} size={size ?? "md"}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title={title}
+      size={size ?? "md"}
+      closeOnEscape={!isCovered}
+      closeOnClickOutside={!isCovered}
+    >
       {children}
     </Modal>
   );
 }
 
-interface FormDialogProps extends DialogProps {
+interface FormDialogProps extends Omit<DialogProps, "isCovered"> {
   onSubmit: () => void;
   submit: string;
   isBusy: boolean;
@@ -31,6 +40,8 @@ interface FormDialogProps extends DialogProps {
   /** Nothing is left to be called off. */
   isDone?: boolean;
   isDangerous?: boolean;
+  /** Something was entered that would be lost: closing by anything but “Cancel” asks first. */
+  isChanged?: boolean;
   /** What is wrong beside the fields. */
   problem?: string | null;
 }
@@ -45,17 +56,41 @@ export function FormDialog({
   isDisabled,
   isDone = false,
   isDangerous = false,
+  isChanged = false,
   problem,
   size,
   children,
 }: FormDialogProps) {
   const clicks = useClickGuard(isOpen && !isBusy && !isDone);
+  const [isAsking, setIsAsking] = useState(false);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
     clicks.run(onSubmit);
   };
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
+    <Dialog
+      isOpen={isOpen}
+      onClose={isChanged ? () => setIsAsking(true) : onClose}
+      title={title}
+      isCovered={isAsking}
+      {...(size === undefined ? {} : { size })}
+    >
+      {/* Not there before it is asked: it would take the very press of Escape that asks for it. */}
+      {isAsking && (
+        <Confirm
+          title="Discard your changes?"
+          isOpen
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => {
+            setIsAsking(false);
+            onClose();
+          }}
+          confirm="Discard"
+          cancel="Keep editing"
+        >
+          What you entered is not saved.
+        </Confirm>
+      )}
       <form onSubmit={send} onInput={clicks.reset} noValidate>
         <Stack gap="md">
           {children}
@@ -85,9 +120,10 @@ export function FormProblem({ words }: { words: string | null | undefined }) {
   );
 }
 
-interface ConfirmProps extends Omit<DialogProps, "size"> {
+interface ConfirmProps extends Omit<DialogProps, "size" | "isCovered"> {
   onConfirm: () => void;
   confirm: string;
+  cancel?: string;
   isBusy?: boolean;
   error?: unknown;
   isDangerous?: boolean;
@@ -100,6 +136,7 @@ export function Confirm({
   onClose,
   onConfirm,
   confirm,
+  cancel = "Cancel",
   isBusy = false,
   error,
   isDangerous = true,
@@ -114,7 +151,7 @@ export function Confirm({
         <FormProblem words={error ? messageOf(error) : null} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {cancel}
           </Button>
           <Button
             color={isDangerous ? "red" : "brand"}

@@ -3,7 +3,7 @@
 import { Alert, SegmentedControl, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
-import { text } from "../../../graph/definition";
+import { isEqual, text } from "../../../graph/definition";
 import { messageOf } from "../../../lib/api/errors";
 import { useEditorContext } from "../state/editor";
 import { checkScenarios, useStoreScenario } from "./api";
@@ -45,6 +45,7 @@ export function ScenarioDialog({ stored, draft, taken, onClose, note }: Scenario
       onSubmit={() => void form.save()}
       submit="Save"
       isBusy={form.isBusy}
+      isChanged={form.isChanged}
       problem={form.failure}
       size="xl"
     >
@@ -140,6 +141,7 @@ function useScenarioForm(
   const [issues, setIssues] = useState<ScenarioIssue[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
   const [isBusy, setIsBusy] = useState(false);
+  const [isYamlChanged, setIsYamlChanged] = useState(false);
   const [isNamed, setIsNamed] = useState(draft.name !== "");
 
   /** What is in the form or the text, when the server finds nothing wrong with it. */
@@ -185,7 +187,17 @@ function useScenarioForm(
     setIsNamed(true);
     setScenario({ ...scenario, name });
   };
-  return { scenario, yaml, issues, failure, isBusy, toggle, save, setYaml, setTitle, setName, change: setScenario };
+  const write = (content: string) => {
+    setIsYamlChanged(true);
+    setYaml(content);
+  };
+  // A name that follows the title is nobody's writing.
+  const written = { ...scenario, name: isNamed ? scenario.name : draft.name };
+  const isChanged = isYamlChanged || !isEqual(withoutEmptyTitle(written), withoutEmptyTitle(draft));
+  return {
+    ...{ scenario, yaml, issues, failure, isBusy, isChanged },
+    ...{ toggle, save, setYaml: write, setTitle, setName, change: setScenario },
+  };
 }
 
 function withoutEmptyTitle({ title, ...rest }: PlainScenario): PlainScenario {

@@ -64,6 +64,19 @@ async function renderPanel(
   return renderPart(panel, { server });
 }
 
+it("asks before a typed title is lost", async () => {
+  const { user } = await renderPanel([]);
+  await user.click(await screen.findByRole("button", { name: "Write one" }));
+  await user.type(await screen.findByRole("textbox", { name: "Title" }), "Books");
+  await user.keyboard("{Escape}");
+  expect(await screen.findByRole("dialog", { name: "Discard your changes?" })).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Keep editing" }));
+  expect(screen.getByRole("textbox", { name: "Title" })).toHaveProperty("value", "Books");
+  await user.clear(screen.getByRole("textbox", { name: "Title" }));
+  await user.keyboard("{Escape}");
+  await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+});
+
 it("writes the first scenario, with what the server refuses at its field", async () => {
   const { user, server } = await renderPanel([]);
   await user.click(await screen.findByRole("button", { name: "Write one" }));
