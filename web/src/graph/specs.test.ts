@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "./definition";
 import { addNode } from "./editing/edit";
-import { type NodeSpec, canAdd, canConnect, isShown, createNode, sectionsOf } from "./specs";
-import { SPECS, GRAPH } from "./graph.fixture";
+import { type NodeSpec, canAdd, canConnect, countSteps, isShown, createNode, sectionsOf } from "./specs";
+import { node, SPECS, GRAPH } from "./graph.fixture";
 
 describe("the kinds of steps", () => {
   it("say how many there may be and where edges may lead", () => {
@@ -22,6 +22,12 @@ describe("the kinds of steps", () => {
       false,
       true,
     ]);
+  });
+
+  it("count as steps where callers talk", () => {
+    const specs = new Map(SPECS).set("trigger", { ...(SPECS.get("trigger") as NodeSpec), category: "trigger" });
+    expect(countSteps(specs, addNode(GRAPH, node("t", "trigger")))).toBe(GRAPH.nodes.length);
+    expect(countSteps(specs, addNode(GRAPH, node("x", "unknown")))).toBe(GRAPH.nodes.length + 1);
   });
 
   it("give a new step its defaults and a name of its own", () => {

@@ -48,6 +48,11 @@ export function canAdd(spec: NodeSpec, definition: Definition): boolean {
   );
 }
 
+/** How many of the steps callers talk at, as templates count them: no trigger, and nothing that only adds to others or runs later. */
+export function countSteps(specs: ReadonlyMap<string, NodeSpec>, { nodes }: Definition): number {
+  return nodes.filter(({ type }) => (specs.get(type)?.category ?? "call_node") === "call_node").length;
+}
+
 export function mayEnter(spec: NodeSpec | undefined): boolean {
   return spec?.graph_constraints?.max_incoming !== 0;
 }

@@ -6,6 +6,7 @@ import { type SubmitEvent, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { fieldErrors, formError } from "../../lib/api/errors";
 import type { Template } from "../../lib/api/types";
+import { pluralize } from "../../lib/format/format";
 import { useCreateFromTemplate, useTemplates } from "./api";
 import { TemplatePicture } from "./template-picture";
 import classes from "./templates.module.css";
@@ -77,7 +78,6 @@ function Chosen({ template, onBack, onCreated }: ChosenProps) {
     event.preventDefault();
     create.mutate({ templateId: template.id, name: name.trim() }, { onSuccess: onCreated });
   };
-  const steps = template.nodes.length;
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -94,7 +94,7 @@ function Chosen({ template, onBack, onCreated }: ChosenProps) {
           <Marks template={template} />
         </div>
         <ul className={classes.facts}>
-          <li>{steps} steps, ready to talk to</li>
+          <li>{pluralize(template.nodes.length, "step")}, ready to talk to</li>
           {template.documents.map((document) => (
             <li key={document}>Adds the document “{document}” to your knowledge base</li>
           ))}

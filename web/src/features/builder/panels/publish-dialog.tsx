@@ -6,6 +6,7 @@ import { Problem } from "../../../components/feedback/problem";
 import { FormDialog } from "../../../components/forms/dialog";
 import { ApiError, messageOf } from "../../../lib/api/errors";
 import { diff } from "../../../graph/diff";
+import { countSteps } from "../../../graph/specs";
 import { pluralize } from "../../../lib/format/format";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { usePublish, useVersions } from "../api";
@@ -138,7 +139,7 @@ function Override({ reason, onChange }: OverrideProps) {
 }
 
 function Changes() {
-  const { agent, document } = useEditorContext();
+  const { agent, document, specs } = useEditorContext();
   const versions = useVersions(agent.id);
   if (versions.isPending) return <Skeleton h={120} />;
   if (versions.isError)
@@ -146,12 +147,13 @@ function Changes() {
       <Problem title="The changes could not be loaded" error={versions.error} onRetry={() => void versions.refetch()} />
     );
   const published = versions.data.find((version) => version.status === "published");
-  const { nodes, edges } = document.definition;
+  const steps = countSteps(specs, document.definition);
   if (published === undefined)
     return (
       <Text fz="sm">
-        The first published version, with {pluralize(nodes.length, "step")} and {pluralize(edges.length, "transition")}.
-        Phone numbers, campaigns, and triggers of this agent start using it.
+        The first published version, with {pluralize(steps, "step")} and{" "}
+        {pluralize(document.definition.edges.length, "transition")}. Phone numbers, campaigns, and triggers of this
+        agent start using it.
       </Text>
     );
   const draft = versions.data.find((version) => version.status === "draft");
