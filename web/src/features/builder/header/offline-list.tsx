@@ -49,7 +49,7 @@ export function OfflineList() {
         <Text fz="sm" c="dimmed" px={8} py={4}>
           What the built-in model, which needs no key, does with each step.
         </Text>
-        <ScrollArea.Autosize mah={340}>
+        <ScrollArea.Autosize mah={340} type="auto" offsetScrollbars="present">
           {offline.map((step) => (
             <UnstyledButton key={step.node_id} className={classes.finding} onClick={() => go(step)}>
               <ModeIcon mode={step.mode} />

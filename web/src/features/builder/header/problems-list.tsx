@@ -64,7 +64,7 @@ export function ProblemsList() {
         </Button>
       </Popover.Target>
       <Popover.Dropdown p={6}>
-        <ScrollArea.Autosize mah={340}>
+        <ScrollArea.Autosize mah={340} type="auto" offsetScrollbars="present">
           {validationIssues.all.map((issue, index) => (
             <UnstyledButton
               key={`${issue.code}-${index}`}
