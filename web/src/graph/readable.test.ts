@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readable } from "./readable";
+import { asSteps, readable } from "./readable";
 
 it("says values without the marks of JSON, and names what stands for something", () => {
   const nameOf = (id: string) => ({ "c01-9f": "opening-hours.md" })[id];
@@ -16,4 +16,9 @@ it("says values without the marks of JSON, and names what stands for something",
     readable(null),
     readable({ provider: "x", api_key: undefined, list: [1, 2] }),
   ]).toEqual(["No", "0.5", "", "provider: x, list: 1, 2"]);
+});
+
+it("calls steps what the API calls nodes, and leaves names alone", () => {
+  expect(asSteps("Tools that the agent may use at this node.")).toBe("Tools that the agent may use at this step.");
+  expect(asSteps("Nodes after “Node 2” and its node")).toBe("Steps after “Node 2” and its step");
 });

@@ -12,3 +12,11 @@ export function readable(value: unknown, nameOf: (id: string) => string | undefi
     .map(([key, inner]) => `${key.replaceAll("_", " ")}: ${readable(inner, nameOf).replaceAll("\n", ", ")}`)
     .join(", ");
 }
+
+/** A sentence of the API, which calls steps nodes, in the words of the page. Names in quotation marks stay. */
+export function asSteps(words: string): string {
+  return words.replace(/“[^”]*”|\bnode(s?)\b/gi, (found: string, plural?: string) => {
+    if (plural === undefined) return found;
+    return `${found.startsWith("N") ? "S" : "s"}tep${plural}`;
+  });
+}

@@ -7,7 +7,7 @@ const issue = (kind: "node" | "edge" | "workflow", id: string | null, field: str
   id,
   field,
   code: "x",
-  message: `${kind} ${field ?? "null"}`,
+  message: `At ${field ?? "null"}`,
 });
 const graph = parse({
   nodes: [
@@ -24,7 +24,7 @@ it("sorts issues to their step, their edge and their field", () => {
   );
   expect([found.errors, found.warnings]).toEqual([3, 1]);
   const atNode = found.byNode.get("a") ?? [];
-  expect(issueAt(atNode, "prompt")).toBe("node data.prompt");
+  expect(issueAt(atNode, "prompt")).toBe("At data.prompt");
   expect(issuesBeside(atNode, ["prompt"]).map((issue) => issue.isError)).toEqual([false]);
   expect(found.all.map((issue) => locationOf(issue, graph))).toEqual(["Hello", "Hello → Bye (done)", "", "Hello"]);
 });
@@ -54,6 +54,6 @@ it("says what a required field is, as the list of problems does not name it", ()
 
 it("finds the row of a collection, and covers it by the collection", () => {
   const found = groupIssues([issue("node", "a", "data.headers.0.key")], []).all;
-  expect(issueAt(found, "headers.0.key")).toBe("node data.headers.0.key");
+  expect(issueAt(found, "headers.0.key")).toBe("At data.headers.0.key");
   expect(issuesBeside(found, ["headers"])).toEqual([]);
 });

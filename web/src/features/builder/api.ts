@@ -3,7 +3,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Conflict } from "../../graph/editing/autosave";
 import { type Data, type Definition, parse } from "../../graph/definition";
-import type { NodeSpec } from "../../graph/specs";
+import { asSteps } from "../../graph/readable";
+import type { NodeSpec, PropertySpec } from "../../graph/specs";
 import { api, unwrap } from "../../lib/api/client";
 import { ApiError } from "../../lib/api/errors";
 import type { Agent } from "../../lib/api/types";
@@ -56,6 +57,18 @@ export async function saveDocument(id: number, document: Document, revision: num
 /** The API calls them nodes, as its clients do; the page calls them steps. */
 const STEP_NAMES: Partial<Record<string, string>> = { agentNode: "Agent Step", globalNode: "Global Prompt" };
 
+/** A field, and those within it, in the words of the page. */
+function withSteps(property: PropertySpec): PropertySpec {
+  const { properties, options } = property;
+  return {
+    ...property,
+    display_name: asSteps(property.display_name),
+    description: asSteps(property.description),
+    ...(properties ? { properties: properties.map(withSteps) } : {}),
+    ...(options ? { options: options.map((option) => ({ ...option, label: asSteps(option.label) })) } : {}),
+  };
+}
+
 export function useNodeTypes() {
   return useQuery({
     queryKey: ["node-types"],
@@ -69,6 +82,8 @@ export function useNodeTypes() {
           {
             ...spec,
             display_name: STEP_NAMES[spec.name] ?? spec.display_name,
+            description: asSteps(spec.description),
+            properties: spec.properties.map(withSteps),
             max_instances: limits[spec.name]?.max_instances,
           },
         ]),

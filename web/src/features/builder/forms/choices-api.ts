@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
+import type { Schema } from "../../../lib/api/types";
 import { humanize } from "../../../lib/format/format";
 
 const FRESH_MS = 30_000;
@@ -46,20 +47,17 @@ export function useCredentials() {
 }
 
 /** What a document that cannot be looked up yet waits for. */
-function hintOf(status: string): { hint?: string } {
-  return status === "completed" ? {} : { hint: humanize(status) };
+function hintOf(status: Schema<"DocumentResponse">["status"]): { hint?: string } {
+  return status === "ready" ? {} : { hint: humanize(status) };
 }
 
 export function useDocuments() {
   return useQuery({
     queryKey: ["documents", "choices"],
     staleTime: FRESH_MS,
-    queryFn: () => unwrap(api.GET("/api/v1/knowledge-base/documents", { params: { query: { limit: 100 } } })),
-    select: (answer): Choice[] =>
-      answer.documents.map((item) => ({
-        value: item.document_uuid,
-        label: item.filename,
-        ...hintOf(item.processing_status),
-      })),
+    queryFn: () =>
+      unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { limit: 100, has_archived: false } } })),
+    select: (documents): Choice[] =>
+      documents.map((item) => ({ value: item.id, label: item.name, ...hintOf(item.status) })),
   });
 }

@@ -5,8 +5,8 @@ import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import { DocumentField } from "./document-field";
 
-const LIST = "GET /api/v1/knowledge-base/documents";
-const HANDBOOK = { document_uuid: "d1", filename: "Handbook", processing_status: "completed" };
+const LIST = "GET /api/v1/knowledge-base/";
+const HANDBOOK = { id: "d1", name: "House rules", filename: "handbook-v3.pdf", status: "ready" };
 
 /** Answers uploads, which tell their progress and so are no `fetch`. */
 function stubUpload(status: number, answer: object) {
@@ -53,8 +53,13 @@ function Form({ isOff = false }: { isOff?: boolean }) {
   );
 }
 
-const render = (part = <Form />) =>
-  renderPart(part, { server: new FakeServer().on(LIST, { body: { documents: [HANDBOOK] } }) });
+const render = (part = <Form />) => renderPart(part, { server: new FakeServer().on(LIST, { body: [HANDBOOK] }) });
+
+it("shows a document by its title, as the knowledge page does", async () => {
+  await render();
+  expect(await screen.findAllByText("House rules")).not.toEqual([]);
+  expect(screen.queryByText("handbook-v3.pdf")).toBeNull();
+});
 
 it("chooses what was uploaded, beside what was chosen", async () => {
   stubUpload(200, { id: "d2" });
