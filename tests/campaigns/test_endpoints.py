@@ -139,9 +139,12 @@ class TestCreating:
             draft: (409, "workflow_not_published"),
             archived: (409, "workflow_archived"),
         }
+        said = []
         for workflow_id, refusal in expected.items():
             answer = await desk.create(workflow_id=workflow_id)
             assert (answer.status_code, answer.json()["code"]) == refusal
+            said.append(answer.json()["detail"])
+        assert said[2:] == ["This agent has no published version.", "Archived agents cannot place calls."]
         answer = await desk.create(telephony_configuration_id=999)
         assert (answer.status_code, answer.json()["code"]) == (404, "telephony_configuration_not_found")
 

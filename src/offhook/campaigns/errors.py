@@ -93,7 +93,7 @@ class NotCsv(DomainError):
 
 
 class WorkflowNotRunnable(Conflict):
-    """Archived workflows cannot place calls."""
+    """Archived agents cannot place calls."""
 
     code = "workflow_archived"
 

@@ -11,19 +11,19 @@ class WorkflowNotFound(NotFound):
 
 
 class WorkflowArchived(NotFound):
-    """This workflow is archived and cannot take calls."""
+    """This agent is archived and cannot take calls."""
 
     code = "workflow_archived"
 
 
 class WorkflowNotPublished(Conflict):
-    """This workflow has no published version."""
+    """This agent has no published version."""
 
     code = "workflow_not_published"
 
 
 class WorkflowRevisionConflict(Conflict):
-    """This workflow was changed by someone else. Reload it and try again."""
+    """This agent was changed by someone else. Reload it and try again."""
 
     code = "revision_conflict"
 
@@ -39,7 +39,7 @@ class PublishConflict(Conflict):
 
 
 class WorkflowHasLiveRuns(Conflict):
-    """This workflow has live conversations. End them before you delete it."""
+    """This agent has live conversations. End them before you delete it."""
 
     code = "workflow_has_live_runs"
 
@@ -69,14 +69,14 @@ class TemplateNotFound(NotFound):
 
 
 class GenerationFailed(DomainError):
-    """The language model failed to generate a workflow."""
+    """The language model failed to generate an agent."""
 
     code = "generation_failed"
     status = 502
 
 
 class GenerationTimedOut(DomainError):
-    """The language model took too long to generate a workflow. Try again."""
+    """The language model took too long to generate an agent. Try again."""
 
     code = "generation_timed_out"
     status = 504
@@ -110,7 +110,7 @@ class WorkflowInvalid(UnprocessableRequest):
 
 
 class TriggerConflict(Conflict):
-    """The trigger path is already used by another workflow."""
+    """The trigger path is already used by another agent."""
 
     code = "trigger_conflict"
 
