@@ -11,6 +11,7 @@ import {
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { InvitationPage, ProviderCallbackPage, SignInPage } from "../features/auth";
+import { readStep } from "../features/campaigns/create/wizard-steps";
 import { readPlace } from "../features/runs/player/place";
 import { readAgentPlace } from "./screens/agent-place";
 import { readRunSearch } from "../features/runs/list/search";
@@ -131,6 +132,7 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => signedIn,
   path: "/campaigns/new",
+  validateSearch: readStep,
   component: lazyRouteComponent(() => import("../features/campaigns"), "NewCampaignPage"),
 });
 

@@ -8,6 +8,7 @@ import {
   createRoute,
   createRouter,
   Outlet,
+  type RouterHistory,
   RouterProvider,
 } from "@tanstack/react-router";
 import { render, screen } from "@testing-library/react";
@@ -21,6 +22,7 @@ import { FakeServer, network } from "./server";
 interface Rendered {
   user: UserEvent;
   server: FakeServer;
+  history: RouterHistory;
 }
 
 interface Place {
@@ -37,7 +39,7 @@ export async function renderPart(
   { server = new FakeServer(), path = "/", search = "" }: Place = {},
 ): Promise<Rendered> {
   network.server = server;
-  const root = createRootRoute({ component: Outlet });
+  const root = createRootRoute({ component: Outlet, notFoundComponent: () => "elsewhere" });
   const routes = [path, ...(path === "/" ? [] : ["/"])].map((one) =>
     createRoute({ getParentRoute: () => root, path: one, component: () => (one === path ? part : "elsewhere") }),
   );
@@ -54,7 +56,7 @@ export async function renderPart(
     </MantineProvider>,
   );
   await router.load();
-  return { user: userEvent.setup({ delay: null }), server };
+  return { user: userEvent.setup({ delay: null }), server, history: router.history };
 }
 
 /** Signs in a user with this role; `context` adds to what the server tells about the organization. */

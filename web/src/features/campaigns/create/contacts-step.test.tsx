@@ -10,6 +10,7 @@ it("hands over the name, and shows what the API says at its field", async () => 
     <ContactsStep
       name=""
       agentId={null}
+      agents={[]}
       contacts={null}
       onName={onName}
       onAgent={() => undefined}

@@ -1,13 +1,15 @@
 /** The first step: who is called, by which agent. The file is looked at here and sent while the reader goes on. */
 
-import { Group, Select, Stack, TextInput } from "@mantine/core";
+import { Anchor, Group, Select, Stack, TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { Panel } from "../../../components/layout/panel";
-import { useAgentChoices } from "../../../lib/organization/agent-names";
+import type { CallingAgent } from "./calling-agents";
 import { ContactFileField, type Contacts } from "./contact-file-field";
 
 interface ContactsStepProps {
   name: string;
   agentId: string | null;
+  agents: readonly CallingAgent[];
   contacts: Contacts | null;
   onName: (name: string) => void;
   onAgent: (id: string | null) => void;
@@ -15,8 +17,17 @@ interface ContactsStepProps {
   errorAt: (name: string) => string | undefined;
 }
 
-export function ContactsStep({ name, agentId, contacts, onName, onAgent, onContacts, errorAt }: ContactsStepProps) {
-  const agents = useAgentChoices();
+export function ContactsStep({
+  name,
+  agentId,
+  agents,
+  contacts,
+  onName,
+  onAgent,
+  onContacts,
+  errorAt,
+}: ContactsStepProps) {
+  const chosen = agents.find((agent) => agent.value === agentId);
   return (
     <Stack gap="lg">
       <Panel title="Campaign">
@@ -34,10 +45,13 @@ export function ContactsStep({ name, agentId, contacts, onName, onAgent, onConta
             label="Agent"
             required
             searchable
-            data={agents}
+            data={agents.map(({ value, label, isPublished }) => ({
+              value,
+              label: isPublished ? label : `${label} (not published)`,
+            }))}
             value={agentId}
             onChange={onAgent}
-            error={errorAt("workflow_id")}
+            error={chosen?.isPublished === false ? <Unpublished agent={chosen} /> : errorAt("workflow_id")}
             maw={420}
           />
         </Group>
@@ -46,5 +60,22 @@ export function ContactsStep({ name, agentId, contacts, onName, onAgent, onConta
         <ContactFileField contacts={contacts} onContacts={onContacts} error={errorAt("contacts_file_key")} />
       </Panel>
     </Stack>
+  );
+}
+
+/** The link opens a tab, so that what was entered here stays. */
+function Unpublished({ agent }: { agent: CallingAgent }) {
+  return (
+    <>
+      This agent has no published version.{" "}
+      <Anchor
+        inherit
+        renderRoot={(props) => (
+          <Link to="/agents/$agentId" params={{ agentId: Number(agent.value) }} target="_blank" {...props} />
+        )}
+      >
+        Open it to publish it
+      </Anchor>
+    </>
   );
 }

@@ -2,8 +2,9 @@
 
 import { Anchor, Button, Group, Stack, Stepper, Text } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
+import { LeaveQuestion } from "../../../components/forms/leave-question";
 import { Fact } from "../../../components/layout/fact";
 import { Empty, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
@@ -14,6 +15,7 @@ import { useAgentChoices } from "../../../lib/organization/agent-names";
 import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { useCreateCampaign } from "../api";
 import { AccountFact } from "../rules/account-choice";
+import { useCallingAgents } from "./calling-agents";
 import type { Contacts } from "./contact-file-field";
 import { ContactsStep } from "./contacts-step";
 import { RowProblems } from "./row-problems";
@@ -21,6 +23,7 @@ import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, RULE_LABELS, type Rules } 
 import classes from "./new-campaign.module.css";
 import { RulesForm } from "../rules/rules-form";
 import { describeRetries, describeHours, describeDestinations } from "../rules/rule-descriptions";
+import { useWizardSteps } from "./wizard-steps";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
 const SECOND_STEP: readonly string[] = RULE_FIELDS;
@@ -49,16 +52,19 @@ export function NewCampaignPage() {
 }
 
 function Steps() {
-  const [step, setStep] = useState(0);
   const [name, setName] = useState("");
   const [agentId, setAgentId] = useState<string | null>(null);
   const [contacts, setContacts] = useState<Contacts | null>(null);
   const [rules, setRules] = useState<Rules>(FIRST_RULES);
+  const agents = useCallingAgents();
   const create = useCreateCampaign();
+  const isCreated = useRef(false);
   const navigate = useNavigate();
   const clicks = useClickGuard();
   const errors: Partial<Record<string, string>> = fieldErrors(create.error, FIELDS, LABELS);
-  const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
+  const isAgentReady = agentId !== null && !agents.some((agent) => agent.value === agentId && !agent.isPublished);
+  const isFirstDone = name.trim() !== "" && isAgentReady && contacts?.fileKey != null;
+  const { step, goTo } = useWizardSteps(isFirstDone);
   const ruleProblem = problemOf(rules);
 
   const submit = () => {
@@ -66,22 +72,28 @@ function Steps() {
     create.mutate(
       { name, workflow_id: Number(agentId), contacts_file_key: contacts.fileKey, ...bodyOf(rules) },
       {
-        onSuccess: (campaign) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: campaign.id } }),
+        onSuccess: ({ id }) => {
+          isCreated.current = true;
+          void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id }, replace: true });
+        },
         onError: (error) => {
           const wrong: Partial<Record<string, string>> = fieldErrors(error, FIELDS, LABELS);
-          if (error instanceof ApiError && error.rows.length > 0) setStep(0);
-          else if (FIRST_STEP.some((field) => wrong[field])) setStep(0);
-          else if (SECOND_STEP.some((field) => wrong[field])) setStep(1);
+          if (error instanceof ApiError && error.rows.length > 0) goTo(0);
+          else if (FIRST_STEP.some((field) => wrong[field])) goTo(0);
+          else if (SECOND_STEP.some((field) => wrong[field])) goTo(1);
         },
       },
     );
   };
+  const isUnsaved = () =>
+    !isCreated.current && (name !== "" || agentId !== null || contacts !== null || rules !== FIRST_RULES);
   const rowErrors = create.error instanceof ApiError && create.error.rows.length > 0 ? create.error : null;
   return (
     <Stack gap="lg">
+      <LeaveQuestion title="Leave this campaign?" isUnsaved={isUnsaved} />
       <Stepper
         active={step}
-        onStepClick={(next) => (next < step || isFirstDone) && setStep(next)}
+        onStepClick={(next) => (next < step || isFirstDone) && goTo(next)}
         size="sm"
         wrap={false}
         classNames={{ stepDescription: classes.note, separator: classes.line }}
@@ -99,6 +111,7 @@ function Steps() {
         <ContactsStep
           name={name}
           agentId={agentId}
+          agents={agents}
           contacts={contacts}
           onName={setName}
           onAgent={setAgentId}
@@ -114,16 +127,16 @@ function Steps() {
       {step === 1 && <FormProblem words={ruleProblem} />}
       {!rowErrors && <FormProblem words={formError(create.error, FIELDS, LABELS)} />}
       <Group justify="space-between">
-        <Button variant="default" onClick={() => setStep(step - 1)} disabled={step === 0}>
+        <Button variant="default" onClick={() => goTo(step - 1)} disabled={step === 0}>
           Back
         </Button>
         {step === 0 && !isFirstDone && (
           <Text fz="sm" c="dimmed" ml="auto">
-            Still needed: {neededOf(name, agentId, contacts)}
+            Still needed: {neededOf(name, agentId, isAgentReady, contacts)}
           </Text>
         )}
         {step < 2 ? (
-          <Button onClick={() => setStep(step + 1)} disabled={step === 0 ? !isFirstDone : ruleProblem !== null}>
+          <Button onClick={() => goTo(step + 1)} disabled={step === 0 ? !isFirstDone : ruleProblem !== null}>
             Next
           </Button>
         ) : (
@@ -136,7 +149,7 @@ function Steps() {
   );
 }
 
-function neededOf(name: string, agentId: string | null, contacts: Contacts | null): string {
+function neededOf(name: string, agentId: string | null, isAgentReady: boolean, contacts: Contacts | null): string {
   const file =
     contacts !== null && contacts.look.phoneChoices.length > 0
       ? "the phone number column"
@@ -145,7 +158,8 @@ function neededOf(name: string, agentId: string | null, contacts: Contacts | nul
         : contacts === null
           ? "a file with contacts"
           : "the upload to finish";
-  return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file]
+  const agent = agentId === null ? "an agent" : "an agent that is published";
+  return [name.trim() === "" && "a name", !isAgentReady && agent, contacts?.fileKey == null && file]
     .filter((one) => one !== false)
     .join(", ");
 }

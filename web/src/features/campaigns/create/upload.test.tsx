@@ -1,45 +1,13 @@
 import { screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
+import { stubUploads } from "../../../testing/uploads";
 import type { Contacts } from "./contact-file-field";
 import { ContactsStep } from "./contacts-step";
 
 const PLACE = "POST /api/v1/s3/presigned-upload-url";
-
-interface Upload {
-  address: string;
-  body: File;
-}
-
-const NativeTransport = globalThis.XMLHttpRequest;
-afterEach(() => void vi.stubGlobal("XMLHttpRequest", NativeTransport));
-
-/** The transport of files, which reports progress as `fetch` cannot: answers each one with this status and body. */
-function stubUploads(status: number, body: unknown = null): Upload[] {
-  const uploads: Upload[] = [];
-  class Request {
-    readonly upload: { onprogress?: (event: object) => void } = {};
-    status = 0;
-    responseText = "";
-    onload = () => {};
-    private address = "";
-    open(_method: string, address: string): void {
-      this.address = address;
-    }
-    setRequestHeader(): void {}
-    send(file: File): void {
-      uploads.push({ address: this.address, body: file });
-      this.upload.onprogress?.({ lengthComputable: true, loaded: 1, total: 2 });
-      this.status = status;
-      this.responseText = JSON.stringify(body);
-      queueMicrotask(() => this.onload());
-    }
-  }
-  vi.stubGlobal("XMLHttpRequest", Request);
-  return uploads;
-}
 
 function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void }) {
   const [contacts, setContacts] = useState<Contacts | null>(null);
@@ -51,6 +19,7 @@ function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void 
     <ContactsStep
       name="Spring"
       agentId={null}
+      agents={[]}
       contacts={contacts}
       onName={() => undefined}
       onAgent={() => undefined}
