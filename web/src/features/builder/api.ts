@@ -8,6 +8,7 @@ import type { NodeSpec, PropertySpec } from "../../graph/specs";
 import { api, unwrap } from "../../lib/api/client";
 import { ApiError } from "../../lib/api/errors";
 import type { Agent } from "../../lib/api/types";
+import { fetchAgent } from "../../lib/organization/agent";
 
 const READING_MS = 2_000;
 
@@ -24,14 +25,6 @@ export function documentOf(agent: Agent): Document {
     configurations: agent.workflow_configurations,
     variables: agent.template_context_variables,
   };
-}
-
-export async function fetchAgent(id: number): Promise<Agent> {
-  return unwrap(api.GET("/api/v1/workflow/fetch/{workflow_id}", { params: { path: { workflow_id: id } } }));
-}
-
-export function useAgent(id: number) {
-  return useQuery({ queryKey: ["agent", id], queryFn: () => fetchAgent(id) });
 }
 
 /** Stores the document as the draft. Throws `Conflict` when another user has changed the agent since `revision`. */

@@ -1,6 +1,6 @@
 /** The editor of one agent. */
 
-export { useAgent, useNodeTypes } from "./api";
+export { useNodeTypes } from "./api";
 export { Builder } from "./builder";
 export { type Editor, useEditor } from "./state/editor";
 export { Header } from "./header/header";

@@ -4,7 +4,8 @@ import { Alert, Button, Group, Loader, Modal, Text, Tooltip } from "@mantine/cor
 import { Check, CloudOff } from "lucide-react";
 import { useState } from "react";
 import { diff } from "../../../graph/diff";
-import { type Document, documentOf, fetchAgent } from "../api";
+import { fetchAgent } from "../../../lib/organization/agent";
+import { type Document, documentOf } from "../api";
 import { ChangeList } from "../panels/change-list";
 import { useEditorContext } from "../state/editor";
 import classes from "./header.module.css";

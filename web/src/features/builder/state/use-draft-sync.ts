@@ -6,7 +6,8 @@ import { isEqual } from "../../../graph/definition";
 import { Autosave, Conflict, type Saving } from "../../../graph/editing/autosave";
 import { withMinted } from "../../../graph/editing/edit";
 import type { Agent } from "../../../lib/api/types";
-import { type Document, documentOf, fetchAgent, saveDocument } from "../api";
+import { fetchAgent } from "../../../lib/organization/agent";
+import { type Document, documentOf, saveDocument } from "../api";
 import type { EditorAction, EditorState } from "./editor-state";
 import { isPassing } from "./saving-problem";
 

@@ -8,6 +8,7 @@ import { CallReplay, describeReplay } from "./call-replay";
 
 const ROUTE = "POST /api/v1/workflow/3/runs/20/replay";
 const RUN = { id: 20, status: "completed", has_journal: true };
+const AGENT = "GET /api/v1/workflow/fetch/3";
 const SAME = {
   run_id: 20,
   version_number: 4,
@@ -32,8 +33,15 @@ function WhoIsThere() {
   return <p>You are a {useOrganizationContext().data?.role ?? "stranger"}</p>;
 }
 
-async function renderReplay({ run = RUN, role = "member" }: { run?: typeof RUN; role?: Role } = {}) {
+interface Setting {
+  run?: typeof RUN;
+  role?: Role;
+  hasDraft?: boolean;
+}
+
+async function renderReplay({ run = RUN, role = "member", hasDraft = true }: Setting = {}) {
   const server = new FakeServer();
+  server.on(AGENT, { body: { has_draft: hasDraft, version_number: 4, published_version_number: 3 } });
   signIn(server, role);
   const onTurn = vi.fn();
   const part = (
@@ -70,6 +78,13 @@ it("has no turn to lead to before the caller spoke", async () => {
   await user.click(await screen.findByRole("button", { name: "Replay with the draft" }));
   expect((await screen.findByRole("status")).textContent).toContain("Before the caller spoke, Ask");
   expect(screen.queryByRole("button", { name: /^Turn/ })).toBeNull();
+});
+
+it("plays the published version where there is no draft", async () => {
+  const { user, server } = await renderReplay({ hasDraft: false });
+  server.on(`${ROUTE}?version=3`, { body: { ...SAME, version_number: 3 } });
+  await user.click(await screen.findByRole("button", { name: "Replay with the published version (v3)" }));
+  expect(await screen.findByText("The same with version 3")).toBeTruthy();
 });
 
 it("says why a call cannot be replayed", async () => {

@@ -1,4 +1,4 @@
-/** A call played again with the agent's draft: the first point at which it would have gone otherwise. */
+/** A call played again with the agent's draft or published version: the first point at which it would have gone otherwise. */
 
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -10,6 +10,7 @@ import { formatClock, humanize } from "../../../lib/format/format";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { isLive } from "../api";
 import classes from "./call-replay.module.css";
+import { useReplayVersion } from "./replay-version";
 
 type Replay = Schema<"RunReplayResponse">;
 type Difference = Schema<"ReplayDifferenceResponse">;
@@ -24,21 +25,25 @@ interface CallReplayProps {
 /** Not there without a journal, while the run goes on, and for those who may not change the agent. */
 export function CallReplay({ agentId, run, onTurn }: CallReplayProps) {
   const { write: canWrite } = usePermissions();
+  const version = useReplayVersion(agentId);
   const replay = useMutation({
-    mutationFn: () =>
+    mutationFn: (number: number | null) =>
       unwrap(
         api.POST("/api/v1/workflow/{workflow_id}/runs/{run_id}/replay", {
-          params: { path: { workflow_id: agentId, run_id: run.id } },
+          params: {
+            path: { workflow_id: agentId, run_id: run.id },
+            query: number === null ? {} : { version: number },
+          },
         }),
       ),
   });
-  if (!canWrite || !run.has_journal || isLive(run)) return null;
+  if (!canWrite || !run.has_journal || isLive(run) || version === null) return null;
   return (
     <Panel title="Replay">
       <Stack gap="sm" p="lg">
         <Group gap="sm">
-          <Button variant="default" loading={replay.isPending} onClick={() => replay.mutate()}>
-            {replay.data === undefined ? "Replay with the draft" : "Replay again"}
+          <Button variant="default" loading={replay.isPending} onClick={() => replay.mutate(version.number)}>
+            {replay.data === undefined ? `Replay with ${version.name}` : "Replay again"}
           </Button>
           <Text fz="xs" c="dimmed">
             No models or tools are called. Takes a few seconds.

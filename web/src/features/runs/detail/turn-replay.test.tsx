@@ -14,8 +14,10 @@ const NOW = {
   values: { day: "Monday" },
 };
 
+const AGENT = "GET /api/v1/workflow/fetch/3";
+
 async function renderReplay() {
-  const server = new FakeServer();
+  const server = new FakeServer().on(AGENT, { body: { has_draft: true } });
   const rendered = await renderPart(<TurnReplay agentId={3} runId={20} turn={2} />, { server });
   const button = await screen.findByRole("button", { name: "Re-run turn 2 with the draft" });
   return { ...rendered, run: () => rendered.user.click(button) };
@@ -50,6 +52,12 @@ it("says why a turn cannot be played again", async () => {
   });
   await run();
   expect(await screen.findByText("The draft does not have the step 'Day' any more.")).toBeTruthy();
+});
+
+it("says that it plays the published version where there is no draft", async () => {
+  const server = new FakeServer().on(AGENT, { body: { has_draft: false, published_version_number: 3 } });
+  await renderPart(<TurnReplay agentId={3} runId={20} turn={2} />, { server });
+  expect(await screen.findByText("Re-run with the published version (v3)")).toBeTruthy();
 });
 
 it("names where a turn led to", () => {

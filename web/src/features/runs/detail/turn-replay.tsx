@@ -1,4 +1,4 @@
-/** One turn played again with the agent's draft: what it would answer now, and where it would go. */
+/** One turn played again with the agent's draft or published version: what it would answer now, and where it would go. */
 
 import { Alert, Badge, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -6,6 +6,7 @@ import { api, unwrap } from "../../../lib/api/client";
 import { messageOf } from "../../../lib/api/errors";
 import type { Schema } from "../../../lib/api/types";
 import { endReasonLabel } from "../../../lib/runs/run-labels";
+import { useReplayVersion } from "./replay-version";
 import classes from "./turn-replay.module.css";
 
 interface TurnReplayProps {
@@ -17,6 +18,7 @@ interface TurnReplayProps {
 type Replay = Schema<"TurnReplayResponse">;
 
 export function TurnReplay({ agentId, runId, turn }: TurnReplayProps) {
+  const version = useReplayVersion(agentId);
   const replay = useMutation({
     mutationFn: () =>
       unwrap(
@@ -25,6 +27,7 @@ export function TurnReplay({ agentId, runId, turn }: TurnReplayProps) {
         }),
       ),
   });
+  if (version === null) return null;
   return (
     <Stack gap="xs" className={classes.replay}>
       <Group gap="sm">
@@ -33,9 +36,9 @@ export function TurnReplay({ agentId, runId, turn }: TurnReplayProps) {
           variant="default"
           loading={replay.isPending}
           onClick={() => replay.mutate()}
-          aria-label={`Re-run turn ${turn} with the draft`}
+          aria-label={`Re-run turn ${turn} with ${version.name}`}
         >
-          {replay.data === undefined ? "Re-run with the draft" : "Re-run again"}
+          {replay.data === undefined ? `Re-run with ${version.name}` : "Re-run again"}
         </Button>
         <Text fz="xs" c="dimmed">
           As text. Tools are not called: they return what they returned in this run.
