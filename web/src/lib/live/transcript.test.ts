@@ -37,7 +37,10 @@ describe("a conversation", () => {
       event("agent_speaking", { text: "How can I help?" }, 900),
     );
     expect(speech(speaking.lines)).toEqual(["agent live: Hello. How can I help?"]);
-    const said = applyEvent(speaking, event("agent_said", { text: "Hello. How can I help?", interrupted: false }));
+    const said = applyEvent(
+      speaking,
+      event("agent_said", { text: "Hello. How can I help?", interrupted: false }, 2000),
+    );
     expect(speech(said.lines)).toEqual(["agent final: Hello. How can I help?"]);
     expect(said.lines[0]?.atMs).toBe(100);
   });
@@ -52,6 +55,22 @@ describe("a conversation", () => {
     );
     expect(speech(state.lines)).toEqual(["agent interrupted: We have a table", "caller final: six please"]);
     expect(state.lines[0]).toMatchObject({ unheard: "at six or at eight." });
+  });
+
+  it("keeps the next step's words out of what was interrupted, when that is told late", () => {
+    const told = after(
+      event("agent_speaking", { text: "Hello there, this is Sam. It takes one minute." }, 100),
+      event("agent_speaking", { text: "Great." }, 3000),
+      event("agent_said", { text: "Hello there, this is Sam", interrupted: true }, 1500),
+    );
+    expect(speech(told.lines)).toEqual(["agent interrupted: Hello there, this is Sam", "agent live: Great."]);
+    expect(told.lines[0]).toMatchObject({ unheard: ". It takes one minute." });
+    const next = [
+      event("agent_speaking", { text: "On a scale from one to ten?" }, 3600),
+      event("agent_said", { text: "Great. On a scale from one to ten?", interrupted: false }, 6000),
+    ].reduce(applyEvent, told);
+    expect(speech(next.lines)[1]).toBe("agent final: Great. On a scale from one to ten?");
+    expect(next.lines[1]).toMatchObject({ atMs: 3000 });
   });
 
   it("keeps sentences open that were announced after the one that was said", () => {

@@ -31,10 +31,20 @@ export interface TranscriptState {
   lines: Line[];
   nodeId: string | null;
   isCallerSpeaking: boolean;
+  /** The sentences of the agent's open line. */
+  announced: readonly Announced[];
   nextId: number;
 }
 
-export const EMPTY_TRANSCRIPT: TranscriptState = { lines: [], nodeId: null, isCallerSpeaking: false, nextId: 1 };
+type Announced = Pick<SpeechLine, "text" | "atMs">;
+
+export const EMPTY_TRANSCRIPT: TranscriptState = {
+  lines: [],
+  nodeId: null,
+  isCallerSpeaking: false,
+  announced: [],
+  nextId: 1,
+};
 
 export function transcriptOf(events: readonly CallEvent[]): TranscriptState {
   return settleTranscript(events.reduce(applyEvent, EMPTY_TRANSCRIPT));
@@ -71,7 +81,7 @@ export function settleTranscript(state: TranscriptState): TranscriptState {
   const lines = state.lines
     .filter((line) => line.kind === "note" || line.state !== "live" || line.speaker === "agent")
     .map((line): Line => (line.kind === "speech" && line.state === "live" ? { ...line, state: "final" } : line));
-  return { ...state, lines, isCallerSpeaking: false };
+  return { ...state, lines, isCallerSpeaking: false, announced: [] };
 }
 
 function openLine(state: TranscriptState, speaker: Speaker): SpeechLine | undefined {
@@ -132,23 +142,40 @@ function callerNotUnderstood(state: TranscriptState, event: CallEvent): Transcri
 function agentSpeaks(state: TranscriptState, event: CallEvent): TranscriptState {
   const words = text(event, "text");
   if (words === "") return state;
+  const sentence = { text: words, atMs: event.at_ms };
   const open = openLine(state, "agent");
-  if (open !== undefined) return replace(state, { ...open, text: `${open.text} ${words}` });
-  return append(state, {
+  if (open === undefined) return announce(state, [sentence]);
+  const announced = [...state.announced, sentence];
+  return { ...replace(state, { ...open, text: joined(announced) }), announced };
+}
+
+/** Opens a line of the agent with these sentences. */
+function announce(state: TranscriptState, sentences: readonly Announced[]): TranscriptState {
+  const [first] = sentences;
+  const next = { ...state, announced: sentences };
+  if (first === undefined) return next;
+  return append(next, {
     kind: "speech",
     speaker: "agent",
-    text: words,
+    text: joined(sentences),
     state: "live",
-    atMs: event.at_ms,
+    atMs: first.atMs,
     unheard: "",
   });
 }
 
-/** What was announced is corrected to what was heard; announced sentences that follow it stay open. */
+function joined(sentences: readonly Announced[]): string {
+  return sentences.map((sentence) => sentence.text).join(" ");
+}
+
+/** What was announced is corrected to what was heard; announced sentences that follow it stay open. What was said can be told
+ * after the next sentence was announced: that one is later by its time, and belongs to the next line. */
 function agentSaid(state: TranscriptState, event: CallEvent): TranscriptState {
   const heard = text(event, "text");
   const isInterrupted = event.data["interrupted"] === true;
   const open = openLine(state, "agent");
+  const own = joined(state.announced.filter((sentence) => sentence.atMs <= event.at_ms));
+  const later = state.announced.filter((sentence) => sentence.atMs > event.at_ms);
   const said = {
     kind: "speech",
     speaker: "agent",
@@ -156,24 +183,15 @@ function agentSaid(state: TranscriptState, event: CallEvent): TranscriptState {
     state: isInterrupted ? "interrupted" : "final",
     unheard: "",
   } as const;
-  if (open === undefined) return heard === "" ? state : append(state, { ...said, atMs: startMs(event) });
-  const rest = open.text.startsWith(heard) ? open.text.slice(heard.length).trim() : "";
-  if (isInterrupted) {
-    return heard === "" && rest === ""
+  if (open === undefined || own === "") return heard === "" ? state : append(state, { ...said, atMs: startMs(event) });
+  const rest = own.startsWith(heard) ? own.slice(heard.length).trim() : "";
+  const unheard = isInterrupted ? rest : "";
+  const closed =
+    heard === "" && unheard === ""
       ? remove(state, open.id)
-      : replace(state, { ...said, id: open.id, atMs: open.atMs, unheard: rest });
-  }
-  if (heard === "") return remove(state, open.id);
-  const closed = replace(state, { ...said, id: open.id, atMs: open.atMs });
-  if (rest === "") return closed;
-  return append(closed, {
-    kind: "speech",
-    speaker: "agent",
-    text: rest,
-    state: "live",
-    atMs: event.at_ms,
-    unheard: "",
-  });
+      : replace(state, { ...said, id: open.id, atMs: open.atMs, unheard });
+  const isOpen = !isInterrupted && heard !== "" && rest !== "";
+  return announce(closed, [...(isOpen ? [{ text: rest, atMs: event.at_ms }] : []), ...later]);
 }
 
 function startMs(event: CallEvent): number {
