@@ -3,12 +3,15 @@
 import { useEffect, useRef } from "react";
 import type { Line, SpeechLine } from "../../lib/live/transcript";
 import { useFollowEnd } from "../../lib/focus/follow-end";
-import { formatClock } from "../../lib/format/format";
+import { formatClock, humanize } from "../../lib/format/format";
+import type { PartyName } from "../../lib/runs/run-labels";
 import classes from "./transcript.module.css";
 
 interface TranscriptProps {
   lines: Line[];
   agentName: string;
+  /** Who talks with the agent. */
+  partyName?: PartyName;
   /** Scrolls with what comes, unless the reader scrolled up. */
   isLive?: boolean;
   hasTimes?: boolean;
@@ -18,7 +21,15 @@ interface TranscriptProps {
   onSeek?: (ms: number) => void;
 }
 
-export function Transcript({ lines, agentName, isLive = false, hasTimes = false, heardMs, onSeek }: TranscriptProps) {
+export function Transcript({
+  lines,
+  agentName,
+  partyName = "caller",
+  isLive = false,
+  hasTimes = false,
+  heardMs,
+  onSeek,
+}: TranscriptProps) {
   const box = useRef<HTMLDivElement>(null);
   const watch = useFollowEnd(box, lines, isLive);
   const heardId =
@@ -50,6 +61,7 @@ export function Transcript({ lines, agentName, isLive = false, hasTimes = false,
             key={line.id}
             line={line}
             agentName={agentName}
+            partyName={partyName}
             hasTime={hasTimes}
             isFollowing={follows(lines, index)}
             isHeard={line.id === heardId}
@@ -70,13 +82,14 @@ function follows(lines: Line[], index: number): boolean {
 interface BubbleProps {
   line: SpeechLine;
   agentName: string;
+  partyName: PartyName;
   hasTime: boolean;
   isFollowing: boolean;
   isHeard: boolean;
   onSeek: ((ms: number) => void) | undefined;
 }
 
-function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: BubbleProps) {
+function Bubble({ line, agentName, partyName, hasTime, isFollowing, isHeard, onSeek }: BubbleProps) {
   const isCaller = line.speaker === "caller";
   return (
     <div
@@ -89,7 +102,7 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
     >
       {(!isFollowing || onSeek !== undefined) && (
         <span className={classes.who}>
-          {!isFollowing && (isCaller ? "Caller" : agentName)}
+          {!isFollowing && (isCaller ? humanize(partyName) : agentName)}
           {hasTime &&
             (onSeek === undefined ? (
               <time>{formatClock(line.atMs)}</time>
@@ -103,7 +116,7 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
         {line.unheard !== "" && (
           <>
             {" "}
-            <s className={classes.unheard} title="Not played because the caller interrupted">
+            <s className={classes.unheard} title="Not played because the agent was interrupted">
               {line.unheard}
             </s>
           </>

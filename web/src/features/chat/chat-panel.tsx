@@ -102,7 +102,7 @@ export function ChatPanel({ chat, agentId, agentName, steps }: ChatPanelProps) {
             ref={input}
             className={classes.input}
             aria-label="Message"
-            placeholder={chat.pending !== null ? "The agent is responding…" : "Type as the caller"}
+            placeholder={chat.pending !== null ? "The agent is responding…" : "Type a message"}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />

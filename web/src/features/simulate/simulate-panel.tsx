@@ -74,7 +74,7 @@ function Call({ simulation, runId, agentId, agentName }: CallProps) {
           </Text>
         </div>
       ) : (
-        <Transcript lines={sortLines(run.transcript.lines)} agentName={agentName} isLive />
+        <Transcript lines={sortLines(run.transcript.lines)} agentName={agentName} partyName="contact" isLive />
       )}
       <ToolCalls calls={run.tools} />
       {run.turns.length > 0 && (

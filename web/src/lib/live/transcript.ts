@@ -230,7 +230,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         "warning",
       ];
     case "caller_idle":
-      return ["The caller is silent", "plain"];
+      return ["Silence", "plain"];
     case "duration_warned":
       return ["The call is almost out of time", "plain"];
     case "voicemail_detected":

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { modelName, servedBy } from "./model-names";
-import { endReasonLabel, PLATFORM_TAG_LABELS, tagLabel, tagOf } from "./run-labels";
+import { endReasonLabel, partyName, PLATFORM_TAG_LABELS, tagLabel, tagOf } from "./run-labels";
 
 it("gives the platform's tags words and finds them again, and leaves other tags as they are", () => {
   expect(tagLabel("silent_caller")).toBe("Silent caller");
@@ -11,7 +11,16 @@ it("gives the platform's tags words and finds them again, and leaves other tags 
 
 it("says why a run ended, also for reasons that it does not know", () => {
   expect(endReasonLabel("idle")).toBe("Caller silent");
+  expect(endReasonLabel("caller_hung_up", { mode: "twilio", direction: "inbound" })).toBe("Caller hung up");
+  expect(endReasonLabel("caller_hung_up", { mode: "twilio", direction: "outbound" })).toBe("Contact hung up");
+  expect(endReasonLabel("caller_hung_up", { mode: "textchat", direction: "inbound" })).toBe("Ended by the user");
   expect(endReasonLabel("moon_was_full")).toBe("Moon was full");
+});
+
+it("calls who talks with the agent by how they came to it", () => {
+  expect(partyName({ mode: "browser", direction: "outbound" })).toBe("caller");
+  expect(partyName({ mode: "sandbox", direction: "outbound" })).toBe("contact");
+  expect(partyName({ mode: "textchat", direction: "outbound" })).toBe("user");
 });
 
 it("names models as their vendors do, and those of Offhook by what they are", () => {

@@ -1,6 +1,21 @@
 /** Words for the names that the API gives runs: tags, and why they ended. Names that people chose stay as they are. */
 
 import { humanize } from "../format/format";
+import { providerName } from "./model-names";
+
+/** What tells who talks with the agent. */
+export interface Conversation {
+  mode: string;
+  direction: string;
+}
+
+export type PartyName = "caller" | "contact" | "user";
+
+/** Who talks with the agent: a caller, a contact who is called, or the user of a text chat. */
+export function partyName({ mode, direction }: Conversation): PartyName {
+  if (mode === "textchat") return "user";
+  return direction === "outbound" && mode !== "browser" ? "contact" : "caller";
+}
 
 const TAGS: Readonly<Partial<Record<string, string>>> = {
   silent_caller: "Silent caller",
@@ -17,12 +32,10 @@ const TAG_NAMES: ReadonlyMap<string, string> = new Map(
 
 const END_REASONS: Readonly<Partial<Record<string, string>>> = {
   agent_ended: "Ended by the agent",
-  caller_hung_up: "Caller hung up",
   carrier_failed: "Refused by the carrier",
   credentials_refused: "Carrier credentials rejected",
   do_not_call: "On the do-not-call list",
   error: "Server error",
-  idle: "Caller silent",
   line_lost: "Line lost",
   max_duration: "Time limit reached",
   media_lost: "Audio connection lost",
@@ -31,10 +44,16 @@ const END_REASONS: Readonly<Partial<Record<string, string>>> = {
   never_reached_carrier: "Carrier not reached",
   no_answer: "No answer",
   not_dialed: "Not dialed",
-  not_understood: "Caller not understood",
   server_stopped: "Server stopped",
   watchdog: "Answer too late",
   worker_lost: "Server process lost",
+};
+
+/** Reasons that name who talked with the agent. */
+const PARTY_REASONS: Readonly<Partial<Record<string, (party: PartyName) => string>>> = {
+  caller_hung_up: (party) => (party === "user" ? "Ended by the user" : `${humanize(party)} hung up`),
+  idle: (party) => `${humanize(party)} silent`,
+  not_understood: (party) => `${humanize(party)} not understood`,
 };
 
 /** The tags that the platform sets, for suggestions. */
@@ -49,6 +68,14 @@ export function tagOf(label: string): string {
   return TAG_NAMES.get(label.toLowerCase()) ?? label;
 }
 
-export function endReasonLabel(reason: string): string {
-  return END_REASONS[reason] ?? humanize(reason);
+/** Without a run, as of calls that come in. */
+export function endReasonLabel(reason: string, run?: Conversation): string {
+  const party = run === undefined ? "caller" : partyName(run);
+  return PARTY_REASONS[reason]?.(party) ?? END_REASONS[reason] ?? humanize(reason);
+}
+
+/** How a conversation was held: by its carrier's name, or "Browser" or "Text chat". */
+export function channelName(mode: string): string {
+  if (mode === "textchat") return "Text chat";
+  return mode === "browser" ? "Browser" : providerName(mode);
 }

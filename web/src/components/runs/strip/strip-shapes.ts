@@ -70,7 +70,7 @@ export function describeMark(mark: Mark): string {
   const lasted = formatMilliseconds(Math.round((mark.end_s - mark.start_s) * 1000));
   switch (mark.kind) {
     case "barge_in":
-      return `${at} Caller interrupted`;
+      return `${at} Agent interrupted`;
     case "talked_through":
       return `${at} Agent kept talking${REASONS[mark.label] === undefined ? "" : `: ${REASONS[mark.label]}`}`;
     case "not_understood":

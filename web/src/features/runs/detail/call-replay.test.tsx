@@ -76,7 +76,7 @@ it("has no turn to lead to before the caller spoke", async () => {
   const { user, server } = await renderReplay();
   server.on(ROUTE, { body: { ...SAME, is_same: false, first_difference: { ...DIFFERENCE, turn: 0 } } });
   await user.click(await screen.findByRole("button", { name: "Replay with the draft" }));
-  expect((await screen.findByRole("status")).textContent).toContain("Before the caller spoke, Ask");
+  expect((await screen.findByRole("status")).textContent).toContain("Before the first turn, Ask");
   expect(screen.queryByRole("button", { name: /^Turn/ })).toBeNull();
 });
 

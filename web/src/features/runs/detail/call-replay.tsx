@@ -79,7 +79,7 @@ function Difference({ difference, onTurn }: { difference: Difference; onTurn: (t
       <dt>Where</dt>
       <dd>
         {turn === 0 ? (
-          "Before the caller spoke"
+          "Before the first turn"
         ) : (
           <button type="button" className={classes.turn} onClick={() => onTurn(turn)}>
             {`Turn ${turn}`}

@@ -11,6 +11,7 @@ const ended = (end_reason: string, more: object = {}) => ({
   end_reason,
   status: "completed",
   mode: "browser",
+  direction: "inbound",
   duration: 32,
   ...more,
 });
@@ -41,6 +42,8 @@ it("names the model that failed", () => {
 it("says of every other reason what happened", () => {
   const sentence = (reason: string, more?: object) => explainEnd(ended(reason, more), EVENTS)?.sentence;
   expect(sentence("caller_hung_up")).toBe("The caller hung up at “Ask the day”.");
+  expect(sentence("caller_hung_up", { mode: "sandbox", direction: "outbound" })).toMatch(/^The contact hung up/);
+  expect(sentence("caller_hung_up", { mode: "textchat" })).toMatch(/^The user ended the chat/);
   expect(sentence("idle", { mode: "textchat" })).toBe(
     "The chat was closed because no message arrived for a long time.",
   );

@@ -3,7 +3,7 @@
 import { formatClock } from "../../../lib/format/format";
 import { type CallEvent, number, text } from "../../../lib/live/events";
 import { servedBy } from "../../../lib/runs/model-names";
-import { endReasonLabel } from "../../../lib/runs/run-labels";
+import { endReasonLabel, partyName } from "../../../lib/runs/run-labels";
 import type { RunDetail } from "../../../lib/api/types";
 
 /** Where an action leads: into the recording, to a step of the agent, or to a page. */
@@ -21,7 +21,7 @@ export interface EndExplanation {
   actions: NextAction[];
 }
 
-type EndedRun = Pick<RunDetail, "end_reason" | "status" | "mode" | "duration">;
+type EndedRun = Pick<RunDetail, "end_reason" | "status" | "mode" | "direction" | "duration">;
 
 interface Facts {
   run: EndedRun;
@@ -48,8 +48,8 @@ export function explainEnd(run: EndedRun, events: readonly CallEvent[]): EndExpl
   return {
     sentence:
       run.status === "failed"
-        ? `The call could not be placed or was cut off: ${endReasonLabel(run.end_reason).toLowerCase()}.`
-        : `The call ended: ${endReasonLabel(run.end_reason).toLowerCase()}.`,
+        ? `The call could not be placed or was cut off: ${endReasonLabel(run.end_reason, run).toLowerCase()}.`
+        : `The call ended: ${endReasonLabel(run.end_reason, run).toLowerCase()}.`,
     isBad: run.status === "failed",
     actions: run.status === "failed" ? [PHONE] : [],
   };
@@ -71,7 +71,7 @@ function factsOf(run: EndedRun, events: readonly CallEvent[]): Facts {
 
 const REASONS: Record<string, (facts: Facts) => EndExplanation> = {
   agent_ended: (facts) => fine(`The agent ended the conversation${during(facts)}.`, editStep(facts)),
-  caller_hung_up: (facts) => fine(`The caller hung up${during(facts)}.`, [...lastWords(facts), ...editStep(facts)]),
+  caller_hung_up: (facts) => fine(hungUp(facts), [...lastWords(facts), ...editStep(facts)]),
   transferred: () => fine("The agent transferred the call.", []),
   voicemail: (facts) => fine("A voicemail greeting answered the call.", lastWords(facts)),
   busy: () => fine("The line was busy.", []),
@@ -80,9 +80,12 @@ const REASONS: Record<string, (facts: Facts) => EndExplanation> = {
   idle: (facts) =>
     facts.run.mode === "textchat"
       ? fine("The chat was closed because no message arrived for a long time.", [])
-      : bad(`The caller was silent${during(facts)}, so the agent hung up.`, [...lastWords(facts), ...editStep(facts)]),
+      : bad(`The ${partyName(facts.run)} was silent${during(facts)}, so the agent hung up.`, [
+          ...lastWords(facts),
+          ...editStep(facts),
+        ]),
   not_understood: (facts) =>
-    bad(`The agent did not understand the caller${times(facts.misses)}${during(facts)} and hung up.`, [
+    bad(`The agent did not understand the ${partyName(facts.run)}${times(facts.misses)}${during(facts)} and hung up.`, [
       ...firstMiss(facts),
       ...editStep(facts, "Add examples to"),
       { kind: "models", label: "Change speech recognition" },
@@ -112,6 +115,11 @@ const REASONS: Record<string, (facts: Facts) => EndExplanation> = {
   credentials_refused: () => bad("The carrier rejected the credentials of its account.", [PHONE]),
   do_not_call: () => bad("The number is on the do-not-call list, so it was not called.", []),
 };
+
+function hungUp(facts: Facts): string {
+  const party = partyName(facts.run);
+  return party === "user" ? `The user ended the chat${during(facts)}.` : `The ${party} hung up${during(facts)}.`;
+}
 
 function fine(sentence: string, actions: NextAction[]): EndExplanation {
   return { sentence, isBad: false, actions };

@@ -29,7 +29,7 @@ import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { MakeScenario } from "./make-scenario";
 import { NotesPanel } from "./notes-panel";
 import classes from "../runs.module.css";
-import { channelName } from "../list/runs-panel";
+import { channelName, partyName } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
@@ -111,6 +111,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
             <Transcript
               lines={transcript.lines}
               agentName={run.workflow_name}
+              partyName={partyName(run)}
               hasTimes
               isLive={isLive(run)}
               {...(isHeard ? { heardMs: player.seconds * 1000 } : {})}
@@ -201,14 +202,10 @@ function Facts({ run }: { run: RunDetail }) {
       {(run.result !== null || run.is_success !== null) && (
         <Fact name="Result" value={<ResultBadge result={run.result} isSuccess={run.is_success} />} />
       )}
-      <Fact name="Channel" value={channelName(run)} />
+      <Fact name="Channel" value={channelName(run.mode)} />
       {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={humanize(run.direction)} />}
-      {run.caller_number !== null && run.caller_number !== run.phone_number && (
-        <Fact name="From" value={run.caller_number} />
-      )}
-      {run.called_number !== null && run.called_number !== run.phone_number && (
-        <Fact name="To" value={run.called_number} />
-      )}
+      {run.caller_number !== null && <Fact name="From" value={run.caller_number} />}
+      {run.called_number !== null && <Fact name="To" value={run.called_number} />}
       {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
       <Fact name="Started" value={formatDateTime(run.started_at ?? run.created_at)} />
       <Fact name="Duration" value={formatDuration(run.duration)} />

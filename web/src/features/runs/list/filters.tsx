@@ -15,10 +15,10 @@ import {
 import { ListFilter } from "lucide-react";
 import { humanize } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
-import { PLATFORM_TAG_LABELS, tagLabel, tagOf } from "../../../lib/runs/run-labels";
+import { channelName, PLATFORM_TAG_LABELS, tagLabel, tagOf } from "../../../lib/runs/run-labels";
 import { useCampaignNames, useResultNames } from "../api";
 import classes from "../runs.module.css";
-import { countFilters, MAX_WORDS, type RunSearch, toList } from "./search";
+import { countFilters, MAX_WORDS, type RunSearch, toList, withoutFilters } from "./search";
 import { TypedFilter } from "./typed-filter";
 import { ValueFilters } from "./value-filters";
 
@@ -34,11 +34,9 @@ const OUTCOMES = named([
   "canceled",
 ]);
 const STATES = named(["initiated", "ringing", "in_progress", "completed", "busy", "no_answer", "failed", "canceled"]);
-const CHANNELS = [
-  { value: "browser", label: "Browser" },
-  { value: "textchat", label: "Text chat" },
-  ...named(["sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"]),
-];
+const CHANNELS = ["browser", "textchat", "sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage"].map(
+  (value) => ({ value, label: channelName(value) }),
+);
 const SUCCESS = [
   { value: "yes", label: "Success" },
   { value: "no", label: "Failure" },
@@ -105,15 +103,11 @@ export function Filters({ search, onChange }: FiltersProps) {
       <More search={search} onChange={onChange} />
       {count > 0 && (
         <Button variant="subtle" color="gray" onClick={() => onChange(withoutFilters(search))}>
-          Clear
+          Clear filters
         </Button>
       )}
     </Group>
   );
-}
-
-function withoutFilters({ sort, order }: RunSearch): RunSearch {
-  return { ...(sort === undefined ? {} : { sort }), ...(order === undefined ? {} : { order }) };
 }
 
 function More({ search, onChange }: FiltersProps) {

@@ -24,22 +24,19 @@ import { useLastPage } from "../../../lib/ui/last-page";
 import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
-import { endReasonLabel } from "../../../lib/runs/run-labels";
+import { channelName, endReasonLabel } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
 import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
 import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
-import { channelName } from "./runs-panel";
-import { countFilters, type RunSearch } from "./search";
+import { countFilters, listTitle, type RunSearch, withoutFilters } from "./search";
 
 const COLUMNS = [
   { title: "Run", sort: "id" },
   { title: "When", sort: "created_at" },
-  { title: "Call", width: 164 },
   { title: "Outcome" },
   { title: "Result" },
   { title: "Agent" },
-  { title: "Channel" },
   { title: "Last step" },
   { title: "Duration", isRight: true, sort: "duration" },
   { title: "Median answer", isRight: true },
@@ -73,14 +70,14 @@ export function RunsPage() {
       }
     >
       <Filters search={search} onChange={go} />
-      <Panel title="All runs">
+      <Panel title={listTitle(search)}>
         <Loaded query={runs} what="The runs" height={400}>
           {(data) =>
             data.items.length === 0 ? (
-              <Nothing hasFilters={countFilters(search) > 0} onClear={() => go({})} />
+              <Nothing hasFilters={countFilters(search) > 0} onClear={() => go(withoutFilters(search))} />
             ) : (
               <>
-                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1240} isTight>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1080} isTight>
                   {data.items.map((run) => (
                     <RunRow key={run.run_id} run={run} strip={strips.get(run.run_id)} />
                   ))}
@@ -113,14 +110,16 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
         <Link {...target} className={nameClass} title={run.name}>
           {runTitle(run)}
         </Link>
+        {hasStrip(run) && (
+          <div>
+            <CallSparkline strip={strip} />
+          </div>
+        )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
         <Text span fz="sm" c="dimmed" title={formatDateTime(run.created_at)}>
           {formatTimeAgo(run.created_at)}
         </Text>
-      </Table.Td>
-      <Table.Td>
-        <CallSparkline strip={strip} />
       </Table.Td>
       <Table.Td>
         <RunBadge status={run.status} outcome={run.outcome} />
@@ -130,7 +129,7 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
           </Text>
         )}
       </Table.Td>
-      <Table.Td maw={240}>
+      <Table.Td maw={200}>
         <ResultBadge result={run.result} isSuccess={run.is_success} />
         {run.summary !== null && (
           <Text fz="xs" c="dimmed" truncate title={run.summary}>
@@ -138,8 +137,12 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
           </Text>
         )}
       </Table.Td>
-      <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
-      <Table.Td>{channelName(run)}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>
+        {run.workflow_name}
+        <Text fz="xs" c="dimmed">
+          {channelName(run.mode)}
+        </Text>
+      </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>{run.last_step ?? "–"}</Table.Td>
       <Table.Td ta="right">{isLive(run) ? "–" : formatDuration(run.duration_seconds)}</Table.Td>
       <Table.Td ta="right">{formatMilliseconds(run.answer_ms)}</Table.Td>
@@ -149,8 +152,9 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
 }
 
 /** Why it ended, unless its outcome says so already. */
-function endOf({ end_reason, outcome, status }: Schema<"UsageRunItem">): string | null {
-  return end_reason === null || end_reason === outcome || end_reason === status ? null : endReasonLabel(end_reason);
+function endOf(run: Schema<"UsageRunItem">): string | null {
+  const { end_reason: reason, outcome, status } = run;
+  return reason === null || reason === outcome || reason === status ? null : endReasonLabel(reason, run);
 }
 
 function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => void }) {

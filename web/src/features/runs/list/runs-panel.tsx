@@ -8,10 +8,11 @@ import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
 import { ResultBadge } from "../../../components/runs/result-badge";
 import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
-import { formatDuration, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
+import { formatDuration, formatMilliseconds, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
 import { useRunStrips } from "../../../lib/runs/run-strips";
+import { channelName } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
 import { hasStrip, useRuns } from "../api";
 import classes from "../runs.module.css";
@@ -59,7 +60,6 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
-            <Table.Th>Call</Table.Th>
             <Table.Th>Outcome</Table.Th>
             <Table.Th>Result</Table.Th>
             <Table.Th>Channel</Table.Th>
@@ -85,9 +85,11 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
                 >
                   {runTitle(run)}
                 </Link>
-              </Table.Td>
-              <Table.Td>
-                <CallSparkline strip={strips.get(run.id)} />
+                {hasStrip(run) && (
+                  <div>
+                    <CallSparkline strip={strips.get(run.id)} />
+                  </div>
+                )}
               </Table.Td>
               <Table.Td>
                 <RunBadge status={run.status} outcome={run.outcome} />
@@ -95,7 +97,7 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
               <Table.Td>
                 <ResultBadge result={run.result} isSuccess={run.is_success} />
               </Table.Td>
-              <Table.Td>{channelName(run)}</Table.Td>
+              <Table.Td>{channelName(run.mode)}</Table.Td>
               <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>
               <Table.Td ta="right">{formatMilliseconds(run.latency.p50_ms)}</Table.Td>
               <Table.Td ta="right" c="dimmed">
@@ -107,9 +109,4 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
       </Table>
     </div>
   );
-}
-
-export function channelName(run: Pick<Run, "mode" | "phone_number">): string {
-  if (run.mode === "textchat") return "Text chat";
-  return run.phone_number ? `${humanize(run.mode)} · ${run.phone_number}` : humanize(run.mode);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countFilters, criteriaOf, readRunSearch, toList } from "./search";
+import { countFilters, criteriaOf, listTitle, readRunSearch, toList, withoutFilters } from "./search";
 
 it("keeps what an address says and can be used", () => {
   expect(
@@ -76,4 +76,14 @@ it("asks for values in every way that the API knows", () => {
     { field: "gathered.is_new", type: "boolean", value: false },
   ]);
   expect(countFilters(search)).toBe(5);
+});
+
+it("says that filters are on, and takes them off without losing the order", () => {
+  expect(listTitle({ page: 2, sort: "duration" })).toBe("All runs");
+  expect(listTitle({ words: "refund" })).toBe("Runs · 1 filter");
+  expect(listTitle({ words: "refund", outcome: ["busy"] })).toBe("Runs · 2 filters");
+  expect(withoutFilters({ words: "refund", page: 2, sort: "duration", order: "asc" })).toEqual({
+    sort: "duration",
+    order: "asc",
+  });
 });

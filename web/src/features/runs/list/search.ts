@@ -1,5 +1,6 @@
 /** What the list of runs shows, as it stands in the page's address: pure, in and out. */
 
+import { pluralize } from "../../../lib/format/format";
 import { type Criterion, criterionOf, readValues, type ValueFilter } from "./values";
 
 /** The API takes no longer ones. */
@@ -133,6 +134,17 @@ export function criteriaOf(search: RunSearch): Criterion[] {
 /** How many filters are set, whatever the page and the order. */
 export function countFilters(search: RunSearch): number {
   return criteriaOf(search).length + (search.words === undefined ? 0 : 1);
+}
+
+/** Every run, in the same order. */
+export function withoutFilters({ sort, order }: RunSearch): RunSearch {
+  return { ...(sort === undefined ? {} : { sort }), ...(order === undefined ? {} : { order }) };
+}
+
+/** What a list with these filters is called. */
+export function listTitle(search: RunSearch): string {
+  const count = countFilters(search);
+  return count === 0 ? "All runs" : `Runs · ${pluralize(count, "filter")}`;
 }
 
 /** Agents or campaigns as several, however the address has them. */
