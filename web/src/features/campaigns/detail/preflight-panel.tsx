@@ -37,13 +37,11 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                 note={`of ${pluralize(data.total_contacts, "contact")}`}
               />
               <Figure
-                name="Estimated duration"
-                value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)}
-                note={
-                  data.callable_contacts > 0 && data.estimated_end_at
-                    ? `until ${formatDateTime(data.estimated_end_at)}`
-                    : undefined
+                name="Estimated end"
+                value={
+                  data.callable_contacts > 0 && data.estimated_end_at ? formatDateTime(data.estimated_end_at) : "–"
                 }
+                note={data.callable_contacts > 0 ? describeDialing(data, report.dataUpdatedAt) : undefined}
               />
               <Figure
                 name="Estimated cost"
@@ -165,6 +163,14 @@ function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
       </Group>
     </div>
   );
+}
+
+/** A campaign ends later than its dialing takes where it waits for retries or calling hours. */
+function describeDialing(report: Schema<"PreflightResponse">, now: number): string | undefined {
+  const { estimated_dialling_seconds: seconds, estimated_end_at: end } = report;
+  if (seconds === null) return undefined;
+  const waits = end !== null && (Date.parse(end) - now) / 1000 - seconds > 60;
+  return `${span(seconds)} of dialing${waits ? ", plus waits for retries and hours" : ""}`;
 }
 
 function span(seconds: number | null): string {

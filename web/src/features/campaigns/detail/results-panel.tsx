@@ -1,4 +1,4 @@
-/** What a campaign came to in the words of its business: contacts by result. */
+/** What a campaign came to in the words of its business: contacts by result, as shares of those who answered. */
 
 import { Anchor, Progress as Bar, Text, Tooltip } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
@@ -17,15 +17,15 @@ export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: num
   const { results: counts, is_defined, answered_without_result: without } = results.data;
   if (counts.length === 0 && !is_defined) return <HowToDefine campaign={campaign} />;
   const total = counts.reduce((sum, one) => sum + one.contacts, 0);
+  const answered = total + without;
+  const share = (contacts: number) => `${Math.round((contacts / answered) * 100)}% of answered`;
   const won = counts.filter((one) => one.is_success === true).reduce((sum, one) => sum + one.contacts, 0);
   return (
     <Panel
       title="Results"
       right={
         total > 0 &&
-        counts.some((one) => one.is_success === true) && (
-          <Text fz="sm" c="dimmed">{`${Math.round((won / total) * 100)}% successful`}</Text>
-        )
+        counts.some((one) => one.is_success === true) && <Text fz="sm" c="dimmed">{`${share(won)} successful`}</Text>
       }
     >
       <div className={classes.body}>
@@ -35,22 +35,27 @@ export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: num
               key={one.name}
               name={one.name}
               value={formatCount(one.contacts)}
-              note={total === 0 ? undefined : `${Math.round((one.contacts / total) * 100)}%`}
+              note={answered === 0 ? undefined : share(one.contacts)}
             />
           ))}
-          {without > 0 && <Figure name="No result" value={formatCount(without)} note="answered" />}
+          {without > 0 && <Figure name="No result" value={formatCount(without)} note={share(without)} />}
         </Figures>
         {total > 0 && (
           <Bar.Root size={18} radius="sm" aria-label="Results">
             {counts.map((one, index) => (
               <Tooltip key={one.name} label={`${one.name}: ${formatCount(one.contacts)}`}>
                 <Bar.Section
-                  value={(one.contacts / total) * 100}
+                  value={(one.contacts / answered) * 100}
                   color={resultColor(index)}
                   aria-label={`${one.name}: ${one.contacts}`}
                 />
               </Tooltip>
             ))}
+            {without > 0 && (
+              <Tooltip label={`No result: ${formatCount(without)}`}>
+                <Bar.Section value={(without / answered) * 100} color="gray.4" aria-label={`No result: ${without}`} />
+              </Tooltip>
+            )}
           </Bar.Root>
         )}
       </div>
