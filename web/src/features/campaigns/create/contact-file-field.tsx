@@ -8,13 +8,18 @@ import { saveFile } from "../../../lib/api/download";
 import { formatFileSize, pluralize } from "../../../lib/format/format";
 import { upload } from "../api";
 import { ContactPreview } from "./contact-preview";
-import { type ContactFileSummary, type ReadingChoices, rewriteContactFile, summarizeContactFile } from "./contacts-csv";
+import {
+  type ContactFileSummary,
+  needsPhoneColumn,
+  type ReadingChoices,
+  rewriteContactFile,
+  summarizeContactFile,
+} from "./contacts-csv";
 import { decode } from "./csv-rows";
 import classes from "./new-campaign.module.css";
 
 export interface Contacts {
-  name: string;
-  size: number;
+  file: File;
   look: ContactFileSummary;
   choices: ReadingChoices;
   /** How it was written, when that was not UTF-8. */
@@ -40,7 +45,7 @@ export function ContactFileField({
   const [failure, setFailure] = useState<unknown>(null);
   const [isOver, setIsOver] = useState(false);
   const turns = useRef(0);
-  const last = useRef<File | null>(null);
+  const last = useRef(contacts?.file ?? null);
   const forget = useRef<() => void>(null);
   const take = async (file: File | null | undefined, choices: ReadingChoices = {}) => {
     if (!file) return;
@@ -55,7 +60,7 @@ export function ContactFileField({
       const { text, was } = decode(new Uint8Array(await file.arrayBuffer()));
       if (!isLast()) return;
       const look = summarizeContactFile(text, choices);
-      const seen = { name: file.name, size: file.size, look, choices, was, fileKey: null };
+      const seen = { file, look, choices, was, fileKey: null };
       onContacts(seen);
       if (look.problemCount > 0) return;
       setShare(0);
@@ -95,10 +100,10 @@ export function ContactFileField({
         ) : (
           <Text fz="sm" fw={600}>
             {[
-              contacts.name,
-              formatFileSize(contacts.size),
+              contacts.file.name,
+              formatFileSize(contacts.file.size),
               // Rows are counted once it is known which column has the numbers.
-              ...(contacts.look.phoneChoices.length > 0 ? [] : [pluralize(contacts.look.rowCount, "contact")]),
+              ...(needsPhoneColumn(contacts.look) ? [] : [pluralize(contacts.look.rowCount, "contact")]),
             ].join(" · ")}
           </Text>
         )}

@@ -4,7 +4,7 @@ import { Button, Group, Select, Table, Text } from "@mantine/core";
 import { DataTable } from "../../../components/tables/data-table";
 import { pluralize } from "../../../lib/format/format";
 import type { Contacts } from "./contact-file-field";
-import type { ContactFileSummary, ReadingChoices } from "./contacts-csv";
+import { type ContactFileSummary, needsPhoneColumn, type ReadingChoices } from "./contacts-csv";
 import { RowProblems } from "./row-problems";
 
 interface ContactPreviewProps {
@@ -13,22 +13,37 @@ interface ContactPreviewProps {
 }
 
 export function ContactPreview({ contacts: { look, choices }, onChoose }: ContactPreviewProps) {
-  if (look.phoneChoices.length > 0)
-    return (
-      <Select
-        label="Phone number column"
-        description="No column is named phone_number. Numbers need their country code, as in +12015550123."
-        data={look.phoneChoices.map((name, index) => ({ value: String(index), label: name }))}
-        value={null}
-        onChange={(value) => value !== null && onChoose({ ...choices, phoneColumn: Number(value) })}
-        maw={420}
-      />
-    );
+  return (
+    <>
+      {look.phoneChoices.length > 0 && (
+        <Select
+          label="Phone number column"
+          description="No column is named phone_number. Numbers need their country code, as in +12015550123."
+          placeholder="Choose a column"
+          allowDeselect={false}
+          data={look.phoneChoices.map((name, index) => ({ value: String(index), label: name }))}
+          value={look.phoneChoice === null ? null : String(look.phoneChoice)}
+          onChange={(value) => value !== null && onChoose({ phoneColumn: Number(value) })}
+          maw={420}
+        />
+      )}
+      {!needsPhoneColumn(look) && <Rows look={look} choices={choices} onChoose={onChoose} />}
+    </>
+  );
+}
+
+interface RowsProps {
+  look: ContactFileSummary;
+  choices: ReadingChoices;
+  onChoose: (choices: ReadingChoices) => void;
+}
+
+function Rows({ look, choices, onChoose }: RowsProps) {
   if (look.problemCount > 0)
     return (
       <RowProblems problems={look.problems} total={look.problemCount}>
         {look.skippableCount > 0 && (
-          <Group px="lg" pb="md" gap="sm">
+          <Group pb="md" gap="sm">
             <Button size="xs" variant="default" onClick={() => onChoose({ ...choices, skipsBadRows: true })}>
               Skip {pluralize(look.skippableCount, "row")} and keep{" "}
               {pluralize(look.rowCount - look.skippableCount, "contact")}

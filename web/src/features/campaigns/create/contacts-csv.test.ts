@@ -3,7 +3,7 @@ import { rewriteContactFile, summarizeContactFile } from "./contacts-csv";
 import { decode, rowsOf, separatorOf } from "./csv-rows";
 
 const problems = (content: string) =>
-  summarizeContactFile(content).problems.map(({ row, message }) => `${row} ${message}`);
+  summarizeContactFile(content).problems.map(({ row, message }) => `${row ?? "File:"} ${message}`);
 
 describe("a contact file", () => {
   it("may have semicolons, quotes, line ends within them and a byte-order mark", () => {
@@ -51,29 +51,45 @@ describe("a contact file", () => {
   });
 
   it.each([
-    ["", "1 The file is empty"],
-    ["\nname\nAnn\n", "2 The phone_number column is missing. Columns found: name."],
-    ["phone_number\tname\n", "1 The phone_number column is missing. The columns are separated by tabs"],
-    ["phone_number\n", "1 There are no contacts below the header."],
+    ["", "File: The file is empty"],
+    ["\nname\nAnn\n", "File: The phone_number column is missing. Columns found: name."],
+    ["phone_number\tname\n", "File: The phone_number column is missing. The columns are separated by tabs"],
+    ["phone_number\n", "File: There are no contacts below the header."],
     ["phone_number,a,a\n+12015550101\n", "1 More than one column is named a."],
     ["phone_number,,a\n", "1 Column 2 has no name."],
     ['phone_number,a\n+12015550101,"b\n', "2 The quotation marks in this row do not match."],
     ['phone_number,a\n+12015550101,"b" c\n', "2 The quotation marks in this row do not match."],
-    ["PK\0", "1 This is not a CSV"],
+    ["PK\0", "File: This is not a CSV"],
   ])("is refused: %j", (content, message) => {
     expect(problems(content)[0]).toContain(message);
   });
 
   it("is read with the column and without the rows that its user chose", () => {
-    const content = "Phone,Name\n0044 20 7946 0958,Ann\n+442079460958,Bo\n12,Cy\n";
-    expect(summarizeContactFile(content).phoneChoices).toEqual(["Phone", "Name"]);
+    const content = "Line,Name\n0044 20 7946 0958,Ann\n+442079460958,Bo\n12,Cy\n";
+    expect(summarizeContactFile(content).phoneChoices).toEqual(["Line", "Name"]);
     const mapped = summarizeContactFile(content, { phoneColumn: 0 });
     expect(mapped).toMatchObject({ problemCount: 2, skippableCount: 2, needsRewrite: true });
+    expect(mapped.problems.map((problem) => problem.column)).toEqual(["Line", "Line"]);
     const choices = { phoneColumn: 0, skipsBadRows: true };
     expect(summarizeContactFile(content, choices)).toMatchObject({ rowCount: 1, skippedCount: 2, problemCount: 0 });
     const rewritten = rewriteContactFile(content, choices);
     expect(rewritten).toBe("phone_number,Name\n+442079460958,Ann\n");
     expect(summarizeContactFile(rewritten)).toMatchObject({ rowCount: 1, problemCount: 0, needsRewrite: false });
+  });
+
+  it("is read by the one column whose name says that it holds phone numbers, which can be another one", () => {
+    const content = "Name,Phone,Mobile notes\nAnn,+12015550101,+12015550107\nBo,12,+12015550108\n";
+    const guessed = summarizeContactFile(content);
+    expect(guessed).toMatchObject({ phoneChoices: ["Name", "Phone", "Mobile notes"], phoneChoice: 1, problemCount: 1 });
+    expect(guessed.problems).toMatchObject([{ row: 3, column: "Phone" }]);
+    expect(summarizeContactFile(content, { phoneColumn: 2 })).toMatchObject({ phoneChoice: 2, problemCount: 0 });
+    expect(rewriteContactFile(content, { skipsBadRows: true })).toBe(
+      "Name,phone_number,Mobile notes\nAnn,+12015550101,+12015550107\n",
+    );
+  });
+
+  it("says what is wrong with its columns before it asks for one", () => {
+    expect(summarizeContactFile("a,a\n1,2\n")).toMatchObject({ phoneChoices: [], problemCount: 2 });
   });
 
   it("is not saved by skipping all of its rows, or a broken one", () => {

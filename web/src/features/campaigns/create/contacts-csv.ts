@@ -1,9 +1,11 @@
 /** A look into a contact file before it is sent: its columns, its first rows, and what is plainly wrong with it. */
 
 import { BadQuotes, type Row, rowsOf, separatorOf } from "./csv-rows";
+import { guessPhoneColumn } from "./phone-column";
 
 export interface RowProblem {
-  row: number;
+  /** Null: of the file as a whole. */
+  row: number | null;
   column: string | null;
   message: string;
 }
@@ -23,8 +25,10 @@ export interface ContactFileSummary {
   rowCount: number;
   problems: RowProblem[];
   problemCount: number;
-  /** The names of all columns, when one has to be chosen for the phone numbers. */
+  /** The names of all columns, when none is called phone_number. */
   phoneChoices: string[];
+  /** Which of them holds the phone numbers: the chosen one, or what looks like it; null: it has to be chosen. */
+  phoneChoice: number | null;
   /** How many rows with a problem can be left out so that others remain. */
   skippableCount: number;
   skippedCount: number;
@@ -32,6 +36,10 @@ export interface ContactFileSummary {
   reformattedCount: number;
   /** Whether {@link rewriteContactFile} has to be sent instead of the file. */
   needsRewrite: boolean;
+}
+
+export function needsPhoneColumn(look: Pick<ContactFileSummary, "phoneChoices" | "phoneChoice">): boolean {
+  return look.phoneChoices.length > 0 && look.phoneChoice === null;
 }
 
 const SHOWN_ROWS = 8;
@@ -58,7 +66,7 @@ function quoteCell(cell: string): string {
 
 function readContacts(content: string, look: Looking): Looking {
   const text = content.replace(/^\uFEFF/, "");
-  if (text.includes("\0")) return look.refused(1, "This is not a CSV file. Save it as CSV (UTF-8).");
+  if (text.includes("\0")) return look.refused(null, "This is not a CSV file. Save it as CSV (UTF-8).");
   try {
     for (const row of rowsOf(text, separatorOf(text, PHONE))) {
       if (row.cells.every((cell) => cell.trim() === "")) continue;
@@ -70,8 +78,8 @@ function readContacts(content: string, look: Looking): Looking {
     return look.refused(error.row, error.message);
   }
   if (look.columns.length === 0)
-    return look.refused(1, "The file is empty. It needs a header row and contacts below it.");
-  return look.rowCount + look.skippedCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
+    return look.refused(null, "The file is empty. It needs a header row and contacts below it.");
+  return look.rowCount + look.skippedCount === 0 ? look.refused(null, "There are no contacts below the header.") : look;
 }
 
 /** A number with its country as E.164, however it is grouped; others as they are. */
@@ -93,11 +101,14 @@ class Looking implements ContactFileSummary {
   problems: RowProblem[] = [];
   problemCount = 0;
   phoneChoices: string[] = [];
+  phoneChoice: number | null = null;
   skippedCount = 0;
   reformattedCount = 0;
   private badRowCount = 0;
   private isBroken = false;
   private phone = -1;
+  /** As it is called in the file. */
+  private phoneName = PHONE;
   private seen = new Map<string, number>();
 
   constructor(
@@ -110,10 +121,10 @@ class Looking implements ContactFileSummary {
   }
 
   get needsRewrite(): boolean {
-    return this.choices.phoneColumn !== undefined || this.skippedCount > 0 || this.reformattedCount > 0;
+    return this.phoneChoice !== null || this.skippedCount > 0 || this.reformattedCount > 0;
   }
 
-  refused(row: number, message: string): this {
+  refused(row: number | null, message: string): this {
     this.isBroken = true;
     this.add(row, null, message);
     return this;
@@ -123,17 +134,21 @@ class Looking implements ContactFileSummary {
   readHeader({ number, cells }: Row): boolean {
     const names = cells.map((name) => (name.trim().toLowerCase() === PHONE ? PHONE : name.trim()));
     while (names.at(-1) === "") names.pop();
-    const columns = names.map((name, index) => (index === this.choices.phoneColumn ? PHONE : name));
+    if (!names.includes(PHONE) && names.length > 1) {
+      this.phoneChoices = names;
+      this.phoneChoice = this.choices.phoneColumn ?? guessPhoneColumn(names);
+    }
+    const columns = names.map((name, index) => (index === this.phoneChoice ? PHONE : name));
     columns.forEach((name, index) => {
       if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
       else if (columns.indexOf(name) < index) this.add(number, name, `More than one column is named ${name}.`);
     });
     this.columns = columns;
     this.phone = columns.indexOf(PHONE);
-    if (this.phone === -1) {
-      if (this.problemCount === 0 && names.length > 1) this.phoneChoices = names;
-      this.add(number, PHONE, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
-    }
+    this.phoneName = names[this.phone] ?? PHONE;
+    // What is wrong with its names comes first.
+    if (this.phone === -1 && this.problemCount > 0) this.phoneChoices = [];
+    if (this.phone === -1) this.add(null, null, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
     this.isBroken = this.problemCount > 0;
     return !this.isBroken;
   }
@@ -164,16 +179,16 @@ class Looking implements ContactFileSummary {
     const width = this.columns.length;
     if (cells.slice(width).some((cell) => cell.trim() !== ""))
       return { column: null, message: `The row has ${cells.length} cells, but there are ${width} columns.` };
-    if (number === "") return { column: PHONE, message: "The phone number is missing." };
+    if (number === "") return { column: this.phoneName, message: "The phone number is missing." };
     if (!E164.test(number)) {
       const advice = "Use the format +12015550123, with the country code.";
-      return { column: PHONE, message: `“${number.slice(0, 40)}” is not a valid phone number. ${advice}` };
+      return { column: this.phoneName, message: `“${number.slice(0, 40)}” is not a valid phone number. ${advice}` };
     }
     const before = this.seen.get(number);
-    return before === undefined ? null : { column: PHONE, message: `Duplicate of row ${before}.` };
+    return before === undefined ? null : { column: this.phoneName, message: `Duplicate of row ${before}.` };
   }
 
-  private add(row: number, column: string | null, message: string): void {
+  private add(row: number | null, column: string | null, message: string): void {
     this.problemCount += 1;
     if (this.problems.length < SHOWN_PROBLEMS) this.problems.push({ row, column, message });
   }

@@ -17,6 +17,7 @@ import { useCreateCampaign } from "../api";
 import { AccountFact } from "../rules/account-choice";
 import { useCallingAgents } from "./calling-agents";
 import type { Contacts } from "./contact-file-field";
+import { needsPhoneColumn } from "./contacts-csv";
 import { ContactsStep } from "./contacts-step";
 import { RowProblems } from "./row-problems";
 import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, RULE_LABELS, type Rules } from "../rules/draft";
@@ -104,7 +105,9 @@ function Steps() {
       </Stepper>
       {step === 0 && rowErrors && (
         <Panel title="The file was rejected">
-          <RowProblems problems={rowErrors.rows} total={rowErrors.totalRows} />
+          <div className={classes.problems}>
+            <RowProblems problems={rowErrors.rows} total={rowErrors.totalRows} />
+          </div>
         </Panel>
       )}
       {step === 0 && (
@@ -151,7 +154,7 @@ function Steps() {
 
 function neededOf(name: string, agentId: string | null, isAgentReady: boolean, contacts: Contacts | null): string {
   const file =
-    contacts !== null && contacts.look.phoneChoices.length > 0
+    contacts !== null && needsPhoneColumn(contacts.look)
       ? "the phone number column"
       : contacts !== null && contacts.look.problemCount > 0
         ? "a file without problems"

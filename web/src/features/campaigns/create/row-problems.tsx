@@ -14,31 +14,49 @@ interface RowProblemsProps {
 }
 
 export function RowProblems({ problems, total, children }: RowProblemsProps) {
+  const general = problems.filter((problem) => problem.row === null);
+  const inRows = problems.filter((problem) => problem.row !== null);
+  const count = total - general.length;
   return (
     <div role="alert">
-      <Text px="lg" pb="xs" fz="sm" c="red" fw={600}>
-        {pluralize(total, "problem")} in this file. Fix {total === 1 ? "it" : "them"} and choose the file again
-        {children ? ", or go on here:" : "."}
-      </Text>
-      {children}
-      <DataTable
-        label="Problems in the file"
-        columns={[{ title: "Row", isRight: true, width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]}
-        minWidth={480}
-      >
-        {problems.map((problem) => (
-          <Table.Tr key={`${problem.row}.${problem.column ?? ""}.${problem.message}`}>
-            <Table.Td ta="right">{problem.row}</Table.Td>
-            <Table.Td>{problem.column ?? "–"}</Table.Td>
-            <Table.Td>{problem.message}</Table.Td>
-          </Table.Tr>
-        ))}
-      </DataTable>
+      {general.map((problem) => (
+        <Text key={problem.message} pb="xs" fz="sm" c="red" fw={600}>
+          {problem.message}
+        </Text>
+      ))}
+      {inRows.length > 0 && (
+        <>
+          <Text pb="xs" fz="sm" c="red" fw={600}>
+            {pluralize(count, "problem")} in this file. Fix {count === 1 ? "it" : "them"} and choose the file again
+            {children ? ", or go on here:" : "."}
+          </Text>
+          {children}
+          <ProblemTable problems={inRows} />
+        </>
+      )}
       {total > problems.length && (
-        <Text px="lg" py="sm" fz="sm" c="dimmed">
+        <Text py="sm" fz="sm" c="dimmed">
           Showing the first {problems.length}.
         </Text>
       )}
     </div>
+  );
+}
+
+function ProblemTable({ problems }: { problems: readonly RowProblem[] }) {
+  return (
+    <DataTable
+      label="Problems in the file"
+      columns={[{ title: "Row", width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]}
+      minWidth={480}
+    >
+      {problems.map((problem) => (
+        <Table.Tr key={`${problem.row}.${problem.column ?? ""}.${problem.message}`}>
+          <Table.Td>{problem.row}</Table.Td>
+          <Table.Td>{problem.column ?? "–"}</Table.Td>
+          <Table.Td>{problem.message}</Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }

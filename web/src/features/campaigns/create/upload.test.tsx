@@ -71,12 +71,30 @@ it("sends the rest when rows that are wrong are skipped", async () => {
 
 it("asks which column holds the phone numbers", async () => {
   const uploads = stubUploads(200);
-  const { user, onContacts } = await chooseFile('Name;Mobile\n"Ann; B";+12015550101\n');
+  const { user, onContacts } = await chooseFile('Name;Line\n"Ann; B";+12015550101\n');
   await user.click(await screen.findByRole("combobox", { name: "Phone number column" }));
   expect(screen.getByText(/^people\.csv · \d+ B$/)).toBeTruthy();
-  await user.click(await screen.findByRole("option", { name: "Mobile" }));
+  await user.click(await screen.findByRole("option", { name: "Line" }));
   await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
   expect(await uploads[0]?.body.text()).toBe("Name,phone_number\nAnn; B,+12015550101\n");
+});
+
+it("begins with the column that is called phone, and lets it be changed", async () => {
+  const uploads = stubUploads(200);
+  const { user } = await chooseFile("Phone,Office\n+12015550101,+12015550102\n");
+  const field = await screen.findByRole("combobox", { name: "Phone number column" });
+  expect(field).toHaveProperty("value", "Phone");
+  await waitFor(() => expect(uploads).toHaveLength(1));
+  await user.click(field);
+  await user.click(await screen.findByRole("option", { name: "Office" }));
+  await waitFor(() => expect(uploads).toHaveLength(2));
+  expect(await uploads[1]?.body.text()).toBe("Phone,phone_number\n+12015550101,+12015550102\n");
+  expect(field).toHaveProperty("value", "Office");
+});
+
+it("speaks of no row where the file as a whole is wrong", async () => {
+  await chooseFile("phone_number\n");
+  expect((await screen.findByRole("alert")).textContent).toBe("There are no contacts below the header.");
 });
 
 it("shows why an upload failed", async () => {
