@@ -32,7 +32,7 @@ export function useSimulation(agentId: number, prepare: () => Promise<unknown>):
       const isReal = sandbox === undefined && configurations.some((item) => item.is_default_outbound);
       if (isReal)
         throw new Error(
-          "This organization places calls through a real carrier. Add the carrier “sandbox” to call simulated people.",
+          "This organization places calls through a real carrier. Connect the carrier “Sandbox” to call simulated people.",
         );
       return unwrap(
         api.POST("/api/v1/telephony/initiate-call", {

@@ -28,6 +28,17 @@ export function formatTimeAgo(iso: string, now: number = Date.now()): string {
   return formatDay(then);
 }
 
+const IS_TWELVE_HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric" }).resolvedOptions().hour12 === true;
+
+/** A time of day as 09:00, by the reader's clock: "9 AM", "9:30 AM" or "09:00". The end of a day is 24:00. */
+export function formatTimeOfDay(time: string): string {
+  const [hours = 0, minutes = 0] = time.split(":").map(Number);
+  const hasMinutes = !IS_TWELVE_HOUR || minutes !== 0;
+  return new Date(2000, 0, 1, hours, minutes)
+    .toLocaleTimeString(undefined, { hour: "numeric", ...(hasMinutes ? { minute: "2-digit" } : {}) })
+    .replace("\u202f", " ");
+}
+
 /** What is to come: "in 20 seconds", "in 5 minutes", the day and time after an hour. */
 export function formatTimeUntil(iso: string, now: number = Date.now()): string {
   const seconds = Math.round((new Date(iso).getTime() - now) / 1000);

@@ -9,7 +9,7 @@ import {
   useCallerNumbers,
   useCarrierAccounts,
 } from "../../../lib/organization/carrier-accounts";
-import { humanize } from "../../../lib/format/format";
+import { providerName } from "../../../lib/runs/model-names";
 import { Fact } from "../../../components/layout/fact";
 import { calledFrom } from "./rule-descriptions";
 
@@ -58,10 +58,10 @@ function choices(accounts: readonly CarrierAccount[], value: number | null): { v
   const usual = placingAccount(accounts, null);
   const gone = value !== null && !accounts.some((account) => account.id === value);
   return [
-    { value: DEFAULT, label: usual === undefined ? "Default account" : `Default account (${usual.name})` },
+    { value: DEFAULT, label: usual === undefined ? providerName("sandbox") : `Default account (${usual.name})` },
     ...accounts.map((account) => ({
       value: String(account.id),
-      label: `${account.name} · ${humanize(account.provider)}`,
+      label: `${account.name} · ${providerName(account.provider)}`,
     })),
     ...(gone ? [{ value: String(value), label: "Removed account" }] : []),
   ];
@@ -89,7 +89,7 @@ export function AccountFact({ id }: { id: number | null }) {
   const accounts = useCarrierAccounts().data?.configurations;
   if (accounts === undefined) return null;
   const account = placingAccount(accounts, id);
-  const name = account?.name ?? (id === null ? "Simulated network" : "Removed account");
+  const name = account?.name ?? (id === null ? providerName("sandbox") : "Removed account");
   return (
     <Fact
       name="Place calls through"

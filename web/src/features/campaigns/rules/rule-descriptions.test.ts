@@ -40,7 +40,7 @@ it("says where and when people may be called", () => {
   const slots = [{ day: "monday", start: "09:00", end: "17:00" }] as const;
   expect(
     describeHours({ timezone: "America/New_York", slots: [...slots], in_callee_zone: true, holidays: ["2026-12-25"] }),
-  ).toMatch(/^Mon 09:00–17:00, America\/New York and in the contact's time zone; except .*2026/);
+  ).toMatch(/^Mon 9 AM–5 PM, America\/New York and in the contact's time zone; except .*2026/);
 });
 
 it("says what stops a campaign, and from where it calls", () => {

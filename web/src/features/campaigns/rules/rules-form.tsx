@@ -25,6 +25,9 @@ const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zon
 
 const COUNTRIES = countryChoices();
 
+/** So that fields beside each other line up, however long their descriptions are. */
+const DESCRIBED_BELOW: ("label" | "input" | "description" | "error")[] = ["label", "input", "description", "error"];
+
 interface RulesFormProps {
   rules: Rules;
   onChange: (rules: Rules) => void;
@@ -118,6 +121,7 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
       <Padded>
         <Group align="flex-start" gap="lg">
           <NumberInput
+            inputWrapperOrder={DESCRIBED_BELOW}
             label="Concurrency"
             description={limit === undefined ? undefined : `Your organization's limit is ${limit}`}
             clampBehavior="none"
@@ -128,6 +132,7 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
             w={220}
           />
           <NumberInput
+            inputWrapperOrder={DESCRIBED_BELOW}
             label="Spend limit"
             description="Pauses the campaign. Leave empty for no limit."
             prefix="$"

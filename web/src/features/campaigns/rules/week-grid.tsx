@@ -2,7 +2,7 @@
 
 import { Button, Group, Text } from "@mantine/core";
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
-import { humanize } from "../../../lib/format/format";
+import { formatTimeOfDay, humanize } from "../../../lib/format/format";
 import { DAYS, HALF_HOURS, describeWeek, openHours, paintHours, PRESETS, slotsOf, timeOf, type Week } from "./week";
 import classes from "./week-grid.module.css";
 
@@ -83,7 +83,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
             <span />
             {Array.from({ length: 12 }, (_, index) => (
               <span key={index} className={classes.hour}>
-                {timeOf(index * 4)}
+                {formatTimeOfDay(timeOf(index * 4))}
               </span>
             ))}
           </div>
@@ -101,7 +101,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
                   data-open={shown[day]?.[half] || undefined}
                   data-full={half % 2 === 0 || undefined}
                   aria-selected={shown[day]?.[half] === true}
-                  aria-label={`${humanize(name)} ${timeOf(half)}`}
+                  aria-label={`${humanize(name)} ${formatTimeOfDay(timeOf(half))}`}
                   tabIndex={cursor[0] === day && cursor[1] === half ? 0 : -1}
                 />
               ))}

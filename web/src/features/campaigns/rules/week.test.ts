@@ -38,12 +38,13 @@ describe("calling hours", () => {
   });
 
   it("are said in words", () => {
-    expect(describeWeek(slotsOf(weekdays))).toBe("Mon–Fri 09:00–17:00");
+    expect(describeWeek(slotsOf(weekdays))).toBe("Mon–Fri 9 AM–5 PM");
     expect(
       describeWeek([
         { day: "saturday", start: "10:00", end: "12:00" },
-        { day: "monday", start: "08:00", end: "09:00" },
+        { day: "monday", start: "08:30", end: "09:00" },
+        { day: "sunday", start: "00:00", end: "24:00" },
       ]),
-    ).toBe("Mon 08:00–09:00; Sat 10:00–12:00");
+    ).toBe("Mon 8:30 AM–9 AM; Sat 10 AM–12 PM; Sun all day");
   });
 });

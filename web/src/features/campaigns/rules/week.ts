@@ -1,5 +1,7 @@
 /** Calling hours as a grid of half hours, and back to the slots of the API: pure. */
 
+import { formatTimeOfDay } from "../../../lib/format/format";
+
 export const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 export const HALF_HOURS = 48;
 
@@ -21,9 +23,15 @@ export function weekOf(isOpen: (day: number, half: number) => boolean): Week {
 export const DEFAULT_WEEK = weekOf((_, half) => half >= 18 && half < 40);
 
 export const PRESETS: { name: string; week: Week }[] = [
-  { name: "Weekdays 9–17", week: weekOf((day, half) => day < 5 && half >= 18 && half < 34) },
-  { name: "Weekdays 9–20", week: weekOf((day, half) => day < 5 && half >= 18 && half < 40) },
-  { name: "Every day 9–20", week: DEFAULT_WEEK },
+  {
+    name: `Weekdays ${hoursOf("09:00", "17:00")}`,
+    week: weekOf((day, half) => day < 5 && half >= 18 && half < 34),
+  },
+  {
+    name: `Weekdays ${hoursOf("09:00", "20:00")}`,
+    week: weekOf((day, half) => day < 5 && half >= 18 && half < 40),
+  },
+  { name: `Every day ${hoursOf("09:00", "20:00")}`, week: DEFAULT_WEEK },
   { name: "Clear", week: weekOf(() => false) },
 ];
 
@@ -89,16 +97,20 @@ export function openHours(week: Week): number {
   return week.flat().filter(Boolean).length / 2;
 }
 
-/** "Mon–Fri 09:00–17:00": days with the same hours together. */
+function hoursOf(start: string, end: string): string {
+  return start === "00:00" && end === "24:00" ? "all day" : `${formatTimeOfDay(start)}–${formatTimeOfDay(end)}`;
+}
+
+/** "Mon–Fri 9 AM–5 PM": days with the same hours together. */
 export function describeWeek(slots: readonly { day: string; start: string; end: string }[]): string {
-  const hoursOf = (day: Day) =>
+  const hoursOn = (day: Day) =>
     slots
       .filter((slot) => slot.day === day)
-      .map((slot) => `${slot.start}–${slot.end}`)
+      .map((slot) => hoursOf(slot.start, slot.end))
       .join(", ");
   const groups: { from: number; to: number; hours: string }[] = [];
   DAYS.forEach((day, index) => {
-    const hours = hoursOf(day);
+    const hours = hoursOn(day);
     const last = groups.at(-1);
     if (hours === "") return;
     if (last && last.hours === hours && last.to === index - 1) last.to = index;
