@@ -81,7 +81,7 @@ FORMS = (
     Form(
         "/phone", "Connect a carrier", {"Domain API key": "XI", "Voice application": "a"}, "Check and connect", "Domain"
     ),
-    Form("/phone", "Get a number", {"Area code": "41a"}, "Buy number", "Area code"),
+    Form("/phone", "Get a number", {"Area code": "41a"}, "Add number", "Area code"),
     Form("/superuser", "Impersonate a user", {"Email": "nobody@example.com"}, "Impersonate", "Email"),
 )
 

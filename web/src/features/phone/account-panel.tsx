@@ -33,6 +33,7 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
   const permissions = usePermissions();
   const numbers = useNumbers(account.id);
   const [isAdding, setIsAdding] = useState(false);
+  const hasNumbers = (numbers.data?.phone_numbers.length ?? 0) > 0;
   return (
     <Panel
       title={account.name}
@@ -41,7 +42,16 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
           <Badge color="gray">{carrier?.display_name ?? humanize(account.provider)}</Badge>
           {account.is_default_outbound && <Badge>Default for outbound calls</Badge>}
           {account.inactive && <Badge color="red">Disabled</Badge>}
-          {permissions.admin && <AccountMenu account={account} onEdit={onEdit} onAdd={() => setIsAdding(true)} />}
+          {permissions.admin && (
+            <>
+              {!account.is_managed && hasNumbers && (
+                <Button size="xs" variant="default" onClick={() => setIsAdding(true)}>
+                  Add a number
+                </Button>
+              )}
+              <AccountMenu account={account} hasCredentials={carrier?.fields.length !== 0} onEdit={onEdit} />
+            </>
+          )}
         </Group>
       }
     >
@@ -92,7 +102,14 @@ function First({ account, onAdd, onBuy }: { account: Account; onAdd: () => void;
   );
 }
 
-function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () => void; onAdd: () => void }) {
+interface AccountMenuProps {
+  account: Account;
+  /** The simulated carrier has none that could be checked. */
+  hasCredentials: boolean;
+  onEdit: () => void;
+}
+
+function AccountMenu({ account, hasCredentials, onEdit }: AccountMenuProps) {
   const check = useCheck();
   const makeDefault = useMakeDefault();
   const remove = useDeleteAccount();
@@ -105,7 +122,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
     });
   return (
     <>
-      {!account.is_managed && (
+      {!account.is_managed && (hasCredentials || account.inactive) && (
         <Button
           size="xs"
           variant="default"
@@ -123,7 +140,6 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {!account.is_managed && <Menu.Item onClick={onAdd}>Add a number</Menu.Item>}
           {!account.is_managed && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
           {!account.is_default_outbound && (
             <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: notifyError })}>

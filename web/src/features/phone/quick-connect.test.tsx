@@ -6,12 +6,12 @@ import { QuickConnect } from "./quick-connect";
 
 const CONNECT = "POST /api/v1/telephony/quick-connect";
 
-function shop(): FakeServer {
+function shop(isSimulated = true): FakeServer {
   return new FakeServer()
     .on("GET /api/v1/telephony/available-numbers", {
       body: {
         numbers: [{ phone_number: "+12015550150", friendly_name: "(201) 555-0150", monthly_cost_cents: 100 }],
-        is_simulated: true,
+        is_simulated: isSimulated,
       },
     })
     .on("GET /api/v1/workflow/summary", { body: [{ id: 4, name: "Front desk" }] });
@@ -23,11 +23,16 @@ it("sends the number that was chosen, and shows it", async () => {
   await user.type(await screen.findByRole("textbox", { name: /^Area code/ }), "201");
   await user.click(await screen.findByRole("radio", { name: /555-0150/ }));
   expect(await screen.findByText("Simulated numbers")).toBeTruthy();
-  await user.click(screen.getByRole("button", { name: "Buy number" }));
+  await user.click(screen.getByRole("button", { name: "Add number" }));
   const body = { mode: "new", country: "US", area_code: "201", phone_number: "+12015550150" };
   await waitFor(() => expect(server.sent).toEqual([{ route: CONNECT, body }]));
   expect(await screen.findByText("Number added")).toBeTruthy();
   expect(screen.getByText("No agent answers it yet. Choose one in the list of numbers.")).toBeTruthy();
+});
+
+it("buys only what has a price", async () => {
+  await renderPart(<QuickConnect onClose={() => undefined} />, { server: shop(false) });
+  expect(await screen.findByRole("button", { name: "Buy number" })).toBeTruthy();
 });
 
 it("sends a number of one's own, and shows at the field what is wrong with it", async () => {

@@ -7,7 +7,7 @@ import { CopyLine } from "../../components/forms/secret";
 import { countryChoices } from "../../lib/format/countries";
 import { useForm } from "../../lib/ui/use-form";
 import { useAgentChoices } from "../../lib/organization/agent-names";
-import { useQuickConnect } from "./api";
+import { useAvailable, useQuickConnect } from "./api";
 import { ForSale } from "./for-sale";
 
 const COUNTRIES = countryChoices();
@@ -34,6 +34,8 @@ const EMPTY: Values = {
 export function QuickConnect({ onClose }: { onClose: () => void }) {
   const connect = useQuickConnect();
   const agents = useAgentChoices();
+  // As they are first shown: whether numbers are simulated does not depend on the place.
+  const isSale = useAvailable(EMPTY.country, EMPTY.area_code, true).data?.is_simulated === false;
   const form = useForm<Values>(EMPTY, connect.error, { labels: LABELS });
   const {
     mode,
@@ -81,7 +83,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
       isOpen
       onClose={onClose}
       onSubmit={submit}
-      submit={mode === "new" ? "Buy number" : "Get forwarding number"}
+      submit={mode === "forward" ? "Get forwarding number" : isSale ? "Buy number" : "Add number"}
       isBusy={connect.isPending}
       problem={form.problem}
       size="lg"
