@@ -25,41 +25,50 @@ export default function Chart({ label, kind, rows, series, show }: ChartProps) {
   const Kind = kind === "bars" ? BarChart : LineChart;
   return (
     <figure className={classes.figure} aria-label={label}>
-      <ResponsiveContainer>
-        <Kind data={rows} accessibilityLayer={false} margin={{ top: 6, right: 12, bottom: 0, left: 0 }}>
-          <CartesianGrid vertical={false} stroke="var(--line)" />
-          <XAxis dataKey="at" tickLine={false} axisLine={false} tick={TICK} minTickGap={28} />
-          <YAxis tickLine={false} axisLine={false} tick={TICK} width={62} tickFormatter={show} allowDecimals={false} />
-          <Tooltip
-            content={<TooltipBox show={show} />}
-            cursor={kind === "bars" ? { fill: "var(--soft)" } : { stroke: "var(--wire)" }}
-          />
-          {series.map((one) =>
-            kind === "bars" ? (
-              <Bar
-                key={one.key}
-                dataKey={one.key}
-                name={one.name}
-                stackId="all"
-                fill={one.color}
-                maxBarSize={26}
-                isAnimationActive={false}
-              />
-            ) : (
-              <Line
-                key={one.key}
-                dataKey={one.key}
-                name={one.name}
-                stroke={one.color}
-                strokeWidth={2}
-                dot={rows.filter((row) => row[one.key] !== null).length <= 14}
-                connectNulls
-                isAnimationActive={false}
-              />
-            ),
-          )}
-        </Kind>
-      </ResponsiveContainer>
+      <div className={classes.plot}>
+        <ResponsiveContainer>
+          <Kind data={rows} accessibilityLayer={false} margin={{ top: 6, right: 12, bottom: 0, left: 0 }}>
+            <CartesianGrid vertical={false} stroke="var(--line)" />
+            <XAxis dataKey="at" tickLine={false} axisLine={false} tick={TICK} minTickGap={28} />
+            <YAxis
+              tickLine={false}
+              axisLine={false}
+              tick={TICK}
+              width={62}
+              tickFormatter={show}
+              allowDecimals={false}
+            />
+            <Tooltip
+              content={<TooltipBox show={show} />}
+              cursor={kind === "bars" ? { fill: "var(--soft)" } : { stroke: "var(--wire)" }}
+            />
+            {series.map((one) =>
+              kind === "bars" ? (
+                <Bar
+                  key={one.key}
+                  dataKey={one.key}
+                  name={one.name}
+                  stackId="all"
+                  fill={one.color}
+                  maxBarSize={26}
+                  isAnimationActive={false}
+                />
+              ) : (
+                <Line
+                  key={one.key}
+                  dataKey={one.key}
+                  name={one.name}
+                  stroke={one.color}
+                  strokeWidth={2}
+                  dot={rows.filter((row) => row[one.key] !== null).length <= 14}
+                  connectNulls
+                  isAnimationActive={false}
+                />
+              ),
+            )}
+          </Kind>
+        </ResponsiveContainer>
+      </div>
       <Legend series={series} />
     </figure>
   );

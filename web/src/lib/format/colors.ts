@@ -20,3 +20,14 @@ export function outcomeColor(outcome: string): string {
 
 /** For series without a meaning of their own. */
 export const SERIES = ["#1b9c89", "#3b82d6", "#8b6cd9", "#d9a520", "#e07b39", "#d64545", "#6b7a80", "#a33b5e"] as const;
+
+/** The golden angle: hues that follow each other at it never come back to one that was there. */
+const HUE_STEP = 137.508;
+
+/** The color of a series by its place, another one for each. */
+export function seriesColor(index: number): string {
+  const named = SERIES[index];
+  if (named !== undefined) return named;
+  const lightness = index % 2 === 0 ? 42 : 60;
+  return `hsl(${Math.round((index * HUE_STEP) % 360)} 48% ${lightness}%)`;
+}

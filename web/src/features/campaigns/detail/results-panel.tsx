@@ -5,10 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
+import { seriesColor } from "../../../lib/format/colors";
 import { formatCount } from "../../../lib/format/format";
 import { type Campaign, useCampaignResults } from "../api";
 import classes from "./progress.module.css";
-import { resultColor } from "./result-colors";
 
 export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: number }) {
   const results = useCampaignResults(campaign, done);
@@ -46,7 +46,7 @@ export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: num
               <Tooltip key={one.name} label={`${one.name}: ${formatCount(one.contacts)}`}>
                 <Bar.Section
                   value={(one.contacts / answered) * 100}
-                  color={resultColor(index)}
+                  color={seriesColor(index)}
                   aria-label={`${one.name}: ${one.contacts}`}
                 />
               </Tooltip>

@@ -7,10 +7,9 @@ import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { TooltipBox } from "../../../components/charts/chart-tooltip";
 import { api, unwrap } from "../../../lib/api/client";
-import { outcomeColor } from "../../../lib/format/colors";
+import { outcomeColor, seriesColor } from "../../../lib/format/colors";
 import { humanize } from "../../../lib/format/format";
 import type { Campaign } from "../api";
-import { resultColor } from "./result-colors";
 
 function useTimeline(campaign: Campaign, done: number) {
   return useQuery({
@@ -88,7 +87,7 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
                 dataKey={name}
                 name={shown === "outcomes" ? humanize(name) : name}
                 stackId="all"
-                fill={shown === "outcomes" ? outcomeColor(name) : resultColor(index)}
+                fill={shown === "outcomes" ? outcomeColor(name) : seriesColor(index)}
                 maxBarSize={28}
                 isAnimationActive={false}
               />
