@@ -34,6 +34,17 @@ it("says beside the fields why nobody was signed in", async () => {
   expect((await screen.findByRole("alert")).textContent).toBe("This password is wrong.");
 });
 
+it("says at the fields what is missing, and asks nobody", async () => {
+  const { user, server } = await renderPart(<SignInPage />, { path: "/sign-in" });
+  await user.click((await screen.findAllByRole("button", { name: "Sign in" }))[0] as HTMLElement);
+  expect(await screen.findByText("Email is required.")).toBeTruthy();
+  expect(screen.getByText("Password is required.")).toBeTruthy();
+  expect(screen.getByLabelText(/Email/).getAttribute("aria-invalid")).toBe("true");
+  await user.type(screen.getByLabelText(/Email/), "ann@example.com");
+  expect(screen.queryByText("Email is required.")).toBeNull();
+  expect(server.sent).toEqual([]);
+});
+
 it("says where a new link comes from when the old one does not work", async () => {
   const server = new FakeServer().on(LINK, { status: 401, body: { detail: "It was already used.", code: "used" } });
   await renderPart(<SignInPage />, { server, path: "/sign-in", search: "?token=old" });

@@ -151,8 +151,13 @@ function Forms({ onChallenge, next, organization }: FormsProps) {
 function PasswordForm({ onChallenge }: { onChallenge: (challenge: string) => void }) {
   const signIn = useSignIn();
   const form = useForm({ email: "", password: "" }, signIn.error, { labels: { email: "Email" } });
+  const [isTried, setIsTried] = useState(false);
+  const needed = (name: "email" | "password", label: string) =>
+    isTried && form.values[name] === "" ? { error: `${label} is required.` } : {};
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
+    setIsTried(true);
+    if (form.values.email === "" || form.values.password === "") return;
     signIn.mutate(form.values, { onSuccess: (challenge) => challenge !== null && onChallenge(challenge) });
   };
   return (
@@ -161,8 +166,21 @@ function PasswordForm({ onChallenge }: { onChallenge: (challenge: string) => voi
         <Title order={1} fz="xl">
           Sign in
         </Title>
-        <TextInput label="Email" type="email" autoComplete="email" required {...form.text("email")} />
-        <Password label="Password" autoComplete="current-password" required {...form.text("password")} />
+        <TextInput
+          label="Email"
+          type="email"
+          autoComplete="email"
+          required
+          {...form.text("email")}
+          {...needed("email", "Email")}
+        />
+        <Password
+          label="Password"
+          autoComplete="current-password"
+          required
+          {...form.text("password")}
+          {...needed("password", "Password")}
+        />
         <FormProblem words={form.problem} />
         <Button type="submit" loading={signIn.isPending} size="md" fullWidth>
           Sign in

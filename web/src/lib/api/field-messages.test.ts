@@ -9,7 +9,7 @@ describe("what a refusal says about a field", () => {
     ["string_too_short", 8, "Name must have at least 8 characters."],
     ["too_long", 5, "Name must have at most 5 items."],
     ["string_too_long", 1, "Name must have at most 1 character."],
-    ["string_pattern_mismatch", undefined, "Name has an invalid format."],
+    ["string_pattern_mismatch", undefined, "The format of Name is not valid."],
     ["int_parsing", undefined, "Name must be a whole number."],
     ["less_than_equal", 2, "Name must be less than or equal to 2."],
     ["greater_than", 0.5, "Name must be greater than 0.5."],
@@ -26,6 +26,11 @@ describe("what a refusal says about a field", () => {
     [
       "value_error",
       "value is not a valid email address: An email address must have an @-sign.",
+      "An email address must have an @-sign.",
+    ],
+    [
+      "value_error",
+      "Value error, not a valid email address: An email address must have an @-sign.",
       "An email address must have an @-sign.",
     ],
     ["value_error", "Value error, not E.164.", "Not E.164."],

@@ -48,7 +48,7 @@ const compared =
   (label, limit) =>
     limit === undefined ? `${label} is out of range` : `${label} must be ${relation} ${limit}`;
 const oneOf: Rule = (label) => `${label} is not one of the choices`;
-const unusable: Rule = (label) => `${label} has an invalid format`;
+const unusable: Rule = (label) => `The format of ${label} is not valid`;
 
 const RULES: Partial<Record<string, Rule>> = {
   missing: needed,
@@ -100,7 +100,7 @@ const RULES: Partial<Record<string, Rule>> = {
 export function fieldMessage(label: string, { type, message, limit }: Refusal): string {
   const rule = RULES[type];
   if (rule !== undefined) return `${rule(label, limit)}.`;
-  const plain = message.replace(/^(Value error, |value is not a valid email address: )/, "").replace(/\.$/, "");
+  const plain = message.replace(/^(Value error, )?((value is )?not a valid email address: )?/, "").replace(/\.$/, "");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
 }
 

@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { renderPart, signIn } from "../../../testing/render";
+import { chooseOption, renderPart, signIn } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import CallPolicySection from "./call-policy-section";
 
@@ -37,11 +37,12 @@ async function renderSection(role: "viewer" | "admin" = "admin") {
 it("sends the whole policy, and null for what is left empty", async () => {
   const { user, server } = await renderSection();
   server.on(PUT, { body: POLICY });
-  await user.type(screen.getByRole("textbox", { name: "Countries" }), "US, ca");
+  await chooseOption(user, "Countries", "United States (US)");
+  await chooseOption(user, "Countries", "Canada (CA)");
   await user.click(screen.getByRole("checkbox", { name: "Allow premium numbers" }));
   await user.type(screen.getByRole("textbox", { name: "Concurrent calls per caller" }), "2");
   await user.click(screen.getByRole("button", { name: "Save" }));
-  const body = { ...POLICY, countries: ["US", "ca"], allows_premium: true, max_live_calls_per_caller: 2 };
+  const body = { ...POLICY, countries: ["US", "CA"], allows_premium: true, max_live_calls_per_caller: 2 };
   await waitFor(() => expect(server.sent).toEqual([{ route: PUT, body }]));
 });
 

@@ -1,17 +1,20 @@
 /** Where the organization's calls may go, how often one caller may call, and who may not call at all. */
 
-import { Button, Checkbox, NumberInput, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, MultiSelect, NumberInput, Stack } from "@mantine/core";
 import type { SubmitEvent } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import type { Schema } from "../../../lib/api/types";
+import { countryChoices } from "../../../lib/format/countries";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { useForm } from "../../../lib/ui/use-form";
 import classes from "../settings.module.css";
 import { type CallPolicy, useCallPolicy, useSaveCallPolicy } from "./api";
 import { BlockedCallers } from "./blocked-callers";
+
+const COUNTRIES = countryChoices();
 
 export default function CallPolicySection() {
   const policy = useCallPolicy();
@@ -26,7 +29,7 @@ export default function CallPolicySection() {
 }
 
 interface PolicyValues {
-  countries: string;
+  countries: string[];
   allows_premium: boolean;
   allows_satellite: boolean;
   allows_high_risk: boolean;
@@ -38,10 +41,9 @@ interface PolicyValues {
 const numberOrNull = (value: number | "") => (value === "" ? null : value);
 
 function toPolicy(values: PolicyValues): Schema<"CallPolicyUpdate"> {
-  const countries = values.countries.split(/[\s,;]+/).filter((code) => code !== "");
   return {
     ...values,
-    countries: countries.length === 0 ? null : countries,
+    countries: values.countries.length === 0 ? null : values.countries,
     max_cents_per_minute: numberOrNull(values.max_cents_per_minute),
     max_live_calls_per_caller: numberOrNull(values.max_live_calls_per_caller),
     max_hourly_calls_per_caller: numberOrNull(values.max_hourly_calls_per_caller),
@@ -53,7 +55,7 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
   const save = useSaveCallPolicy();
   const form = useForm<PolicyValues>(
     {
-      countries: (policy.countries ?? []).join(", "),
+      countries: policy.countries ?? [],
       allows_premium: policy.allows_premium,
       allows_satellite: policy.allows_satellite,
       allows_high_risk: policy.allows_high_risk,
@@ -71,11 +73,14 @@ function PolicyForm({ policy }: { policy: CallPolicy }) {
   return (
     <Panel title="Allowed destinations">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <TextInput
+        <MultiSelect
           label="Countries"
-          description="Two-letter codes, such as US, CA, GB. Leave it empty to allow every country."
+          searchable
+          clearable={admin}
+          placeholder={form.values.countries.length === 0 ? "All countries" : ""}
+          data={COUNTRIES}
           readOnly={!admin}
-          {...form.text("countries")}
+          {...form.field("countries")}
         />
         <Checkbox label="Allow premium numbers" disabled={!admin} {...form.check("allows_premium")} />
         <Checkbox label="Allow satellite numbers" disabled={!admin} {...form.check("allows_satellite")} />
