@@ -177,6 +177,10 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "a link's secret is all its holder knows",
     ),
     "src/offhook/orgs/people/repository.py::organizations_of": ("2026-11-22", "people belong to several organizations"),
+    "src/offhook/orgs/people/repository.py::list_identity_providers": (
+        "2026-11-28",
+        "people belong to several organizations",
+    ),
     "src/offhook/orgs/people/repository.py::find_user": ("2026-11-22", "people belong to several organizations"),
     "src/offhook/orgs/people/repository.py::find_superuser": ("2026-11-23", "superusers of the whole installation"),
     "src/offhook/orgs/people/repository.py::list_superusers": ("2026-11-23", "superusers of the whole installation"),

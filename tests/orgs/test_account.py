@@ -6,14 +6,42 @@ import pytest
 from httpx2 import AsyncClient
 
 from offhook.orgs import service
+from offhook.orgs.identity_provider import repository as identity_providers
 from offhook.root import Root
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture, borrow_session
 from tests.orgs.accounts import PASSWORD, make_account, sign_in
+from tests.orgs.authenticators import enroll
 
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
+
+
+async def name_provider(root: Root, organization_id: int, domain: str, member: int | None = None) -> None:
+    """Gives the organization an identity provider for a domain, which knows ``member`` by an earlier sign-in."""
+    issuer = f"https://{domain}"
+    async with root.db.transaction() as session:
+        values: dict[str, object] = {
+            "sign_in_name": domain,
+            "issuer": issuer,
+            "client_id": "x",
+            "email_domains": [domain],
+        }
+        await identity_providers.store_provider(session, organization_id, values)
+        if member is not None:
+            now = root.clock.now()
+            await identity_providers.link_identity(session, organization_id, member, issuer, "1001", now)
+
+
+async def refused_first_password(client: AsyncClient, headers: dict[str, str], clock: ShiftedClock) -> None:
+    """Makes sure that a first password is refused after ten minutes, and not before."""
+    clock.advance(minutes=11)
+    body = {"new_password": PASSWORD}
+    answer = await client.post("/auth/password", json=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "fresh_sign_in_needed")
+    clock.advance(minutes=-11)
+    assert (await client.post("/auth/password", json=body, headers=headers)).status_code == 200
 
 
 async def sign_up(client: AsyncClient, root: Root, email: str = "ann@new.example") -> dict[str, str]:
@@ -105,17 +133,63 @@ class TestPassword:
         login = await client.post("/auth/login", json={"email": org.email("owner"), "password": PASSWORD})
         assert login.status_code == 200
 
-    async def test_an_old_session_chooses_no_first_one(
+    async def test_an_old_session_from_a_link_sets_the_first_one(
         self, client: AsyncClient, org: OrgFixture, shifted_clock: ShiftedClock
     ) -> None:
-        """Nor by a link to itself, nor an authenticator app: a browser that was left open would keep the account."""
+        """The link is spent, and nothing else opens the account: the session is all that its owner has."""
+        assert (await client.get("/auth/me", headers=org.owner_headers)).json()["has_password"] is False
+        shifted_clock.advance(minutes=40 * 60)
+        answer = await client.post("/auth/password", json={"new_password": PASSWORD}, headers=org.owner_headers)
+        assert answer.status_code == 200, answer.text
+        assert (await client.get("/auth/me", headers=org.owner_headers)).json()["has_password"] is True
+        login = await client.post("/auth/login", json={"email": org.email("owner"), "password": PASSWORD})
+        assert login.status_code == 200
+
+    async def test_an_old_session_does_not_replace_one(
+        self, client: AsyncClient, org: OrgFixture, shifted_clock: ShiftedClock
+    ) -> None:
+        body = {"new_password": PASSWORD}
+        assert (await client.post("/auth/password", json=body, headers=org.owner_headers)).status_code == 200
         shifted_clock.advance(minutes=11)
-        for path, body in (
-            ("/auth/password", {"new_password": PASSWORD}),
-            ("/auth/second-factor/enrollment", {}),
-            (f"/organizations/members/{org.user_ids['owner']}/password-link", {}),
-        ):
-            answer = await client.post(path, json=body, headers=org.owner_headers)
+        answer = await client.post("/auth/password", json={"new_password": "another horse"}, headers=org.owner_headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "wrong_password")
+
+    async def test_an_old_session_adds_none_to_a_second_factor(
+        self, client: AsyncClient, org: OrgFixture, shifted_clock: ShiftedClock
+    ) -> None:
+        await enroll(client, org.owner_headers, shifted_clock, password=None)
+        await refused_first_password(client, org.owner_headers, shifted_clock)
+
+    @pytest.mark.parametrize(("domain", "is_linked"), [("acme.example", False), ("elsewhere.example", True)])
+    async def test_an_old_session_adds_none_to_an_identity_provider(
+        self,
+        client: AsyncClient,
+        root: Root,
+        org: OrgFixture,
+        shifted_clock: ShiftedClock,
+        domain: str,
+        is_linked: bool,
+    ) -> None:
+        await name_provider(root, org.id, domain, org.user_ids["member"] if is_linked else None)
+        await refused_first_password(client, org.headers_for("member"), shifted_clock)
+
+    async def test_a_provider_that_signs_the_person_in_nowhere_does_not_count(
+        self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture, shifted_clock: ShiftedClock
+    ) -> None:
+        await name_provider(root, org.id, "elsewhere.example")
+        await name_provider(root, other_org.id, "acme.example")
+        shifted_clock.advance(minutes=11)
+        answer = await client.post("/auth/password", json={"new_password": PASSWORD}, headers=org.headers_for("member"))
+        assert answer.status_code == 200, answer.text
+
+    async def test_an_old_session_chooses_no_other_proof(
+        self, client: AsyncClient, org: OrgFixture, shifted_clock: ShiftedClock
+    ) -> None:
+        """Neither a link to itself nor an authenticator app, both of which would lock its owner out."""
+        shifted_clock.advance(minutes=11)
+        own_link = f"/organizations/members/{org.user_ids['owner']}/password-link"
+        for path in ("/auth/second-factor/enrollment", own_link):
+            answer = await client.post(path, json={}, headers=org.owner_headers)
             assert (answer.status_code, answer.json()["code"]) == (403, "fresh_sign_in_needed"), path
         theirs = f"/organizations/members/{org.user_ids['member']}/password-link"
         assert (await client.post(theirs, headers=org.owner_headers)).status_code == 200

@@ -73,12 +73,13 @@ async def logout(org: CurrentOrg, session: Session, now: Now, authorization: Aut
 
 @auth_router.get("/me", response_model=MeResponse, operation_id="get_me")
 async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
-    user = None
+    user, has_password = None, False
     if org.user_id is not None:
         membership = await repository.find_membership(session, org.organization_id, org.user_id)
         if membership is None:
             raise UserNotFound
         person, role = membership
+        has_password = person.password_hash is not None
         user = UserResponse(
             id=person.id,
             email=person.email,
@@ -97,6 +98,7 @@ async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
         is_superuser=org.is_superuser,
         impersonated=org.impersonator_id is not None,
         second_factor_due_at=await _second_factor_due_at(session, org),
+        has_password=has_password,
         is_provider_session=org.by_provider,
         provider_sign_in_name=await _provider_sign_in_name(session, org),
     )

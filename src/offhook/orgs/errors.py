@@ -318,7 +318,7 @@ class OnlyOwner(Conflict):
 
 
 class FreshSignInNeeded(Forbidden):
-    """This requires a sign-in within the last 10 minutes. Sign in again."""
+    """For your security, sign in again to do this. The sign-in must be less than 10 minutes old."""
 
     code = "fresh_sign_in_needed"
 

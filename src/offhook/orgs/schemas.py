@@ -122,7 +122,8 @@ class MeResponse(Schema):
     """The caller: a person, or an API key, which has no ``user``.
 
     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
-    on everything but their own account answers 403 ``second_factor_required``. ``is_provider_session``: the organization's
+    on everything but their own account answers 403 ``second_factor_required``. ``has_password``: the person has set one; false
+    for an API key. ``is_provider_session``: the organization's
     identity provider opened this session. ``provider_sign_in_name`` is set while the organization demands that and the session is
     another one.
     """
@@ -136,6 +137,7 @@ class MeResponse(Schema):
     is_superuser: bool
     impersonated: bool
     second_factor_due_at: datetime | None
+    has_password: bool
     is_provider_session: bool
     provider_sign_in_name: str | None
 

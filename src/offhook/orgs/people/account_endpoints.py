@@ -71,8 +71,8 @@ class MembershipResponse(Schema):
 
 
 class PasswordChange(Schema):
-    """``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
-    must then be less than 10 minutes old."""
+    """``current_password`` is not needed when the account has no password yet. If it has two-step sign-in or an identity
+    provider, the sign-in must then be less than 10 minutes old."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
     new_password: Password
@@ -179,7 +179,7 @@ async def change_password(
     body: PasswordChange, org: RequireOwnAccount, services: Services, authorization: Authorization = None
 ) -> LogoutResponse:
     """Sets the password and revokes all other sessions of the person. Setting a first password requires a sign-in
-    within the last 10 minutes."""
+    within the last 10 minutes if the account has two-step sign-in or an identity provider."""
     await services.sign_in.change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )

@@ -8,6 +8,7 @@ from offhook.kit.crypto import hash_token
 from offhook.orgs import repository, service
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import OrganizationNotAccessible, SessionNotFound, UserNotFound
+from offhook.orgs.identity_provider.providers import is_domain_allowed
 from offhook.orgs.people import repository as people
 from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.service import SignInResult
@@ -20,6 +21,15 @@ async def get_user(session: AsyncSession, user_id: int) -> User:
     if user is None:
         raise UserNotFound
     return user
+
+
+async def has_way_in_beside_links(session: AsyncSession, user: User) -> bool:
+    """Returns whether the account has something that a session must not be worth more than: a password, a second factor, or
+    an identity provider of an organization that signs the person in."""
+    if user.password_hash is not None or await second_factors.has_factor(session, user.id):
+        return True
+    providers = await people.list_identity_providers(session, user.id)
+    return any(is_linked or is_domain_allowed(provider, user.email) for provider, is_linked in providers)
 
 
 async def switch_organization(

@@ -4,11 +4,21 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Row, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, exists, func, or_, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.tables import ApiKey, Invitation, Member, Organization, SignInLink, User, UserSession
+from offhook.orgs.tables import (
+    ApiKey,
+    IdentityProvider,
+    Invitation,
+    Member,
+    MemberIdentity,
+    Organization,
+    SignInLink,
+    User,
+    UserSession,
+)
 
 _IS_OPEN: Final = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 _OPENS_SOMETHING: Final = or_(
@@ -200,6 +210,19 @@ async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Orga
         .order_by(Member.created_at, Organization.id)
     )
     return list((await session.execute(statement)).all())
+
+
+async def list_identity_providers(session: AsyncSession, user_id: int) -> list[tuple[IdentityProvider, bool]]:
+    """Returns the providers of a person's organizations, each with whether it knows the person already."""
+    is_linked = exists().where(
+        MemberIdentity.organization_id == IdentityProvider.organization_id, MemberIdentity.user_id == user_id
+    )
+    statement = (
+        select(IdentityProvider, is_linked)
+        .join(Member, Member.organization_id == IdentityProvider.organization_id)
+        .where(Member.user_id == user_id)
+    )
+    return [(provider, linked) for provider, linked in (await session.execute(statement)).all()]
 
 
 async def find_user(session: AsyncSession, user_id: int) -> User | None:

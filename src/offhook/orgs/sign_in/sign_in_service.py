@@ -176,8 +176,14 @@ class SignIn:
 
     async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
         """Sets the password and revokes the person's other sessions and links. ``current`` is required when a password
-        exists, a fresh sign-in when none does."""
-        user = await self.confirm_before_change(caller, current)
+        exists. The first one needs a fresh sign-in if the account has another way in; if it has none, the session is all
+        that there is of it, and its link is spent.
+
+        Raises ``WrongPassword`` and ``FreshSignInNeeded`` (403), and ``TooManyRequests`` (429).
+        """
+        user = await self.confirm_person(caller, current)
+        if user.password_hash is None:
+            await self._confirm_first_password(caller, user)
         password_hash = await self._hash_new_password(new, user.email)
         async with self._db.transaction() as session:
             ended = await accounts.replace_password(
@@ -185,6 +191,12 @@ class SignIn:
             )
             data = {"sessions_ended": ended}
             await write_audit_entry(session, caller, "user.password_changed", f"user:{user.id}", data)
+
+    async def _confirm_first_password(self, caller: Caller, user: User) -> None:
+        async with self._db.transaction() as session:
+            has_way_in = await accounts.has_way_in_beside_links(session, user)
+        if has_way_in:
+            check_fresh_sign_in(caller, self._clock.now())
 
     async def _hash_new_password(self, password: str | None, email: str) -> str:
         if password is None:

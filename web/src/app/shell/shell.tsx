@@ -13,6 +13,7 @@ import { PaletteKey } from "../palette/palette-key";
 import { AccountMenu, SchemeToggle } from "./account-menu";
 import { ImpersonationBanner } from "./impersonation-banner";
 import { Nav } from "./nav";
+import { PasswordBanner } from "./password-banner";
 import { ProviderGate } from "./provider-gate";
 import { SecondFactorBanner, SecondFactorGate, useSecondFactorDue } from "./second-factor-notice";
 import classes from "./shell.module.css";
@@ -92,6 +93,7 @@ export function Shell() {
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
         <ImpersonationBanner />
         <SecondFactorBanner />
+        <PasswordBanner />
         <div className={classes.page} data-wide={isWide || undefined}>
           <Suspense fallback={null}>
             <Outlet />

@@ -39,6 +39,13 @@ export function endSessionWith(farewell: string): void {
   endSession();
 }
 
+/** Ends a session that one wants to renew: the sign-in page says the sentence, and leads back to where one was. */
+export function endSessionToReturn(words: string): void {
+  sessionStorage.setItem(FAREWELL_KEY, words);
+  sessionStorage.setItem(EXPIRED_KEY, "1");
+  endSession();
+}
+
 export function farewell(): string | null {
   return sessionStorage.getItem(FAREWELL_KEY);
 }

@@ -3,7 +3,6 @@
 import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
 import type { SubmitEvent } from "react";
 import { DataTable } from "../../../components/tables/data-table";
-import { FormProblem } from "../../../components/forms/dialog";
 import { Fact } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
@@ -14,6 +13,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useChangePassword, useEndSession, useSessions } from "../organization/api";
 import classes from "../settings.module.css";
+import { ProofProblem } from "../sign-in-again";
 import { DeleteAccount } from "./delete-account";
 import { SecondFactorPanel } from "./second-factor-panel";
 
@@ -44,7 +44,7 @@ export default function AccountSection() {
             </Panel>
           ) : (
             <>
-              <ChangePassword />
+              <PasswordPanel hasPassword={account.data.has_password} />
               <SecondFactorPanel />
             </>
           )}
@@ -56,17 +56,18 @@ export default function AccountSection() {
   );
 }
 
-export function ChangePassword() {
+/** Asks for the current password only where there is one. */
+export function PasswordPanel({ hasPassword }: { hasPassword: boolean }) {
   const change = useChangePassword();
   const form = useForm({ current_password: "", new_password: "" }, change.error);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const { current_password, new_password } = form.values;
     change.mutate(
-      { new_password, ...(current_password === "" ? {} : { current_password }) },
+      { new_password, ...(hasPassword ? { current_password } : {}) },
       {
         onSuccess: () => {
-          notifySuccess("Password changed. Your other sessions have ended.");
+          notifySuccess(`Password ${hasPassword ? "changed" : "set"}. Your other sessions have ended.`);
           form.reset();
         },
       },
@@ -75,22 +76,21 @@ export function ChangePassword() {
   return (
     <Panel title="Password">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <Password
-          label="Current password"
-          description="Leave empty if you have not set one yet"
-          autoComplete="current-password"
-          {...form.text("current_password")}
-        />
+        {hasPassword ? (
+          <Password label="Current password" autoComplete="current-password" {...form.text("current_password")} />
+        ) : (
+          <Text fz="sm">You have no password yet. Set one to sign in without a link.</Text>
+        )}
         <Password
           label="New password"
           description="At least 8 characters"
           autoComplete="new-password"
           {...form.text("new_password")}
         />
-        <FormProblem words={form.problem} />
+        <ProofProblem error={change.error} words={form.problem} what="set a password" />
         <div>
           <Button type="submit" loading={change.isPending}>
-            Change password
+            {hasPassword ? "Change password" : "Set a password"}
           </Button>
         </div>
       </form>

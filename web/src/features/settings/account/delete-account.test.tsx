@@ -57,7 +57,7 @@ it("asks only for what the account has, and shows a wrong address at its field",
 it.each([
   ["only_owner", /only owner of Acme and Mill\. Make another member an owner first, or delete/],
   ["superuser_account", /superuser access first/],
-  ["fresh_sign_in_needed", /Sign in again with a new link/],
+  ["fresh_sign_in_needed", /sign in again to delete your account/],
 ])("says why it cannot be deleted now: %s", async (refusal, words) => {
   const organizations = [ACME, { ...ACME, id: 2, name: "Mill" }, { ...ACME, id: 3, name: "Shop" }];
   const alone = organizations.map((one) => ({ ...one, is_only_owner: one.id < 3 }));

@@ -10,6 +10,7 @@ import type { Schema } from "../../../lib/api/types";
 import { pluralize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
 import { isProofMissing, NO_PROOF, ProofFields, proofOf } from "../proof-fields";
+import { FRESH_SIGN_IN, SignInAgain } from "../sign-in-again";
 import { useDeleteAccount, useDeletionPreview } from "./delete-account-api";
 
 type Preview = Schema<"AccountDeletionPreviewResponse">;
@@ -30,6 +31,8 @@ export function DeleteAccount() {
               <Button variant="default" color="red" onClick={() => setIsAsking(true)}>
                 Delete my account
               </Button>
+            ) : data.refusal === FRESH_SIGN_IN ? (
+              <SignInAgain what="delete your account" />
             ) : (
               <Alert color="yellow" variant="light" py="xs">
                 {refusalWords(data)}
@@ -47,8 +50,6 @@ export function DeleteAccount() {
 function refusalWords({ refusal, organizations }: Preview): string {
   if (refusal === "superuser_account")
     return "A superuser's account cannot be deleted. Ask the operator to end your superuser access first.";
-  if (refusal === "fresh_sign_in_needed")
-    return "You have no password and no two-step sign-in. Sign in again with a new link, then delete your account within 10 minutes.";
   const alone = organizations.filter((organization) => organization.is_only_owner).map(({ name }) => name);
   return `You are the only owner of ${new Intl.ListFormat("en-US").format(alone)}. Make another member an owner first, or delete the organization.`;
 }

@@ -6,8 +6,10 @@ import { FormProblem } from "../../../components/forms/dialog";
 import { Password } from "../../../components/forms/password";
 import { CopyLine } from "../../../components/forms/secret";
 import type { Schema } from "../../../lib/api/types";
+import { useAccount } from "../../../lib/organization/organization-context";
 import { useForm } from "../../../lib/ui/use-form";
 import classes from "../settings.module.css";
+import { ProofProblem } from "../sign-in-again";
 import { RecoveryCodes } from "./recovery-codes";
 import { useConfirmEnrollment, useEnroll, useSecondFactorChanged } from "./second-factor-api";
 
@@ -15,6 +17,7 @@ export function SecondFactorSetup() {
   const enroll = useEnroll();
   const changed = useSecondFactorChanged();
   const [codes, setCodes] = useState<string[] | null>(null);
+  const hasPassword = useAccount().data?.has_password !== false;
   const form = useForm({ current_password: "" }, enroll.error);
   if (codes !== null) return <RecoveryCodes codes={codes} onDone={changed} />;
   if (enroll.data) return <FirstCode enrollment={enroll.data} onConfirmed={setCodes} />;
@@ -25,16 +28,13 @@ export function SecondFactorSetup() {
   return (
     <form onSubmit={submit} className={classes.form} noValidate>
       <Text fz="sm" c="dimmed">
-        Besides your password, signing in takes a code from an authenticator app on your phone, such as Aegis,
-        1Password, or Google Authenticator.
+        Besides your password or a sign-in link, signing in takes a code from an authenticator app on your phone, such
+        as Aegis, 1Password, or Google Authenticator.
       </Text>
-      <Password
-        label="Your password"
-        description="Leave empty if you have not set one yet"
-        autoComplete="current-password"
-        {...form.text("current_password")}
-      />
-      <FormProblem words={form.problem} />
+      {hasPassword && (
+        <Password label="Your password" autoComplete="current-password" {...form.text("current_password")} />
+      )}
+      <ProofProblem error={enroll.error} words={form.problem} what="set up two-step sign-in" />
       <div>
         <Button type="submit" loading={enroll.isPending}>
           Set up

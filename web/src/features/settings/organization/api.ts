@@ -27,8 +27,11 @@ export function useSavePreferences() {
 }
 
 export function useChangePassword() {
+  const queries = useQueryClient();
   return useMutation({
     mutationFn: (body: Schema<"PasswordChange">) => unwrap(api.POST("/api/v1/auth/password", { body })),
+    // The account, its sessions, and what a deletion asks for.
+    onSuccess: () => queries.invalidateQueries(),
   });
 }
 

@@ -10,6 +10,7 @@ import { pluralize } from "../../../lib/format/format";
 import { useAccount } from "../../../lib/organization/organization-context";
 import { useForm } from "../../../lib/ui/use-form";
 import { isProofMissing, NO_PROOF, ProofFields, proofOf } from "../proof-fields";
+import { FRESH_SIGN_IN, SignInAgain } from "../sign-in-again";
 import { useDeleteOrganization, useOrganizationDeletionPreview } from "./delete-organization-api";
 
 type Preview = Schema<"OrganizationDeletionPreviewResponse">;
@@ -27,13 +28,15 @@ export function DeleteOrganization() {
         {(data) => (
           <Stack p="lg" gap="md" align="flex-start">
             <Text fz="sm">
-              Deletes {data.name} with all agents, calls, recordings, contacts, and settings, for all members. Numbers
-              from the platform are returned. It cannot be undone.
+              Deletes {data.name} with all agents, calls, recordings, contacts, and settings, for all members. Phone
+              numbers that you got through this installation are given back. This cannot be undone.
             </Text>
             {data.refusals.length === 0 ? (
               <Button variant="default" color="red" onClick={() => setIsAsking(true)}>
                 Delete organization
               </Button>
+            ) : data.refusals.every((refusal) => refusal === FRESH_SIGN_IN) ? (
+              <SignInAgain what="delete the organization" />
             ) : (
               <Alert color="yellow" variant="light" py="xs">
                 {data.refusals.map((refusal) => (
@@ -68,7 +71,7 @@ const REFUSALS: Record<string, string> = {
   superuser_account:
     "A superuser belongs to this organization only. Ask the operator to end their superuser access first.",
   fresh_sign_in_needed:
-    "You have no password and no two-step sign-in. Sign in again with a new link, then delete the organization within 10 minutes.",
+    "For your security, sign in again to delete the organization. You have no password, so you need a new sign-in link.",
 };
 const REFUSALS_THAT_STAY = new Set(["superuser_account", "fresh_sign_in_needed"]);
 
