@@ -181,7 +181,7 @@ export interface paths {
         /**
          * Change Password
          * @description Sets the password and revokes all other sessions of the person. Setting a first password requires a sign-in
-         *     within the last 10 minutes.
+         *     within the last 10 minutes if the account has two-step sign-in or an identity provider.
          */
         post: operations["change_password"];
         delete?: never;
@@ -8826,13 +8826,16 @@ export interface components {
          * @description The caller: a person, or an API key, which has no ``user``.
          *
          *     ``second_factor_due_at`` is set while the organization demands a second factor that the person does not have: from then
-         *     on everything but their own account answers 403 ``second_factor_required``. ``is_provider_session``: the organization's
+         *     on everything but their own account answers 403 ``second_factor_required``. ``has_password``: the person has set one; false
+         *     for an API key. ``is_provider_session``: the organization's
          *     identity provider opened this session. ``provider_sign_in_name`` is set while the organization demands that and the session is
          *     another one.
          */
         MeResponse: {
             /** Email */
             email: string | null;
+            /** Has Password */
+            has_password: boolean;
             /** Id */
             id: number | null;
             /** Impersonated */
@@ -9578,8 +9581,8 @@ export interface components {
         };
         /**
          * PasswordChange
-         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only): the sign-in
-         *     must then be less than 10 minutes old.
+         * @description ``current_password`` is not needed when the account has no password yet. If it has two-step sign-in or an identity
+         *     provider, the sign-in must then be less than 10 minutes old.
          */
         PasswordChange: {
             /** Current Password */
