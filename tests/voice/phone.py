@@ -32,12 +32,15 @@ from tests.fakes.voice import KeptEvents, KeptLeg, LoudnessVad, Tools
 S_PER_WORD = 0.3
 VOICE_HZ = 382
 LOUDNESS = 8000
+# What makes a voice bright: without it, and quieter, somebody seems to have turned away from the handset.
+OVERTONE_HZ = 4 * VOICE_HZ
 
 
-def hum(codec: Codec, from_s: float, hz: float = VOICE_HZ, peak: float = LOUDNESS) -> bytes:
-    """20 ms of a tone that goes on seamlessly from frame to frame."""
+def hum(codec: Codec, from_s: float, hz: float = VOICE_HZ, peak: float = LOUDNESS, brightness: float = 0.0) -> bytes:
+    """20 ms of a tone that goes on seamlessly from frame to frame; ``brightness`` is the overtone's share of the peak."""
     at = from_s + np.arange(codec.sample_rate // 50) / codec.sample_rate
-    return codec.encode((np.sin(2 * np.pi * hz * at) * peak).astype(np.int16))
+    tone = (1 - brightness) * np.sin(2 * np.pi * hz * at) + brightness * np.sin(2 * np.pi * OVERTONE_HZ * at)
+    return codec.encode((tone * peak).astype(np.int16))
 
 
 @dataclass
@@ -67,6 +70,8 @@ class Call:
     sends_audio: bool = True
     # the peak of a steady sound on the line, which the voice detector takes for speech above 1000
     murmur: float = 0.0
+    # from 0 to 1, of what is said at full loudness: who turns away is quieter and duller
+    brightness: float = 0.0
     result: CallResult | None = None
     started_at: float = 0.0
     recording: RecordingSwitch | None = None
@@ -194,7 +199,8 @@ class Call:
         if now < self._beeps[0]:
             return hum(self.leg.codec, now, self._beeps[1])
         if now < self._loud_until:
-            return hum(self.leg.codec, now, VOICE_HZ, self._loudness)
+            brightness = self.brightness if self._loudness >= LOUDNESS else 0.0
+            return hum(self.leg.codec, now, VOICE_HZ, self._loudness, brightness)
         return hum(self.leg.codec, now, VOICE_HZ, self.murmur) if self.murmur else self.leg.codec.silence_frame
 
     # -- what came of it ------------------------------------------------------------------------------------------

@@ -11,9 +11,11 @@ from offhook.voice.aside_timer import AsideTimer
 from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says
-from tests.voice.phone import Call, simple_agent
+from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
 
 STORY = "Let me tell you a very long story about our opening hours and everything that we do for you here."
+# The peak of a voice from away, which has no brightness either.
+AWAY = 2500
 QUESTION = "Now that you know our two offers for this summer, shall I book the bigger one of them for you?"
 
 
@@ -293,3 +295,72 @@ class TestTheWayOfTurnTaking:
         call = talking_agent(**settings).says("Mm-hmm", at=2, for_s=0.4).hangs_up(at=9).run()
 
         assert judged(call)[-1] == ("yielded", "command")
+
+
+class TestWordsFromAway:
+    """After the caller's first turns, what is quieter and duller seems to be said to somebody else."""
+
+    def survey(self, greeting: str = "Hello.") -> Call:
+        call = talking_agent()
+        call.brightness = 0.3
+        call.definition = agent_graph(
+            node("start", "startCall", prompt="Hi.", greeting=greeting),
+            node("food", "agentNode", prompt="Thank."),
+            edge("start", "food", "the food", examples=["the food", "the breakfast"]),
+        )
+        call.llms = [ScriptedLlm([says("And what did you like best?"), says("Thank you."), says("Fine.")])]
+        return call
+
+    def answered(self, call: Call) -> list[int]:
+        return [event["turns"] for event in call.sink.of(events.HELD_TURNS_ANSWERED)]
+
+    def test_wait_and_are_answered_where_nothing_comes_after_them(self) -> None:
+        call = self.survey().says("I liked it a lot", at=3).says("put it on the table", at=8, loudness=AWAY)
+        call.hangs_up(at=15).run()
+
+        assert [said.get("ignored") for said in call.sink.of(events.CALLER_SAID)] == [None, "turned_away"]
+        assert self.answered(call) == [1]
+        assert call.sink.at(events.HELD_TURNS_ANSWERED)[0] - call.sink.at(events.CALLER_SAID)[1] > 2.5
+        assert asked(call)[-1] == "put it on the table"
+
+    def test_that_go_on_are_answered_together(self) -> None:
+        call = self.survey().says("I liked it a lot", at=3)
+        call.says("put it on the table", at=8, loudness=AWAY).says("and the keys too", at=10.5, loudness=AWAY)
+        call.hangs_up(at=18).run()
+
+        assert self.answered(call) == [2]
+        assert asked(call)[-1] == "put it on the table and the keys too"
+
+    def test_are_dropped_where_the_caller_turns_to_the_agent(self) -> None:
+        call = self.survey().says("I liked it a lot", at=3).says("put it on the table", at=8, loudness=AWAY)
+        call.says("sorry it was the service", at=10.5).hangs_up(at=18).run()
+
+        assert self.answered(call) == []
+        assert "put it on the table" not in asked(call)
+
+    def test_that_a_step_expects_are_answered_at_once(self) -> None:
+        call = self.survey().says("I liked it a lot", at=3).says("um the food", at=8, loudness=AWAY)
+        call.hangs_up(at=15).run()
+
+        said = call.sink.of(events.CALLER_SAID)[-1]
+        assert (said["text"], said.get("ignored")) == ("um the food", None)
+        assert call.sink.at(events.AGENT_SPEAKING)[-1] - call.sink.at(events.CALLER_SAID)[-1] < 1.5
+
+    def test_that_a_question_expects_are_answered_also_over_its_end(self) -> None:
+        call = self.survey()
+        call.llms = [ScriptedLlm([says(QUESTION), says("Thank you.")])]
+        call.says("I liked it a lot", at=3)
+        call.says("the food", at=9.8, loudness=AWAY).hangs_up(at=18).run()
+        begun, ended = call.sink.at(events.AGENT_SPEAKING)[1], call.sink.at(events.AGENT_SAID)[1]
+
+        assert begun < 9.8 < ended
+        assert [said.get("ignored") for said in call.sink.of(events.CALLER_SAID)] == [None, None]
+        assert asked(call)[-1] == "the food"
+
+    @pytest.mark.parametrize("text", ["yes", "no", "the table"])
+    def test_that_could_answer_anybody_still_wait(self, text: str) -> None:
+        call = self.survey()
+        call.definition["edges"][0]["data"]["examples"] = ["yes", "no"]
+        call.says("I liked it a lot", at=3).says(text, at=8, for_s=0.6, loudness=AWAY).hangs_up(at=15).run()
+
+        assert call.sink.of(events.CALLER_SAID)[-1].get("ignored") == "turned_away"

@@ -33,6 +33,7 @@ CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
 CALLER_SAID: Final = (
     "caller_said"  # {text, start_s, end_s, confidence?, ignored?: why it is not answered}   -> transcript
 )
+HELD_TURNS_ANSWERED: Final = "held_turns_answered"  # {turns} nothing came after them: the last so many turns that were ignored as turned_away are answered as one
 CALLER_NOT_UNDERSTOOD: Final = "caller_not_understood"  # {start_s, end_s} words without a transcript  -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play

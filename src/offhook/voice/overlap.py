@@ -10,6 +10,7 @@ from offhook.voice.call_inputs import CallTimer
 from offhook.voice.input.interruption_rules import (
     BRIEF_S,
     MIN_WORD_S,
+    TURNED_AWAY,
     InterruptionRules,
     InterruptionVerdict,
     SpeechOverlap,
@@ -32,7 +33,7 @@ FAINT_SPAN_S: Final = 0.6
 # A turn that interrupted is over by then.
 RECENT_YIELD_S: Final = 6.0
 # Reasons by which sound is not the caller's speech to the agent.
-NO_SPEECH: Final = frozenset({"no_voice", "turned_away"})
+NO_SPEECH: Final = frozenset({"no_voice", TURNED_AWAY})
 # A recognizer without interim words needs this long after the speech; the agent stays silent until then, and longer
 # while the recognizer says that it is at work.
 FINAL_TIMEOUT_S: Final = 1.6
@@ -211,12 +212,16 @@ class OverlapController:
         }
         self._line.emit(events.INTERRUPTION_JUDGED, data)
 
-    def judge_turn(self, text: str) -> str:
-        """Returns why a whole turn over the agent needs no answer, and goes on speaking then; empty if it needs one."""
+    def judge_turn(self, text: str, *, is_expected: bool = False) -> str:
+        """Returns why a whole turn over the agent needs no answer, and goes on speaking then; empty if it needs one.
+
+        ``is_expected``: it is an answer that the agent waits for, however far away it is said after a question.
+        """
         if not self.is_active:
             return ""
         reason = self.rules.is_ignorable(text, is_answer_due=self.is_answer_due, agent_text=self._agent_text)
-        if not reason and self._reason == "turned_away":
+        is_for_agent = is_expected and self.is_answer_due
+        if not reason and self._reason == TURNED_AWAY and not is_for_agent:
             reason = self._reason
         if reason:
             self.finish()

@@ -1,10 +1,12 @@
 """Which of the caller's turns need no answer: listening sounds over the agent, fillers, coughs, words to others."""
 
+from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.aside_timer import AsideTimer
 from offhook.voice.call_context import CallContext
 from offhook.voice.config import CallConfig
 from offhook.voice.events import TurnTiming
+from offhook.voice.input.interruption_rules import TURNED_AWAY
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import SpeechSignal
 from offhook.voice.output.playback import Playback
@@ -31,19 +33,26 @@ class TurnFilter:
         self._overlap = overlap
         self._line = line
         self._asides = AsideTimer(self._answer_aside)
+        self._held_turns = 0
 
     def reason_to_ignore(self, text: str) -> str:
         """Returns why a turn needs no answer, at least not now; empty if it needs one."""
         if self._config.turn_start != "default" or not text:
             return ""
         if self._overlap.is_active and (self._playback.is_audible or self._playback.is_paused):
-            return self._overlap.judge_turn(text)
+            return self._overlap.judge_turn(text, is_expected=self._is_expected(text))
         reason = self._judge_words(text)
         is_idle = not self._turns.is_agent_busy and not self._overlap.has_just_yielded
-        if not reason and is_idle and self._listener.sound.was_turned_away():
+        # it is measured in any case: a journal plays the call again by what was measured
+        if not reason and is_idle and self._listener.sound.was_turned_away() and not self._is_expected(text):
             self._asides.hold(text)
-            return "turned_away"
+            self._held_turns += 1
+            return TURNED_AWAY
         return reason
+
+    def _is_expected(self, text: str) -> bool:
+        """Returns whether a turn is one of the answers that this step waits for: nobody else is told "the food"."""
+        return self._overlap.rules.lexicon.is_one_of(text, self._listener.expectation.phrases)
 
     def _judge_words(self, text: str) -> str:
         lexicon, is_busy = self._overlap.rules.lexicon, self._turns.is_agent_busy
@@ -57,7 +66,9 @@ class TurnFilter:
         return str(signal.value) if is_idle_talk else ""
 
     def _answer_aside(self, text: str) -> None:
+        turns, self._held_turns = self._held_turns, 0
         if not self._turns.is_agent_busy:
+            self._line.emit(events.HELD_TURNS_ANSWERED, {"turns": turns})
             self._turns.answer_caller(text, TurnTiming(turn_decided=self._line.since_start()))
 
     def caller_speaks(self) -> None:
@@ -66,6 +77,7 @@ class TurnFilter:
 
     def turn_accepted(self) -> None:
         """Drops words to others: the caller has turned to the agent."""
+        self._held_turns = 0
         self._asides.forget()
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "model_failed": ("red", "{kind} of {provider} failed: {message}"),
     "failed_over": ("yellow", "{kind} fails over to {to}"),
     "watchdog_acted": ("yellow", "watchdog: {step} ({reason})"),
+    "held_turns_answered": ("dim", "answered late: it seemed to be said to someone else"),
     "caller_idle": ("dim", "the caller is silent"),
     "voicemail_detected": ("yellow", "an answering machine ({by})"),
     "recording_paused": ("dim", "the recording is paused"),

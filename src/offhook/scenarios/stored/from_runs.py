@@ -9,6 +9,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.kit.redaction.redactor import RedactionRules, Redactor
 from offhook.scenarios.definition import MAX_TURNS, Scenario
 from offhook.voice import events
+from offhook.voice.input.interruption_rules import TURNED_AWAY
 
 FROM_CALL_TAG: Final = "from-call"
 MAX_WORDS: Final = 1000
@@ -105,9 +106,9 @@ def _redact_event(event: Mapping[str, Any], redactor: Redactor) -> Mapping[str, 
 def _turns_of(journal: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yields what the caller did. Sounds that the agent did not answer are left out."""
     silent_s, idle_s = 0.0, 0.0
-    for event in journal:
+    for event in _answered_turns(journal):
         kind, data = event["type"], event["data"]
-        if kind == events.CALLER_SAID and not data.get("ignored"):
+        if kind == events.CALLER_SAID:
             if words := str(data.get("text") or "").strip()[:MAX_WORDS]:
                 yield from _silence(silent_s)
                 silent_s = 0.0
@@ -126,6 +127,20 @@ def _turns_of(journal: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             yield from _silence(silent_s + idle_s if data.get("end_reason") == "idle" else silent_s)
             if data.get("end_reason") == "caller_hung_up":
                 yield {"hang_up": True}
+
+
+def _answered_turns(journal: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yields the events without the turns that were ignored. Words that seemed to be for others, and were answered after all,
+    are one turn where the agent took them."""
+    ignored: list[str] = []
+    for event in journal:
+        kind, data = event["type"], event["data"]
+        if kind == events.HELD_TURNS_ANSWERED:
+            yield {"type": events.CALLER_SAID, "data": {"text": " ".join(ignored[-data["turns"] :])}}
+        elif kind != events.CALLER_SAID or not data.get("ignored"):
+            yield event
+        elif data["ignored"] == TURNED_AWAY:
+            ignored.append(str(data.get("text") or "").strip())
 
 
 def _silence(seconds: float) -> Iterator[dict[str, Any]]:

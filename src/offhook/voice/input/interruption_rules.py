@@ -8,6 +8,8 @@ from offhook.voice.input.sound_evidence import SoundEvidence
 from offhook.voice.input.spoken_signals import SpeechSignal, SpokenLexicon
 
 TurnTaking = Literal["eager", "balanced", "patient"]
+# Why words that are said to somebody else are ignored.
+TURNED_AWAY: Final = "turned_away"
 # A breath, a cough, a sneeze: hardly any of it has a pitch. The sneeze has nearly all of its energy above 1.2 kHz.
 MAX_BREATH_VOICING: Final = 0.4
 # Someone who has turned away from the handset is quieter than when they spoke to the agent, and duller: words differ
@@ -157,11 +159,9 @@ class InterruptionRules:
     def _judge_words(self, overlap: SpeechOverlap, signal: SpeechSignal) -> tuple[InterruptionVerdict, str]:
         if signal is SpeechSignal.COMMAND:
             is_away = _is_distant(overlap) and not self._has_stop_word(overlap.text)
-            return (
-                (InterruptionVerdict.TALK_ON, "turned_away") if is_away else (InterruptionVerdict.YIELD, signal.value)
-            )
+            return (InterruptionVerdict.TALK_ON, TURNED_AWAY) if is_away else (InterruptionVerdict.YIELD, signal.value)
         if _is_distant(overlap):
-            return InterruptionVerdict.TALK_ON, "turned_away"
+            return InterruptionVerdict.TALK_ON, TURNED_AWAY
         if signal is SpeechSignal.BACKCHANNEL and overlap.is_answer_due and self.lexicon.is_answer(overlap.text):
             return InterruptionVerdict.YIELD, "answer"
         if signal is SpeechSignal.BACKCHANNEL and overlap.quiet_s < END_S and overlap.age_s >= self.times.long_s:
@@ -203,7 +203,7 @@ class InterruptionRules:
         long_s = times.long_s if overlap.shows_words else min(times.long_s, MAX_SHORT_S)
         is_long = overlap.age_s - overlap.quiet_s >= long_s
         if _is_distant(overlap):
-            return InterruptionVerdict.TALK_ON, "turned_away"
+            return InterruptionVerdict.TALK_ON, TURNED_AWAY
         if sound is not None and sound.voiced < MAX_BREATH_VOICING:
             return InterruptionVerdict.TALK_ON, "no_voice"
         if overlap.quiet_s >= times.resume_s:

@@ -91,7 +91,7 @@ class CallerListener:
         # the session wants every window, also those without speech
         self.is_watched = False
         self._vad = vad.open_stream(self.detector)
-        self._expectation = Expectation()
+        self.expectation = Expectation()
         self.audio_tap: Callable[[Samples], None] | None = None  # receives the caller's audio at 8 kHz
         self._state = CallerTurnState()
         self._turn_started_at: float | None = None
@@ -142,7 +142,7 @@ class CallerListener:
 
     def set_expectation(self, expectation: Expectation) -> None:
         """Sets the node's expectation, followed by the words of the workflow's dictionary."""
-        self._expectation = expectation = _with_terms(expectation, self._config.dictionary.terms)
+        self.expectation = expectation = _with_terms(expectation, self._config.dictionary.terms)
         if self._stream is not None:
             self._stream.set_expectation(expectation)
 
@@ -194,7 +194,7 @@ class CallerListener:
 
     def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
         """Attaches a recognizer; after a failure it gets the caller's audio since the last final transcript."""
-        stream.set_expectation(self._expectation)
+        stream.set_expectation(self.expectation)
         if replay and self.is_utterance:
             self._state.partial = ""
             stream.speech_started()

@@ -65,7 +65,7 @@ class SpokenLexicon:
             return SpeechSignal.NONE
         if any(self._contains(words, self._split_phrase(phrase)) for phrase in stop_words):
             return SpeechSignal.COMMAND
-        spoken = [word for word in words if word not in self.fillers]
+        spoken = self._without_fillers(words)
         if not spoken:
             return SpeechSignal.BACKCHANNEL if " ".join(words) in self.backchannels else SpeechSignal.FILLER
         if self._consists_of(spoken, self.backchannels):
@@ -111,6 +111,17 @@ class SpokenLexicon:
         """Returns whether a text answers a yes/no question."""
         words = self.split(text)
         return bool(words) and (self._consists_of(words, self.yes_no) or words[0] in self.yes_no)
+
+    def is_one_of(self, text: str, phrases: Iterable[str]) -> bool:
+        """Returns whether a text is one of these phrases, beside fillers. A mere "yes" or "okay" is not: anybody may be told
+        that."""
+        if self.classify(text) is not SpeechSignal.WORDS or self.is_answer(text):
+            return False
+        spoken = self._without_fillers(self.split(text))
+        return any(spoken == self._without_fillers(self._split_phrase(phrase)) for phrase in phrases)
+
+    def _without_fillers(self, words: Iterable[str]) -> list[str]:
+        return [word for word in words if word not in self.fillers]
 
     def _consists_of(self, words: list[str], phrases: frozenset[str]) -> bool:
         """Returns whether the words are phrases of a set, one after another ("oh okay", "yeah yeah")."""

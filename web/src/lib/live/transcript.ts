@@ -229,6 +229,8 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         `${WATCHDOG[text(event, "step")] ?? text(event, "step")}: ${text(event, "reason").replaceAll("_", " ")}`,
         "warning",
       ];
+    case "held_turns_answered":
+      return ["Answered late: it seemed to be said to someone else", "plain"];
     case "caller_idle":
       return ["Silence", "plain"];
     case "duration_warned":
