@@ -1,6 +1,6 @@
 """A chat in which nobody writes ends after the time that its workflow sets."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -56,6 +56,12 @@ class Chat:
 
     async def _post(self, action: str, body: dict[str, Any]) -> Response:
         return await self._client.post(f"{self._path}/{action}", json=body, headers=self._headers)
+
+    async def waits_until(self) -> str | None:
+        """What the run says."""
+        path = self._path.replace("/text-chat/sessions", "/runs")
+        waits_until: str | None = (await self._client.get(path, headers=self._headers)).json()["waits_until"]
+        return waits_until
 
     async def after(self, seconds: float) -> tuple[str, str | None, str | None]:
         """How the chat stands when that much time has gone by and the sweeper has looked."""
@@ -139,3 +145,15 @@ async def test_nobody_is_idle_while_the_agent_thinks(chat: Chat, root: Root, wor
         )
     assert await chat.after(120) == LIVE
     assert await chat.after(30) == IDLE, "the process that was answering is gone"
+
+
+async def test_the_run_says_until_when_it_waits(
+    chat: Chat, root: Root, workflow_id: int, shifted_clock: SetClock
+) -> None:
+    await set_timeout(root, workflow_id, 90)
+    await chat.begin()
+    until = await chat.waits_until()
+    assert until is not None
+    assert datetime.fromisoformat(until) - shifted_clock.now() == timedelta(seconds=90)
+    assert await chat.after(100) == IDLE
+    assert await chat.waits_until() is None

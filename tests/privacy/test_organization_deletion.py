@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -283,6 +284,32 @@ class TestWhatStandsAgainstIt:
             async with root.db.transaction() as session:
                 await session.execute(end)
         await close(client, org)
+
+    async def test_a_chat_that_waits_for_a_message_stands_in_no_ones_way(
+        self, client: AsyncClient, root: Root, org: OrgFixture, make_run: MakeRun, shifted_clock: ShiftedClock
+    ) -> None:
+        run, now = await make_run(), root.clock.now()
+        claim = {"id": "c", "until": (now + timedelta(minutes=1)).isoformat()}
+        chat = {"mode": "textchat", "status": "in_progress", "lease_until": now + timedelta(minutes=30)}
+        async with root.db.transaction() as session:
+            await session.execute(update(Run).values(**chat, chat_state={"claim": claim}))
+        live = ["organization_has_live_calls"]
+        assert (await client.get(PATH, headers=org.owner_headers)).json()["refusals"] == live, "it is being answered"
+        async with root.db.transaction() as session:
+            await session.execute(update(Run).values(chat_state={"claim": None}))
+        assert (await client.get(PATH, headers=org.owner_headers)).json()["refusals"] == []
+        deletion_id = (await close(client, org))["deletion_id"]
+        await root.jobs.handlers[JOB]({"deletion_id": deletion_id})
+        assert (await receipt_of(root, deletion_id)).step == "calls", "what it cost is counted first"
+        for _ in range(2):
+            shifted_clock.advance(minutes=1)
+            await root.jobs.handlers["run.sweep"]({})
+        async with root.db.transaction() as session:
+            ended = await session.get_one(Run, run.id)
+            assert (ended.status, ended.end_reason, ended.lease_until) == ("completed", "idle", None)
+        await root.jobs.handlers[SWEEP_JOB]({})
+        await run_until_empty(root.db, root.jobs)
+        assert (await receipt_of(root, deletion_id)).state == "done"
 
     async def test_a_call_that_began_at_the_last_moment_is_waited_for(
         self, client: AsyncClient, root: Root, org: OrgFixture, make_run: MakeRun

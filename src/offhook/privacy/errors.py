@@ -16,7 +16,7 @@ class ArchiveNotReady(Conflict):
 
 
 class OrganizationHasLiveCalls(Conflict):
-    """Calls or chats of this organization are in progress. Try again after they have ended."""
+    """Calls of this organization are in progress, or a chat is being answered. Try again after that."""
 
     code = "organization_has_live_calls"
 

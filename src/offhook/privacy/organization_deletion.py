@@ -56,7 +56,7 @@ async def preview_deletion(session: AsyncSession, caller: Caller, now: datetime)
         refusals.append(refusal.code)
     if await statements.has_running_campaign(session, organization.id):
         refusals.append(OrganizationHasRunningCampaigns.code)
-    if await statements.has_live_run(session, organization.id):
+    if await statements.has_conversation(session, organization.id, now):
         refusals.append(OrganizationHasLiveCalls.code)
     if proof.is_too_old:
         refusals.append("fresh_sign_in_needed")
@@ -75,17 +75,18 @@ async def begin_deletion(session: AsyncSession, caller: Caller, name: str, now: 
     """Closes the caller's organization and leaves the rest to the job. ``name`` is typed as a confirmation.
 
     Nothing is hung up and no campaign is stopped for it: who deletes an organization by mistake in the middle of its work
-    is refused. Raises ``OwnerOnly`` (403), ``ConfirmationWrong`` (422), ``OrganizationClosed``, ``SuperuserAccount``,
+    is refused. Text chats that wait for a message end. Raises ``OwnerOnly`` (403), ``ConfirmationWrong`` (422), ``OrganizationClosed``, ``SuperuserAccount``,
     ``OrganizationHasRunningCampaigns`` and ``OrganizationHasLiveCalls`` (409).
     """
     assert caller.user_id is not None
     organization = await organization_closing.lock_to_close(session, caller, name)
     if await statements.has_running_campaign(session, organization.id):
         raise OrganizationHasRunningCampaigns
-    if await statements.has_live_run(session, organization.id):
+    if await statements.has_conversation(session, organization.id, now):
         raise OrganizationHasLiveCalls
     closed = await organization_closing.close(session, caller, organization, now)
     await statements.stop_everything(session, organization.id)
+    await statements.end_waiting_chats(session, organization.id, now)
     deletion = OrganizationDeletion(organization_id=organization.id, requested_by=caller.user_id, requested_at=now)
     session.add(deletion)
     await session.flush()

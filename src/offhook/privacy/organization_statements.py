@@ -1,15 +1,34 @@
 """Statements on everything that an organization has, built from the schema: domains cannot forget one of their tables."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, Table, case, delete, exists, func, literal_column, or_, select, text, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    DateTime,
+    Select,
+    Table,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Base
 from offhook.privacy.tables import OrganizationDeletion
 
 _LIVE_STATES: Final = ("initiated", "ringing", "in_progress")
+_TEXT_CHAT: Final = "textchat"
 _STOPPED_CAMPAIGNS: Final = ("draft", "paused", "completed", "failed")
 _BEING_DELETED: Final = "The organization is being deleted."
 # What people know what they delete by.
@@ -40,6 +59,29 @@ async def has_live_run(session: AsyncSession, organization_id: int) -> bool:
     runs = _table("runs")
     is_open = or_(runs.c.status.in_(_LIVE_STATES), runs.c.lease_until.is_not(None))
     return bool(await session.scalar(select(exists().where(runs.c.organization_id == organization_id, is_open))))
+
+
+def _waits_for_message(now: datetime) -> ColumnElement[bool]:
+    """Selects text chats in which nothing is being answered: they wait for somebody who may be gone."""
+    runs = _table("runs")
+    answered_until = runs.c.chat_state["claim"]["until"].astext.cast(DateTime(timezone=True))
+    is_answering = func.coalesce(answered_until > now, False)
+    return and_(runs.c.mode == _TEXT_CHAT, runs.c.lease_until.is_not(None), not_(is_answering))
+
+
+async def has_conversation(session: AsyncSession, organization_id: int, now: datetime) -> bool:
+    """Returns whether a call of the organization is not over, or a chat is being answered."""
+    runs = _table("runs")
+    is_open = or_(runs.c.status.in_(_LIVE_STATES), runs.c.lease_until.is_not(None))
+    is_held = and_(runs.c.organization_id == organization_id, is_open, not_(_waits_for_message(now)))
+    return bool(await session.scalar(select(exists().where(is_held))))
+
+
+async def end_waiting_chats(session: AsyncSession, organization_id: int, now: datetime) -> None:
+    """Lets the time of chats that wait for a message run out: the sweeper ends them with what they cost."""
+    runs = _table("runs")
+    of_organization = and_(runs.c.organization_id == organization_id, _waits_for_message(now))
+    await session.execute(update(runs).where(of_organization).values(lease_until=now))
 
 
 async def has_running_campaign(session: AsyncSession, organization_id: int) -> bool:

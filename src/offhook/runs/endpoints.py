@@ -168,6 +168,7 @@ async def get_workflow_run(
         annotations=await reviews.load_annotations(session, org.organization_id, run_id),
         analysis=await analysis_queries.read_analysis(session, org.organization_id, run_id),
         note=run.note,
+        waits_until=run.lease_until if run.mode == TEXT_CHAT and run.status in LIVE_STATES else None,
         prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
         has_journal=await journal_queries.has_journal(session, org.organization_id, run_id),
         previous_run_id=previous_id,

@@ -186,6 +186,9 @@ class RunDetail(RunRecord):
     )
     analysis: RunAnalysisRecord | None = Field(description="null for an agent without summary and success criteria")
     note: str | None
+    waits_until: datetime | None = Field(
+        description="When a text chat in progress ends if no message arrives; null for other runs"
+    )
     prompts: Mapping[str, str] = Field(description="The prompt of each step of this run's version, by node id")
     has_journal: bool = Field(description="Whether the call can be replayed, as far as its journal is concerned")
     previous_run_id: int | None = Field(description="The run of the same agent before this one")

@@ -1,8 +1,9 @@
 /** Why the run ended, and what to do about it. */
 
-import { Anchor } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, PhoneOff } from "lucide-react";
+import { formatDateTime } from "../../../lib/format/format";
 import type { EndExplanation, NextAction } from "./end-explanation";
 import classes from "./end-note.module.css";
 
@@ -69,4 +70,12 @@ function Action({ action, agentId, onSeek }: { action: NextAction } & Omit<EndNo
         </Anchor>
       );
   }
+}
+
+/** Of a text chat in progress: what it waits for, and when it ends by itself. */
+export function WaitNote({ until }: { until: string | null }) {
+  if (until === null) return null;
+  return (
+    <Text c="dimmed">Waiting for the next message. If none arrives, the chat ends at {formatDateTime(until)}.</Text>
+  );
 }

@@ -23,7 +23,7 @@ import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { isLive, useCampaignNames, useRun } from "../api";
 import { CallReplay } from "./call-replay";
 import { explainEnd } from "./end-explanation";
-import { EndNote } from "./end-note";
+import { EndNote, WaitNote } from "./end-note";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { MakeScenario } from "./make-scenario";
@@ -83,6 +83,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         </Text>
       )}
       <Facts run={run} />
+      <WaitNote until={run.waits_until} />
       {end !== null && <EndNote end={end} agentId={agentId} onSeek={address === null ? null : player.seek} />}
       {isSpoken && (
         <section className={classes.heard} aria-label="Recording">

@@ -75,7 +75,7 @@ it("says what stands against it, and looks again", async () => {
   const { server, user } = await show({
     refusals: ["organization_has_live_calls", "organization_has_running_campaigns", "superuser_account"],
   });
-  expect(await screen.findByText(/Calls or chats are in progress/)).toBeTruthy();
+  expect(await screen.findByText(/Calls are in progress, or a chat is being answered/)).toBeTruthy();
   expect(screen.getByText(/A campaign is running/)).toBeTruthy();
   expect(screen.getByText(/A superuser belongs to this organization only/)).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Delete organization" })).toBeNull();

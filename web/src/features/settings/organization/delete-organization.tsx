@@ -66,7 +66,8 @@ export function DeleteOrganization() {
 }
 
 const REFUSALS: Record<string, string> = {
-  organization_has_live_calls: "Calls or chats are in progress. Delete the organization after they end.",
+  organization_has_live_calls:
+    "Calls are in progress, or a chat is being answered. Delete the organization after that.",
   organization_has_running_campaigns: "A campaign is running. Pause it first.",
   superuser_account:
     "A superuser belongs to this organization only. Ask the operator to end their superuser access first.",
