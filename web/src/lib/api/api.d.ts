@@ -11215,6 +11215,11 @@ export interface components {
             };
             /** Version Number */
             version_number: number;
+            /**
+             * Waits Until
+             * @description When a text chat in progress ends if no message arrives; null for other runs
+             */
+            waits_until: string | null;
             /** Workflow Id */
             workflow_id: number;
             /** Workflow Name */
