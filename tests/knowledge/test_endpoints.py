@@ -35,8 +35,16 @@ class TestUpload:
         assert 0 < best["score"] <= 1
 
     async def test_the_kind_is_that_of_the_content(self, librarian: Librarian) -> None:
-        answer = await librarian.send(b"\x89PNG\r\n\x1a\n" + bytes(100), "report.pdf")
+        picture = b"\x89PNG\r\n\x1a\n" + bytes(100)
+        answer = await librarian.send(picture, "report.png")
         assert (answer.status_code, answer.json()["code"]) == (415, "document_not_supported")
+        for content, name in (
+            (picture, "report.pdf"),
+            (bytes(range(256)) * 8, "BAD.PDF"),
+            (b"PK\x03\x04cut", "a.docx"),
+        ):
+            answer = await librarian.send(content, name)
+            assert (answer.status_code, answer.json()["code"]) == (422, "document_unreadable"), name
         renamed = await librarian.send("<!doctype html><p>Hello there, visitor.</p>", "page.txt")
         assert renamed.json()["mime_type"] == "text/html"
 

@@ -24,6 +24,12 @@ class DocumentKindUnknown(DomainError):
     status = 415
 
 
+class DocumentDamaged(UnprocessableRequest):
+    """This file cannot be read. It may be damaged, or not be what its name says. Export it again, then upload it."""
+
+    code = "document_unreadable"
+
+
 class DocumentEmpty(UnprocessableRequest):
     """The file is empty."""
 

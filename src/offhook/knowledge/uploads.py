@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from offhook.kit.files.file_store import FileGone, FileStore
-from offhook.kit.reading.kinds import DocumentKind, detect_kind
-from offhook.knowledge.errors import DocumentEmpty, DocumentKindUnknown, DocumentTooLarge
+from offhook.kit.reading.kinds import ENDINGS, DocumentKind, detect_kind
+from offhook.knowledge.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown, DocumentTooLarge
 from offhook.knowledge.limits import MAX_FILE_BYTES
 
 STORAGE_FOLDER: Final = "knowledge"
@@ -44,8 +44,8 @@ class DocumentIntake:
         self._hold_room = hold_room
 
     async def store_upload(self, organization_id: int, file: BinaryIO, filename: str) -> StoredFile:
-        """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422), and
-        StorageQuotaExceeded (409) or DiskAlmostFull (503).
+        """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty and DocumentDamaged
+        (422), and StorageQuotaExceeded (409) or DiskAlmostFull (503).
         """
         async with self.draft_file() as draft:
             size, digest = await asyncio.to_thread(_copy_and_hash, file, draft)
@@ -55,7 +55,7 @@ class DocumentIntake:
                 raise DocumentEmpty
             kind = await asyncio.to_thread(detect_kind, draft, filename)
             if kind is None:
-                raise DocumentKindUnknown
+                raise DocumentDamaged if Path(filename).suffix.lower() in ENDINGS else DocumentKindUnknown
             # content-addressed: equal bytes are stored once, whatever happens to the records
             key = f"{STORAGE_FOLDER}/{organization_id}/{digest}"
             async with self._hold_room(organization_id, size):

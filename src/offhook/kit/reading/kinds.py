@@ -14,6 +14,8 @@ MIME_TYPES: Final[dict[DocumentKind, str]] = {
     "csv": "text/csv",
     "text": "text/plain",
 }
+# The endings under which these kinds are known.
+ENDINGS: Final = frozenset({".pdf", ".docx", ".html", ".htm", ".xhtml", ".md", ".markdown", ".csv", ".txt", ".text"})
 _HEAD: Final = 65_536
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # The stream in which Office stores a password-protected document.
