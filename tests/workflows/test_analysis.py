@@ -164,6 +164,18 @@ def test_swapped_prompts_are_found_at_both_steps() -> None:
     assert found == [("warning", "prompt_contradicts_edges", at, "data.prompt") for at in ("return", "callback")]
 
 
+@pytest.mark.parametrize(
+    "prompt", ["First tab seat", "Do what you think is right here.", "You are a helpful assistant who books tables."]
+)
+def test_one_prompt_that_fits_nowhere_is_not_swapped(prompt: str) -> None:
+    for name in ("event_reminder", "payment_reminder", "delivery_window", "recruiting_screen"):
+        raw = load_template(name).definition
+        for at in (node["id"] for node in raw["nodes"] if node["data"].get("prompt")):
+            nodes = [{**n, "data": {**n["data"], "prompt": prompt}} if n["id"] == at else n for n in raw["nodes"]]
+            found = [code for _, code, *_ in findings({**raw, "nodes": nodes})]
+            assert "prompt_contradicts_edges" not in found, (name, at)
+
+
 def test_phrases_stay_english_only_in_agents_that_speak_it() -> None:
     raw = simple(greeting=SPANISH)
     phrases = {"phrases": {"filler": "Un segundo, por favor.", "idle": " "}}

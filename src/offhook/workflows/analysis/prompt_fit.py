@@ -13,6 +13,10 @@ from offhook.workflows.nodes import KINDS
 
 # The least by which two prompts must fit better when swapped; prompts of neighbors share words.
 MIN_LEAD: Final = 0.12
+# Each of the two must fit the other's place by so much more than its own, and by so many words: a prompt that fits
+# nowhere says nothing about where it belongs, and one word in common is chance.
+MIN_LEAD_OF_EACH: Final = 0.03
+MIN_COMMON_WORDS: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _ENDINGS: Final = ("ing", "ed", "es", "s")
 _COMMON_WORDS: Final = """
@@ -41,11 +45,13 @@ def prompt_fit_findings(graph: WorkflowGraph) -> Iterator[GraphFinding]:
     for one, other in combinations(range(len(nodes)), 2):
         there = _similarity(weighted_prompts[one], weighted_places[other])
         here = _similarity(weighted_prompts[other], weighted_places[one])
-        is_better = there > own[one] and here > own[other]
-        if is_better and there + here - own[one] - own[other] >= MIN_LEAD:
+        leads = (there - own[one], here - own[other])
+        is_better = min(leads) >= MIN_LEAD_OF_EACH and sum(leads) >= MIN_LEAD
+        common = (prompts[one].keys() & places[other].keys(), prompts[other].keys() & places[one].keys())
+        if is_better and min(map(len, common)) >= MIN_COMMON_WORDS:
             message = (
-                f"The prompts of “{nodes[one].name}” and “{nodes[other].name}” fit each other's sentences and edges "
-                "better than their own: they seem to be swapped"
+                f"The prompts of “{nodes[one].name}” and “{nodes[other].name}” may be swapped: each fits the name, "
+                "sentences, and transitions of the other step better than its own."
             )
             for node in (nodes[one], nodes[other]):
                 yield GraphFinding("node", node.id, "data.prompt", "prompt_contradicts_edges", "warning", message)

@@ -33,7 +33,11 @@ def flow_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
             yield _node_warning(first, "loop_without_exit", f"A conversation that reaches {names:.200} can never leave")
     for node in steps:
         if node.id in stuck - looping:
-            yield _node_warning(node, "node_without_end", f"“{node.name}” never reaches an End Call")
+            yield _node_warning(
+                node,
+                "node_without_end",
+                f"No path from “{node.name}” leads to an End Call, so the agent cannot end the call there.",
+            )
 
 
 def _ends_call(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
