@@ -63,6 +63,29 @@ async def test_secrets_are_sealed_masked_and_kept(
     assert "a-very-secret" not in log
 
 
+async def test_a_check_is_no_change_in_the_audit_log(
+    client: AsyncClient, org: OrgFixture, fakecom: FakeCarrier
+) -> None:
+    desk = Desk(client, org)
+    path = f"/telephony-configs/{(await desk.make()).json()['id']}"
+    same = {**CONFIG, "token": "********oken"}
+    for body in (
+        {"config": same},
+        {"config": {**same, "amd_enabled": True}},
+        {"config": {**same, "amd_enabled": True}, "name": "Main"},
+        {"name": "Desk"},
+    ):
+        assert (await desk.do("PUT", path, body)).status_code == 200
+    entries = (await desk.do("GET", "/audit-log")).json()["entries"]
+    assert [(entry["action"].partition(".")[2], entry["data"]) for entry in reversed(entries)] == [
+        ("created", {"provider": NAME}),
+        ("checked", {}),
+        ("updated", {"fields": ["amd_enabled"]}),
+        ("checked", {}),
+        ("updated", {"fields": ["name"]}),
+    ]
+
+
 async def test_saving_asks_the_carrier(client: AsyncClient, org: OrgFixture, fakecom: FakeCarrier) -> None:
     desk = Desk(client, org)
     fakecom.refuses["check"] = CarrierFailed("carrier_unauthorized", "No such account.", retryable=False)

@@ -182,8 +182,13 @@ class CarrierConfigurations:
             checked = await self._check_fields(spec, caller.organization_id, raw, stored, row.id, verify=verify)
         async with self._db.transaction() as session:
             row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            changed = {"name"} if name is not None and name != row.name else set[str]()
             if name is not None:
                 row.name = name
+            if checked is not None:
+                changed |= _changed_fields(
+                    {**row.config, **self._accounts.open_secrets(row)}, {**checked.config, **checked.secrets}
+                )
             if checked is not None:
                 row.config = checked.config
                 row.secrets = self._accounts.seal_secrets(caller.organization_id, checked.secrets)
@@ -195,8 +200,9 @@ class CarrierConfigurations:
                 row.inactive_since = row.inactive_reason = None
             await self._flush_unique_name(session)
             await session.refresh(row)
-            data = {"fields": sorted(raw)} if raw is not None else {}
-            await write_audit_entry(session, caller, "telephony_config.updated", f"telephony_config:{row.id}", data)
+            action = "telephony_config.updated" if changed else "telephony_config.checked"
+            data = {"fields": sorted(changed)} if changed else {}
+            await write_audit_entry(session, caller, action, f"telephony_config:{row.id}", data)
             return await self._load_view(session, row)
 
     async def delete(self, caller: Caller, configuration_id: int) -> None:
@@ -338,3 +344,8 @@ class CarrierConfigurations:
             return "public_url_missing"
         has_number = can_call or row.config.get("from_number") or spec.calls.default_caller_number
         return None if has_number else "no_phone_number"
+
+
+def _changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    """Returns the names of the fields whose values differ."""
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}

@@ -15,6 +15,25 @@ it("says what was done, and to what", () => {
   ]).toEqual(["carrier account 4", "tool ec622964", "API key 1", ""]);
 });
 
+it("reads as a sentence with what was read or played", () => {
+  const words = (action: string, target: string) => `${actionWords(action)} ${targetWords(target)}`;
+  expect([
+    words("scenarios.play_ordered", "workflow:5"),
+    words("run_events.read", "run:32"),
+    words("telephony_config.checked", "telephony_config:1"),
+  ]).toEqual([
+    "Scenario run started agent 5",
+    "Opened the events of run 32",
+    "Carrier credentials checked carrier account 1",
+  ]);
+  const path = { path: "/api/v1/workflow/5/runs/32/events" };
+  expect(detailWords(path, "run_events.read")).toEqual([]);
+  expect(detailWords(path, "support.read")).toHaveLength(1);
+  expect(detailWords({ fields: ["definition", "name"] })).toEqual([
+    { name: "changed", value: "steps and transitions, name" },
+  ]);
+});
+
 it("finds by the words that are shown", () => {
   expect([searchedFor("Carrier account"), searchedFor("secret rotated"), searchedFor("webhook")]).toEqual([
     "telephony_config",

@@ -13,6 +13,33 @@ const THINGS: Record<string, string> = {
 };
 
 const ACTIONS: Record<string, string> = {
+  "account.deleted": "Account deleted",
+  "do_not_call.added": "Number put on the do-not-call list",
+  "do_not_call.removed": "Number taken off the do-not-call list",
+  "phone_number.bought": "Number bought",
+  "recording.read": "Opened the recording of",
+  "run.read": "Opened",
+  "run.replayed": "Replayed",
+  "run.turn_replayed": "Replayed a turn of",
+  "run_events.read": "Opened the events of",
+  "run_evidence.exported": "Exported the evidence of",
+  "run_scenario.read": "Made a scenario from",
+  "scenarios.answers_deleted": "Recorded answers deleted",
+  "scenarios.play_canceled": "Scenario run canceled",
+  "scenarios.play_ordered": "Scenario run started",
+  "support.read": "Opened while impersonating",
+  "superuser.read": "Opened by a superuser",
+  "telephony_config.checked": "Carrier credentials checked",
+  "telephony_config.made_default": "Carrier account made the default",
+  "text_chat.read": "Opened the chat of",
+  "transcript.read": "Opened the transcript of",
+  "user.password_changed": "Password changed",
+  "user.password_reset": "Password reset",
+  "user.session_ended": "Session ended",
+  "workflow.canary_share_changed": "Canary share changed",
+  "workflow.canary_started": "Canary started",
+  "workflow.gate_overridden": "Publish gate overridden",
+  "workflow.publish_gate_changed": "Publish gate changed",
   "identity.linked": "Identity linked",
   "identity.unlinked": "Identity unlinked",
   "audit_log.exported": "Audit log exported",
@@ -60,6 +87,7 @@ const DETAILS: Record<string, string> = {
   folder_id: "folder",
   from: "from",
   is_default: "default",
+  play: "scenario run",
   parent_campaign_id: "redial of campaign",
   recording_ids: "recordings",
   run_id: "call",
@@ -68,9 +96,13 @@ const DETAILS: Record<string, string> = {
   workflow_ids: "agents",
 };
 
+/** Reads that only their address tells apart; the others have what was read as their target. */
+const TOLD_BY_PATH = new Set(["superuser.read", "support.read"]);
+
 /** What an entry says besides, in the order of the log: “changed: name, time zone”. Nothing for what is empty. */
-export function detailWords(data: Record<string, unknown>): { name: string; value: string }[] {
+export function detailWords(data: Record<string, unknown>, action = ""): { name: string; value: string }[] {
   return Object.entries(data)
+    .filter(([name]) => name !== "path" || TOLD_BY_PATH.has(action))
     .map(([name, value]) => ({ name: DETAILS[name] ?? spaced(name), value: valueWords(name, value) }))
     .filter(({ value }) => value !== "");
 }
@@ -79,12 +111,19 @@ function valueWords(name: string, value: unknown): string {
   if (value === null || value === undefined) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return /(^|_)ids?$/.test(name) ? String(value) : formatCount(value);
-  if (typeof value === "string") return NAMES_ONLY.has(name) ? spaced(value) : value;
+  if (typeof value === "string") return NAMES_ONLY.has(name) ? (FIELDS[value] ?? spaced(value)) : value;
   if (Array.isArray(value)) return value.map((one) => valueWords(name, one)).join(", ");
   return detailWords(value as Record<string, unknown>)
     .map((part) => `${part.name} ${part.value}`)
     .join(", ");
 }
+
+/** Fields whose names in the API are not those of the page. */
+const FIELDS: Record<string, string> = {
+  definition: "steps and transitions",
+  template_context_variables: "variables",
+  configurations: "settings",
+};
 
 /** Their values are names of fields, not what people have typed. */
 const NAMES_ONLY = new Set(["fields", "changed", "category", "scopes"]);

@@ -65,7 +65,7 @@ export default function AuditSection() {
                       <Text span fz="xs" c="dimmed">
                         {targetWords(entry.target ?? "")}
                       </Text>
-                      <Details data={entry.data} />
+                      <Details action={entry.action} data={entry.data} />
                     </Table.Td>
                   </Table.Tr>
                 ))}
@@ -109,8 +109,8 @@ function Second({ words }: { words: string | null }) {
   );
 }
 
-function Details({ data }: { data: Record<string, unknown> }) {
-  const parts = detailWords(data);
+function Details({ action, data }: { action: string; data: Record<string, unknown> }) {
+  const parts = detailWords(data, action);
   if (parts.length === 0) return null;
   return (
     <Text fz="xs" style={{ overflowWrap: "anywhere" }}>
