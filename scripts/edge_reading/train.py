@@ -53,7 +53,9 @@ MATRICES = {
     "f": "output.dense",
 }
 NORMS = {"n1": "attention.output.LayerNorm", "n2": "output.LayerNorm"}
-_ASKS_AGAIN = re.compile("didn't get that|want to get this right|make sure I get this right|not sure I understood|having trouble|Once more|say that again")
+_ASKS_AGAIN = re.compile(
+    "didn't get that|want to get this right|make sure I get this right|not sure I understood|having trouble|Once more|say that again"
+)
 
 
 class Example(NamedTuple):

@@ -10,7 +10,8 @@ LATENCY = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 REQUEST_SHARE = Gauge(
-    "offhook_request_share", "How much of the event loop's time requests may take: less while frames of agents are late."
+    "offhook_request_share",
+    "How much of the event loop's time requests may take: less while frames of agents are late.",
 )
 DATABASE_CONNECTIONS = Gauge("offhook_database_connections", "Connections of this process's pool that are in use.")
 CALLER_FRAMES_LOST = Counter("offhook_caller_frames_lost", "Frames of callers that never came and were concealed.")

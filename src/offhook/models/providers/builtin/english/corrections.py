@@ -16,7 +16,7 @@ _TAKES_BACK: Final = re.compile(
 _NO_BETWEEN: Final = re.compile(
     r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t(?! to (?:call|dial|reach|phone)))?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
     r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t(?! to (?:call|dial|reach|phone)))?))*(?= |$)(?! (?:problems?|bother|trouble|sweat|issue|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer|"
-    r"plans?|rush|hurry|emergency|labels?|stairs|gate|elevator|lift|pets?|dogs?|kids|guests?|company|allerg\w+|preference|interest|signal|internet|lights?|heat|power|complaints?|comments?|notes?|surprise|good|luck|offen[cs]e)\b)"
+    r"plans?|rush|hurry|emergency|labels?|stairs|gate|elevator|lift|pets?|dogs?|kids|guests?|company|allerg\w+|preference|interest|signal|internet|lights?|heat|power|complaints?|comments?|notes?|surprise|good|luck|offense)\b)"
 )
 _RATHER_THAN: Final = re.compile(r" (?:more than|rather than|instead of|not) (?:the |my |our |your )?(?P<what>\w+)$")
 _EXCUSES: Final = re.compile(r"\b(?:is|was|were|are) (?:all right|alright|fine|okay|ok|good|great|not bad)$")

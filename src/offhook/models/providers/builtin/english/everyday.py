@@ -86,7 +86,7 @@ _PLAIN: Final = tuple(
         (r"\b(?P<act>go|come|attend|be there|show up) in my (?:place|stead)\b", "take my place"),
         (r"\bi (?:couldn't|could not|can't|cannot|can not|wouldn't|would not) (?:really |even )?(?:tell|say)(?: you)?(?: (?:exactly|dear|love|pet|hon|honey|sorry|that|for sure))*(?=[,.;!]|$)", "I don't know"),
         (r"\b(?P<who>my \w+|he|she|they) (?:looks? after|deals? with|handles?|sees? to|takes? care of|manages?) (?:all )?(?:that|the bills?|those|it all|the money|everything)\b", r"\g<who> pays that"),
-        (r"\bi(?:'ve| have)?(?: already)? (?:phoned|called|rang|rung|telephoned|emailed|wrote)(?: (?!and\b)[\w']+){0,4} and (?:had )?cancell?ed (?:it|that|the \w+)", "I called ahead to cancel it, I already canceled it"),
+        (r"\bi(?:'ve| have)?(?: already)? (?:phoned|called|rang|rung|telephoned|emailed|wrote)(?: (?!and\b)[\w']+){0,4} and (?:had )?cancel(?:l)?ed (?:it|that|the \w+)", "I called ahead to cancel it, I already canceled it"),
         # who has looked at the wrong thing
         (r"^.{1,60}?[.\u2026,;!]+ (?:oh )?(?:no|oh|sorry)[, ]+wait[, .]+(?:sorry[, ]+)?i was (?:looking at|reading|thinking of|talking about|holding) [^,;.]{2,40}[,;.]+ (?=\w)", ""),
         # said in half a sentence

@@ -40,9 +40,6 @@ _ASKS_PLACE: Final = re.compile(
 
 # "How long does it take? Because I would rather not wait."
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
-_OFFERS_NEW: Final = re.compile(
-    r"\b(?:new|another|different|other) (?:time|day|date|appointment|visit|slot|one)\b", re.IGNORECASE
-)
 
 
 class RuleTurn(ReadTurn):
@@ -294,12 +291,6 @@ class RuleTurn(ReadTurn):
             or self._edge_of_that(said)
             or self._edge_to_more(said)
         )
-
-    def _wants_other_value(self, said: CallerUtterance) -> bool:
-        """Returns True for a change; "yes, give me another one" to "would you like to find a new time?" is none."""
-        agrees = said.polarity == "yes" and not said.is_modified
-        is_asked = agrees and _OFFERS_NEW.search(self._current_question()) is not None
-        return not is_asked and (said.wants_change or self._names_new_value(said))
 
     def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
         """Answers a question in between and asks our own again; a wish beside it is followed."""

@@ -25,6 +25,9 @@ from offhook.models.spoken_text import join_choices
 # No day yet: "could I come in sometime next week?"
 _SPAN: Final = re.compile(r"^(?:some ?time )?(?:next|this|the (?:following|coming)) (?:week|month)$", re.IGNORECASE)
 _ASKS_WHICH: Final = re.compile(r"\b(?:which|what|when|how soon|how long|or)\b")
+_OFFERS_NEW: Final = re.compile(
+    r"\b(?:new|another|different|other) (?:time|day|date|appointment|visit|slot|one)\b", re.IGNORECASE
+)
 
 
 class ValueTurn(ToolTurn):
@@ -102,6 +105,12 @@ class ValueTurn(ToolTurn):
         return any(
             value and kind in at_stake and value not in agreed for kind, value in self._values_said(said).items()
         )
+
+    def _wants_other_value(self, said: CallerUtterance) -> bool:
+        """Returns True for a change; "yes, give me another one" to "would you like to find a new time?" is none."""
+        agrees = said.polarity == "yes" and not said.is_modified
+        is_asked = agrees and _OFFERS_NEW.search(self._current_question()) is not None
+        return not is_asked and (said.wants_change or self._names_new_value(said))
 
     def _altering_edge(self, said: CallerUtterance, edges: Sequence[EdgeHint]) -> EdgeHint | None:
         """Returns the edge to something else than was said; of one to another day and one to another time, the one for
