@@ -26,16 +26,15 @@ export interface NoteLine {
 }
 
 export type Line = SpeechLine | NoteLine;
-
 export interface TranscriptState {
   lines: Line[];
   nodeId: string | null;
   isCallerSpeaking: boolean;
-  /** The sentences of the agent's open line. */
   announced: readonly Announced[];
   nextId: number;
 }
 
+/** A sentence of the agent's open line. */
 type Announced = Pick<SpeechLine, "text" | "atMs">;
 
 export const EMPTY_TRANSCRIPT: TranscriptState = {
