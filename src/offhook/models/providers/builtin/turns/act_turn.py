@@ -263,6 +263,8 @@ class ActTurn(CourtesyTurn):
         is_absent = assent.is_absent(said.heard) and not any(map(assent.is_absent, edge.examples))
         if odds.likeliest == "no" and edge.is_final and (self._corrects_answer(said) or is_absent):
             return False
+        if odds.likeliest == "person" and self._takes_notes(said):
+            return False
         if odds.likeliest not in acts or (odds.likeliest == "yes_but" and not self._lets_go_on(said)):
             return False
         if odds.likeliest == "leave" and said.is_goodbye and self._asks_more():
@@ -291,6 +293,11 @@ class ActTurn(CourtesyTurn):
             return True
         needed = LIKELY_ODDS if is_said.get(odds.likeliest) else SURE_ODDS
         return odds.of(*acts) >= needed
+
+    def _takes_notes(self, said: CallerUtterance) -> bool:
+        """Returns True where anything may be the answer, and nobody is asked for: "they'll have to ring me"."""
+        is_open = self._hint.kind != "startCall" and any(map(edge_matching.takes_any_answer, self._edges))
+        return is_open and not edge_matching.asks_for_person(said.heard)
 
     def _lets_go_on(self, said: CallerUtterance) -> bool:
         """Returns True for a yes with a "but", and for "if you're quick" to "may I ask you something?"."""
