@@ -16,8 +16,8 @@ export function SignInAgain({ what }: { what: string }) {
     <Alert color="yellow" variant="light" role="alert" py="xs">
       <Stack gap={8} align="flex-start">
         <Text fz="sm">
-          For your security, sign in again to {what}. You have no password, so you need a new sign-in link: ask whoever
-          runs your installation for one first.
+          For your security, sign in again to {what}. You have no password, so you need a new sign-in link: ask your
+          administrator for one first.
         </Text>
         <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
           Sign in again
