@@ -12,7 +12,7 @@ import httpcore2
 import httpx2
 import pytest
 from fastapi import APIRouter, Body, Depends, FastAPI, Request
-from fastapi.routing import RouteContext, iter_route_contexts
+from fastapi.routing import RouteContext, _IncludedRouter, iter_route_contexts
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgPoolDriver
 from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
 from pgqueuer.core.qm import QueueManager
@@ -120,6 +120,22 @@ def test_fastapi_describes_routes_and_fills_the_scope_as_our_index_does() -> Non
         assert framework[key] == ours[key], key
     assert framework["fastapi"]["effective_route_context"].original_route is context.original_route
     assert ours["fastapi"]["effective_route_context"].original_route is context.original_route
+
+
+def test_fastapi_includes_routers_by_these_names() -> None:
+    """``kit.http.paths`` reads an included router when a request comes below its prefix."""
+    below = Router(prefix="/things")
+    below.add_api_route("/{thing_id}", require_key)
+    app = FastAPI(openapi_url=None)
+    api = APIRouter()
+    api.include_router(below)
+    app.include_router(api, prefix="/api")
+    (outer,) = [route for route in app.routes if isinstance(route, _IncludedRouter)]
+    (inner,) = outer.effective_candidates()
+    assert isinstance(inner, _IncludedRouter)
+    assert (outer.original_router, inner.original_router) == (api, below)
+    assert inner.include_context.prefix + inner.original_router.prefix == "/api/things"
+    assert [route.path for route in iter_route_contexts([inner])] == ["/api/things/{thing_id}"]
 
 
 def test_fastapi_builds_a_route_where_its_router_is_included() -> None:
