@@ -114,7 +114,7 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     expect(page.get_by_role("list", name="Response time per turn")).to_have_text(re.compile(r"\d m?s$"), timeout=15_000)
     say_until_heard(caller, "Tuesday.", answered, "tuesday")
     expect(page.locator(".react-flow__node [data-live]")).to_contain_text("What time", timeout=15_000)
-    expect(transcript).to_contain_text("On that day I have", timeout=15_000)
+    expect(transcript).to_contain_text("I have nine, eleven", timeout=15_000)
     say_until_heard(caller, "Eleven o'clock.", answered, "eleven")
     # As many of its words as were heard: at least the first, often not all of them.
     interrupted = transcript.locator("[data-speaker=agent][data-state=interrupted]")

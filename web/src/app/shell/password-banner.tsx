@@ -21,6 +21,7 @@ export function PasswordBanner() {
         You have no password yet, and your sign-in link works only once.{" "}
         <Anchor
           inherit
+          c="inherit"
           underline="always"
           renderRoot={(props) => <Link to="/settings/$section" params={{ section: "account" }} {...props} />}
         >
