@@ -118,7 +118,7 @@ def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None
     say_until_heard(caller, "Eleven o'clock.", answered, "eleven")
     # As many of its words as were heard: at least the first, often not all of them.
     interrupted = transcript.locator("[data-speaker=agent][data-state=interrupted]")
-    expect(interrupted.filter(has_text=re.compile(r"\bOn\b")).first).to_be_visible(timeout=15_000)
+    expect(interrupted.filter(has_text=re.compile(r"\bI\b")).first).to_be_visible(timeout=15_000)
     expect(transcript).to_contain_text("Have you been to our practice before", timeout=15_000)
     shoot(page, "talk")
     page.get_by_role("button", name="Hang up").click()
@@ -201,6 +201,8 @@ def test_what_a_new_agent_starts_from_stays_where_it_is_while_templates_load(pag
         held.append(route)
 
     page.route("**/api/v1/workflow/templates", hold)
+    # what comes above the page has come
+    expect(page.get_by_text("You have no password yet")).to_be_visible()
     page.get_by_role("button", name="New agent").first.click()
     choice = page.get_by_text("Simple agent", exact=True)
     choice.hover()
