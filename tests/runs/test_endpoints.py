@@ -238,6 +238,7 @@ class TestGet:
             "has_journal",
             "previous_run_id",
             "next_run_id",
+            "waits_until",
         }
         assert [(line["role"], line["text"]) for line in shown["transcript"]] == [
             ("agent", "Hello!"),
