@@ -28,7 +28,7 @@ export function PasswordBanner() {
           Set a password
         </Anchor>
       </Text>
-      <Button size="xs" color="dark" variant="subtle" onClick={() => setIsLater(true)}>
+      <Button size="xs" color="dark" variant="filled" onClick={() => setIsLater(true)}>
         Not now
       </Button>
     </Banner>
