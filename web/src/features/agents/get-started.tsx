@@ -47,7 +47,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
             {hasTalked ? "Next steps" : "Talk to an agent in a minute"}
           </Title>
           <Text fz="sm" c="dimmed">
-            No account or API key needed. A demo agent and a simulated phone network are ready to use.
+            No account or API key needed. Demo agents and a simulated phone network are ready to use.
           </Text>
         </div>
         <CloseButton aria-label="Hide getting started" onClick={() => setIsAway(true)} />
