@@ -15,7 +15,7 @@ from offhook.campaigns.rules.hours import WEEKDAYS
 from offhook.evidence.schemas import compute_digest
 from offhook.root import Root
 from offhook.runs import RunServices, service
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.recording_files.wav import wav_header
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent

@@ -9,7 +9,7 @@ from offhook.orgs.do_not_call import repository as do_not_call
 from offhook.orgs.tables import DoNotCallEntry
 from offhook.root import Root
 from offhook.runs import RunServices
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.live import lease_queries
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run

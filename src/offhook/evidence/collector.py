@@ -29,7 +29,7 @@ from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredEvent

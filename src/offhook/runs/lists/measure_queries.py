@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, sel
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.artifacts.links import BROWSER
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.finishing.human_request_detection import HUMAN_REQUESTED
 from offhook.runs.records.answered_by import VOICEMAIL
 from offhook.runs.states import COMPLETED, FAILED, FINAL_STATES, TEXT_CHAT

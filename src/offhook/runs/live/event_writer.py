@@ -13,7 +13,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import sanitize_json
 from offhook.kit.opt_out_sentences import asks_not_to_be_called
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.finishing.human_request_detection import HUMAN_REQUESTED, asks_for_a_person
 from offhook.runs.live.call_metrics import count_trouble
 from offhook.runs.records import event_queries

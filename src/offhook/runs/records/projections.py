@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
-from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
+from offhook.runs.finishing.do_not_call_event import DO_NOT_CALL_REQUESTED
 from offhook.runs.finishing.human_request_detection import HUMAN_REQUESTED
 from offhook.voice.events import (
     AGENT_SAID,
