@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.kit.crypto import Keyring, LinkRefused, SecretUnreadable, hash_token, new_token
+from offhook.kit.crypto import DataKey, Keyring, LinkRefused, SecretUnreadable, hash_token, new_data_key, new_token
 
 OLD, NEW = "o" * 40, "n" * 40
 NOWHERE = Path("/nonexistent/secret.key")
@@ -104,3 +104,10 @@ class TestLinks:
         assert set(token) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
         with pytest.raises(LinkRefused):
             ring(NEW).verify_link(token, 50)
+
+
+@pytest.mark.parametrize("left", [0, 7, 12, 27])
+def test_what_was_cut_off_is_damaged(left: int) -> None:
+    cipher = DataKey(1, new_data_key()).derive_cipher(b"file")
+    with pytest.raises(SecretUnreadable):
+        cipher.decrypt(0, cipher.encrypt(0, b"words")[:left])

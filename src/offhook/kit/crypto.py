@@ -145,7 +145,7 @@ class FileCipher:
         """Returns the plain bytes. Raises SecretUnreadable when they are damaged or of another place or file."""
         try:
             return self._sealing.decrypt(stored[:_NONCE_BYTES], stored[_NONCE_BYTES:], index.to_bytes(8, "big"))
-        except InvalidTag:
+        except (InvalidTag, ValueError):  # ValueError: shorter than a nonce
             raise SecretUnreadable("a part of the file cannot be decrypted") from None
 
 
