@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from offhook.campaigns.tables import Campaign
 from offhook.kit.crypto import Keyring
@@ -120,6 +120,26 @@ async def test_they_are_plain_without_the_setting_and_beside_older_processes(
     assert all(word in shown for word in ("quillon", "brask", "tarragon"))
     with pytest.raises(OlderProcessRunning):
         await WordSealer(root.db, DataKeys(root.get(Keyring)), print).seal_words(org.id)
+
+
+async def test_no_word_of_them_is_on_its_way_to_the_database(root: Root, org: OrgFixture, make_run: MakeRun) -> None:
+    """What a statement of the same transaction undoes is in the write-ahead log, and in the table until it is cleaned."""
+    use_keys(root, encrypts=True)
+    run = await make_run()
+    sent: list[str] = []
+
+    @event.listens_for(root.db.engine.sync_engine, "before_cursor_execute")
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        sent.append(f"{statement} {parameters}".lower())
+
+    async with root.db.transaction() as session:
+        review = RunReview(organization_id=run.organization_id, run_id=run.id, node_id="qa")
+        session.add(review)
+        await session.flush()
+        review.result = {"summary": "About brask."}
+        await seal_row(session, review)
+    assert any("update run_reviews" in one for one in sent)
+    assert [one for one in sent if "brask" in one] == []
 
 
 async def test_existing_ones_are_encrypted_and_rotated(

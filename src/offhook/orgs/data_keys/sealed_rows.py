@@ -53,13 +53,17 @@ async def seal_values(
     plain = [{**values, "key_number": None, "sealed": None} for _, values in rows]
     has_words = any(_keep_plain(model, values) != dict(values) for _, values in rows)
     keys = word_keys_of(session)
-    if not has_words or keys is None or not await keys.is_sealing_rows(session):
+    if not has_words or keys is None:
         return plain
-    try:
-        key = await keys.keys.get_newest(session, organization_id, is_kept=True)
-    except SecretUnreadable:
-        log.error("words_not_encrypted", organization_id=organization_id, table=table_name(model))
-        return [{**_keep_plain(model, values), "key_number": None, "sealed": None} for _, values in rows]
+    # The session may hold words that are to be encrypted: nothing that it holds is stored for these statements.
+    with session.no_autoflush:
+        if not await keys.is_sealing_rows(session):
+            return plain
+        try:
+            key = await keys.keys.get_newest(session, organization_id, is_kept=True)
+        except SecretUnreadable:
+            log.error("words_not_encrypted", organization_id=organization_id, table=table_name(model))
+            return [{**_keep_plain(model, values), "key_number": None, "sealed": None} for _, values in rows]
     return [seal_with(key, model, organization_id, name, values) for name, values in rows]
 
 
