@@ -58,10 +58,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/nodes/queries.py::list_nodes": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/nodes/queries.py::find_addresses": ("2026-11-26", "processes belong to the installation"),
     "src/offhook/nodes/queries.py::is_any_older": ("2026-11-26", "processes belong to the installation"),
-    "src/offhook/nodes/queries.py::is_any_without_sealed_rows": (
-        "2026-11-27",
-        "processes belong to the installation",
-    ),
+    "src/offhook/nodes/queries.py::find_sealed_level": ("2026-11-29", "processes belong to the installation"),
     "src/offhook/nodes/queries.py::list_accepting_servers": ("2026-11-25", "processes belong to the installation"),
     "src/offhook/runs/queries.py::lock_cluster_room": ("2026-11-25", "the room is that of all organizations"),
     "src/offhook/runs/queries.py::count_calls_by_process": ("2026-11-25", "the room is that of all organizations"),

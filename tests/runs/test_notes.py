@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
+from sqlalchemy import delete, update
 
+from offhook.orgs.tables import StoredDataKey
 from offhook.root import Root
 from offhook.runs.finishing.repository import RunEndValues, update_run_end
 from offhook.runs.tables import Run
 from tests.fixtures_orgs import OrgFixture
+from tests.privacy.scan import find_in_tables
 from tests.runs.conftest import MakeRun
+from tests.runs.test_encrypted_words import use_keys
 
 
 def url(run: Run) -> str:
@@ -104,3 +108,43 @@ async def test_a_run_leads_to_its_neighbors_and_has_its_prompts(
     assert shown["prompts"] == {"start": "Greet the caller.", "bye": "Say goodbye."}
     newest = (await client.get(url(third), headers=org.owner_headers)).json()
     assert (newest["previous_run_id"], newest["next_run_id"]) == (second.id, None)
+
+
+async def test_no_word_of_a_note_is_in_an_encrypted_database(
+    client: AsyncClient, make_run: MakeRun, root: Root, org: OrgFixture
+) -> None:
+    headers = org.owner_headers
+    plain, run = await make_run(), await make_run()
+    await client.patch(url(plain), json={"note": "Likes marzipan"}, headers=headers)
+    use_keys(root, encrypts=True)
+    body = {"note": "Asked for quillon", "tags": ["vip"]}
+    assert (await client.patch(url(run), json=body, headers=headers)).json()["note"] == "Asked for quillon"
+    assert await find_in_tables(root, ["quillon", "marzipan"]) == {"runs.note": 1}
+    assert (await client.patch(url(run), json={"tags": []}, headers=headers)).json()["note"] == "Asked for quillon"
+    for one, note in ((plain, "Likes marzipan"), (run, "Asked for quillon")):
+        assert (await client.get(url(one), headers=headers)).json()["note"] == note
+    await client.patch(url(plain), json={"note": "Likes brask"}, headers=headers)
+    assert await find_in_tables(root, ["quillon", "marzipan", "brask"]) == {}
+    for body in ({"note": ""}, {"note": "Again"}):
+        assert (await client.patch(url(run), json=body, headers=headers)).json()["note"] == (body["note"] or None)
+
+
+async def test_a_note_without_its_key(client: AsyncClient, run: Run, root: Root, org: OrgFixture) -> None:
+    headers = org.owner_headers
+    use_keys(root, encrypts=True)
+    await client.patch(url(run), json={"note": "Asked for quillon"}, headers=headers)
+    async with root.db.transaction() as session:
+        await session.execute(update(StoredDataKey).values(sealed_key=b"sealed with another secret"))
+    use_keys(root, encrypts=True)
+    for refused in (
+        await client.get(url(run), headers=headers),
+        await client.patch(url(run), json={"note": "Asked for brask"}, headers=headers),
+    ):
+        assert (refused.status_code, refused.json()["code"]) == (409, "words_unreadable"), refused.text
+    async with root.db.transaction() as session:
+        await session.execute(delete(StoredDataKey))
+    use_keys(root, encrypts=True)
+    assert (await client.get(url(run), headers=headers)).status_code == 409
+    written = await client.patch(url(run), json={"note": "Asked for brask"}, headers=headers)
+    assert (written.status_code, written.json()["note"]) == (200, "Asked for brask")
+    assert await find_in_tables(root, ["brask"]) == {}

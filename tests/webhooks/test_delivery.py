@@ -56,13 +56,19 @@ class TestASuccess:
     ) -> None:
         use_keys(root, encrypts=True)
         await queue.publish(org, run_id=7, said="grüß Gott")
-        assert await find_in_tables(root, ["grüß"]) == {}
+        shop.answers = lambda seen: Reply(body=b"Got " + seen.body[-40:])
         await queue.advance()
+        assert await find_in_tables(root, ["grüß"]) == {}
         assert json.loads(shop.seen[0].body)["data"] == {"run_id": 7, "said": "grüß Gott"}
         (delivery,) = await deliveries(client, org, hook)
         path = f"{PATH}/{hook['id']}/deliveries/{delivery['id']}"
         shown = (await client.get(path, headers=org.owner_headers)).json()
         assert shown["data"] == {"run_id": 7, "said": "grüß Gott"}
+        assert "grüß Gott" in shown["attempt_log"][0]["answer"]
+        async with root.db.transaction() as session:
+            await session.execute(text("UPDATE webhook_attempts SET sealed = 'x'"))
+        shown = (await client.get(path, headers=org.owner_headers)).json()
+        assert shown["attempt_log"][0]["answer"] is None
 
     async def test_is_dead_without_its_key(
         self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue

@@ -6,15 +6,15 @@ from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireMember
-from offhook.runs import Run
 from offhook.runs.chats import chat_turns
+from offhook.runs.chats.chat_store import StoredChat
 
 router = Router(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 
 
-def present_chat(run: Run) -> TextChat:
-    """Returns a chat's run as clients see it."""
-    state = chat_turns.state_of(run.chat_state)
+def present_chat(chat: StoredChat) -> TextChat:
+    """Returns a chat as clients see it."""
+    run, state = chat.run, chat.state
     if run.ended_at is not None:
         status = "completed"
     elif state["claim"] is not None:
@@ -53,14 +53,14 @@ async def start_text_chat(
 ) -> TextChat:
     """Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages."""
     body = body or StartChatRequest()
-    run = await chats.conversations.start(
+    chat = await chats.conversations.start(
         org,
         workflow_id,
         name=body.name,
         context=dict(body.initial_context),
         start_node_id=body.start_node_id,
     )
-    return present_chat(run)
+    return present_chat(chat)
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
@@ -89,10 +89,10 @@ async def rewind_text_chat(
 ) -> TextChat:
     """Rewinds the chat to a turn and restores its node, variables and history. Later turns stay visible until the next
     message discards them; `cursor_turn_id: null` returns to the last turn."""
-    run = await chats.conversations.rewind(
+    chat = await chats.conversations.rewind(
         org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision
     )
-    return present_chat(run)
+    return present_chat(chat)
 
 
 @router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=error_responses(504))

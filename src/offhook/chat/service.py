@@ -15,10 +15,10 @@ from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.event_bus import EventBus
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller
-from offhook.runs import Run
+from offhook.orgs.errors import WordsUnreadable
 from offhook.runs import service as runs
 from offhook.runs.chats import chat_store, chat_turns
-from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim
+from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim, StoredChat
 from offhook.runs.chats.chat_turns import NewTurn, StoredMessage
 from offhook.runs.events import RunStarted
 from offhook.runs.live.agent_factory import AgentFactory
@@ -75,10 +75,10 @@ class TextChatService:
         name: str | None,
         context: JsonObject,
         start_node_id: str | None = None,
-    ) -> Run:
+    ) -> StoredChat:
         """Starts a new chat with the agent's first messages, at another step than the first if one is named.
 
-        Raises StartStepUnknown (422), and what ``runs.service.create_run`` raises.
+        Raises StartStepUnknown (422), WordsUnreadable (409), and what ``runs.service.create_run`` raises.
         """
         async with self._db.transaction(caller.organization_id) as session:
             run = await runs.create_run(
@@ -98,23 +98,23 @@ class TextChatService:
                 node = parse_graph(version.definition).nodes.get(start_node_id)
                 if node is None or node.kind not in KINDS or not KINDS[node.kind].is_conversational:
                     raise StartStepUnknown(field="start_node_id")
-                run.chat_state = {"start_node_id": start_node_id}
+            await chat_store.begin_chat(session, run, start_node_id)
         await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
 
-    async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
+    async def get(self, caller: Caller, workflow_id: int, run_id: int) -> StoredChat:
         async with self._db.transaction(caller.organization_id) as session:
-            return await chat_store.get_chat_run(session, caller.organization_id, workflow_id, run_id)
+            return await chat_store.get_chat(session, caller.organization_id, workflow_id, run_id)
 
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
-    ) -> Run:
+    ) -> StoredChat:
         """Adds the user's message and the agent's answer. Raises ChatConflict, ChatIsOver and ChatIsFull (409)."""
         return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(
         self, caller: Caller, workflow_id: int, run_id: int, cursor: str | None, *, expected_revision: int | None
-    ) -> Run:
+    ) -> StoredChat:
         """Rewinds the chat to its state after the turn ``cursor``; None: after its last turn.
 
         Raises ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
@@ -125,16 +125,20 @@ class TextChatService:
                 session, ids, cursor, expected_revision=expected_revision, now=self._clock.now()
             )
 
-    async def end(self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None) -> Run:
+    async def end(
+        self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None
+    ) -> StoredChat:
         """Closes the chat; a chat that is already over stays unchanged."""
         ids = (caller.organization_id, workflow_id, run_id)
-        run = await self.get(caller, *ids[1:])
-        if run.ended_at is not None:
-            return run
+        found = await self.get(caller, *ids[1:])
+        if found.run.ended_at is not None:
+            return found
         held = await self._claim_chat(ids, expected_revision, is_ending=True)
         return await self._run_claimed(held, _end_session)
 
-    async def _answer_message(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
+    async def _answer_message(
+        self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None
+    ) -> StoredChat:
         held = await self._claim_chat(ids, expected_revision, max_turns=self._max_turns)
 
         at = held.state.get("start_node_id")
@@ -169,7 +173,7 @@ class TextChatService:
                 is_ending=is_ending,
             )
 
-    async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> Run:
+    async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> StoredChat:
         """Restores the engine, lets it talk and stores the result; always releases the claim."""
         try:
             began_at = self._clock.now()
@@ -181,15 +185,15 @@ class TextChatService:
             turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in spoken_turns]
             answer = ChatAnswer(turns, sink.events, engine.result)
             async with self._db.transaction(held.run.organization_id) as session:
-                run = await chat_store.store_answer(session, held, answer, now=now)
+                stored = await chat_store.store_answer(session, held, answer, now=now)
         except BaseException as error:
             await self._release_claim(held)
             if isinstance(error, TimeoutError):
                 raise ChatTimedOut from error
             raise
-        if run.ended_at is not None:
-            await self._events.publish(run_finished_event(run))
-        return run
+        if stored.run.ended_at is not None:
+            await self._events.publish(run_finished_event(stored.run))
+        return stored
 
     async def _restore_session(self, held: ChatClaim, sink: EventBuffer, now: datetime) -> TextSession:
         run = held.run
@@ -212,7 +216,7 @@ class TextChatService:
         try:
             async with self._db.transaction(held.run.organization_id) as session:
                 await chat_store.release_claim(session, held)
-        except DATABASE_ERRORS as error:
+        except (*DATABASE_ERRORS, WordsUnreadable) as error:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
 
 

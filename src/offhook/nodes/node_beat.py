@@ -14,6 +14,7 @@ from offhook import __version__
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.loop_lateness import LoopLateness
 from offhook.nodes import repository
+from offhook.nodes.queries import SEALED_LEVEL
 from offhook.root import Root
 
 BEAT_INTERVAL_S: Final = 2.0
@@ -93,6 +94,7 @@ class NodeBeat:
             "is_accepting": not is_draining and not self.is_overloaded,
             "reads_encrypted_words": True,
             "reads_sealed_rows": True,
+            "sealed_level": SEALED_LEVEL,
         }
         async with self._root.db.transaction() as session:
             await repository.write_beat(session, self._root.node_id, values)

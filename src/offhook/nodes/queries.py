@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.nodes.tables import NodeRow
 
 # Four beats: a node that is silent for longer is taken for lost.
 SILENT_AFTER: Final = timedelta(seconds=8)
+# Levels of encrypted columns are numbers of migrations: that of the first ones, and that of the newest that we know.
+FIRST_SEALED_LEVEL: Final = 36
+SEALED_LEVEL: Final = 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,12 @@ async def is_any_older(session: AsyncSession) -> bool:
     return await session.scalar(select(NodeRow.id).where(is_heard, ~NodeRow.reads_encrypted_words).limit(1)) is not None
 
 
-async def is_any_without_sealed_rows(session: AsyncSession) -> bool:
-    """Returns whether a process is running that cannot read encrypted summaries, reviews and bodies of webhooks."""
+async def find_sealed_level(session: AsyncSession) -> int:
+    """Returns the newest level of encrypted columns that all running processes can read; ours where none runs."""
     is_heard = NodeRow.beat_at > func.clock_timestamp() - SILENT_AFTER
-    return await session.scalar(select(NodeRow.id).where(is_heard, ~NodeRow.reads_sealed_rows).limit(1)) is not None
+    before = case((NodeRow.reads_sealed_rows, FIRST_SEALED_LEVEL), else_=0)
+    lowest = await session.scalar(select(func.min(func.greatest(NodeRow.sealed_level, before))).where(is_heard))
+    return SEALED_LEVEL if lowest is None else lowest
 
 
 async def list_nodes(session: AsyncSession) -> list[NodeRecord]:

@@ -30,6 +30,8 @@ class NodeRow(Base):
     reads_encrypted_words: Mapped[bool] = mapped_column(server_default=text("false"))
     # Processes from before 0036 leave it: of encrypted summaries, reviews and bodies of webhooks they would see numbers only.
     reads_sealed_rows: Mapped[bool] = mapped_column(server_default=text("false"))
+    # The newest encrypted columns that it reads, by their migration. Processes from before 0038 leave it.
+    sealed_level: Mapped[int] = mapped_column(server_default=text("0"))
     started_at: Mapped[datetime] = mapped_column(server_default=func.now())
     beat_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

@@ -15,7 +15,7 @@ from offhook.knowledge.uploads import STORAGE_FOLDER as DOCUMENTS
 from offhook.orgs import Caller
 from offhook.orgs.audit_trail.sealing import reopen_chain
 from offhook.orgs.data_keys.row_sealer import rewrite_rows
-from offhook.orgs.data_keys.sealed_rows import list_sealed_models, table_name
+from offhook.orgs.data_keys.sealed_rows import list_sealed_parts
 from offhook.privacy import statements
 from offhook.privacy.contact_rows import remove_rows
 from offhook.privacy.errors import NumberInCall
@@ -108,10 +108,10 @@ class NumberEraser:
         )
         if deleted:
             self.counts["scenario_answers"] += deleted
-        for model in list_sealed_models():
-            changed = await rewrite_rows(self._db, self._organization_id, model, self._forms.erase_from_value)
+        for part in list_sealed_parts():
+            changed = await rewrite_rows(self._db, self._organization_id, part, self._forms.erase_from_value)
             if changed:
-                self.counts[f"{table_name(model)}_changed"] += changed
+                self.counts[f"{part.table}_changed"] += changed
 
     async def _erase_in_encrypted_words(self) -> None:
         last, organization_id = 0, self._organization_id

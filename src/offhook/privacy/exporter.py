@@ -17,7 +17,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.orgs.data_keys.row_sealer import read_rows
 from offhook.orgs.data_keys.sealed_row_queries import number_column
-from offhook.orgs.data_keys.sealed_rows import list_sealed_models, open_values, table_name
+from offhook.orgs.data_keys.sealed_rows import list_sealed_parts, open_values
 from offhook.privacy import statements
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, RUNS, list_searched_tables
@@ -69,7 +69,8 @@ class NumberExporter:
             tables["run_events"] = await encrypted_words.decrypt_rows(session, organization_id, tables["run_events"])
             tables |= await self._decrypt_rows(session, tables)
             mentions = await self._find_mentions(session, frozenset(run_ids))
-            mentions += await self._find_sealed_mentions(session, frozenset(run_ids))
+            sealed = await self._find_sealed_mentions(session, frozenset(run_ids))
+            mentions += (mention for mention in sealed if mention not in mentions)
             mentions += await self._find_encrypted_mentions(session, frozenset(run_ids))
         self.counts.update({name: len(rows) for name, rows in tables.items()})
         self.counts["mentions"] = len(mentions)
@@ -94,23 +95,25 @@ class NumberExporter:
     ) -> dict[str, list[dict[str, Any]]]:
         """Returns the rows of tables with encrypted columns as if nothing was encrypted."""
         opened: dict[str, list[dict[str, Any]]] = {}
-        for model in list_sealed_models():
+        for part in list_sealed_parts():
+            if part.table not in tables:
+                continue
             rows = []
-            for row in tables.get(table_name(model), ()):
-                values = await open_values(session, model, row, is_lenient=True)
-                hidden = {"key_number", "sealed"}
-                rows.append({**{name: part for name, part in row.items() if name not in hidden}, **values})
-            if table_name(model) in tables:
-                opened[table_name(model)] = rows
+            for row in opened.get(part.table, tables[part.table]):
+                values = await open_values(session, part, row, is_lenient=True)
+                rows.append({**{name: item for name, item in row.items() if name not in part.own_columns}, **values})
+            opened[part.table] = rows
         return opened
 
     async def _find_sealed_mentions(self, session: AsyncSession, run_ids: frozenset[int]) -> list[dict[str, Any]]:
         mentions: list[dict[str, Any]] = []
-        for model in list_sealed_models():
-            key = number_column(model).key
-            async for row, values in read_rows(session, self._organization_id, model):
-                if row.get("run_id") not in run_ids and self._forms.is_in_values([values]):
-                    mentions.append({"table": table_name(model), str(key): row["row_number"]})
+        for part in list_sealed_parts():
+            key = number_column(part).key
+            async for row, values in read_rows(session, self._organization_id, part):
+                run_id = row["row_number"] if part.table == RUNS else row.get("run_id")
+                mention = {"table": part.table, str(key): row["row_number"]}
+                if run_id not in run_ids and self._forms.is_in_values([values]) and mention not in mentions:
+                    mentions.append(mention)
         return mentions
 
     async def _find_encrypted_mentions(self, session: AsyncSession, own: frozenset[int]) -> list[dict[str, Any]]:

@@ -167,7 +167,7 @@ async def get_workflow_run(
         unpriced=run.usage.get("unpriced", []),
         annotations=await reviews.load_annotations(session, org.organization_id, run_id),
         analysis=await analysis_queries.read_analysis(session, org.organization_id, run_id),
-        note=run.note,
+        note=await service.read_note(session, run),
         waits_until=run.lease_until if run.mode == TEXT_CHAT and run.status in LIVE_STATES else None,
         prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
         has_journal=await journal_queries.has_journal(session, org.organization_id, run_id),
@@ -185,7 +185,7 @@ async def update_workflow_run(
     run = await service.update_notes(
         session, org.organization_id, run_id, workflow_id=workflow_id, note=body.note, tags=body.tags
     )
-    return RunNotes(workflow_run_id=run.id, note=run.note, tags=run.tags)
+    return RunNotes(workflow_run_id=run.id, note=await service.read_note(session, run), tags=run.tags)
 
 
 @router.delete("/{workflow_id}/runs/{run_id}", response_model=RunDeleted, operation_id="delete_workflow_run")

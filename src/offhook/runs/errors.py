@@ -94,7 +94,7 @@ class ChatTurnNotFound(NotFound):
 
 
 class OlderProcessRunning(Conflict):
-    """A process of an older version is running, which cannot read encrypted transcripts. Update it, then try again."""
+    """A process of an older version is running, which cannot read all that is encrypted. Update it, then try again."""
 
     code = "older_process_running"
 

@@ -11,6 +11,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
+from offhook.orgs.data_keys.sealed_rows import open_row, seal_row
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import is_draining
 from offhook.runs import repository
@@ -23,6 +24,7 @@ from offhook.runs.records import repository as records
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.placement import CallPlacement
 from offhook.runs.records.storable_json import encode_event_data
+from offhook.runs.sealed_columns import NOTE
 from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -146,14 +148,22 @@ async def update_notes(
     note: str | None,
     tags: Sequence[str] | None,
 ) -> Run:
-    """Changes what people wrote about a run; None leaves it as it is. Raises RunNotFound (404)."""
+    """Changes what people wrote about a run; None leaves it as it is. Raises RunNotFound (404), and WordsUnreadable (409) when
+    the note cannot be encrypted."""
     run = await get_run(session, organization_id, run_id, workflow_id=workflow_id)
     if note is not None:
         run.note = note or None
+        await seal_row(session, run, NOTE, is_strict=True)
     if tags is not None:
         run.tags = list(dict.fromkeys(tags))
     await session.flush()
     return run
+
+
+async def read_note(session: AsyncSession, run: Run) -> str | None:
+    """Returns what people wrote about a run. Raises WordsUnreadable (409)."""
+    note: str | None = (await open_row(session, run, NOTE))["note"]
+    return note
 
 
 async def apply_status(

@@ -22,7 +22,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
 from offhook.kit.json_values import JsonObject
-from offhook.orgs.data_keys.sealed_rows import SealedRow
+from offhook.orgs.data_keys.sealed_rows import SealedPart, SealedRow
+from offhook.runs.sealed_columns import SealedRunColumns
 
 # Columns that lists filter and sort by: the indexes include them, so that 100,000 rows are counted and sorted without
 # touching the rows themselves, which are thirty times as wide.
@@ -34,7 +35,7 @@ _COUNTED = ["status", "outcome", "direction", "mode", "campaign_id", "result", "
 VACUUMED_OFTEN = {"autovacuum_vacuum_insert_scale_factor": 0.02, "autovacuum_vacuum_scale_factor": 0.02}
 
 
-class Run(Base):
+class Run(SealedRunColumns, Base):
     """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final.
 
     ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier
@@ -335,8 +336,7 @@ class MediaToken(Base):
 class RunReview(SealedRow, Base):
     """One QA node's review of a finished run. ``status``: pending, done, skipped or failed; ``result`` as displayed."""
 
-    sealed_columns: ClassVar = ("result",)
-    sealed_name: ClassVar = "id"
+    sealed_parts: ClassVar = (SealedPart("run_reviews", ("result",), "id"),)
     __tablename__ = "run_reviews"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)
 
@@ -355,8 +355,7 @@ class RunAnalysis(SealedRow, Base):
     """The summary of a finished run and its success criteria. ``status``: pending, done, skipped or failed; ``judged_by``:
     model or rules; ``criteria``: ``[{name, passed, reason}]``, in the agent's order; ``error``: why there is none."""
 
-    sealed_columns: ClassVar = ("summary", "criteria")
-    sealed_name: ClassVar = "run_id"
+    sealed_parts: ClassVar = (SealedPart("run_analyses", ("summary", "criteria"), "run_id"),)
     __tablename__ = "run_analyses"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
@@ -376,8 +375,7 @@ class NodeWebhookDelivery(SealedRow, Base):
     """One webhook node's delivery for one finished run. ``status``: pending, delivered or dead_letter; ``payload``
     as first sent."""
 
-    sealed_columns: ClassVar = ("payload",)
-    sealed_name: ClassVar = "id"
+    sealed_parts: ClassVar = (SealedPart("node_webhook_deliveries", ("payload",), "id"),)
     __tablename__ = "node_webhook_deliveries"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)
 

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 from standardwebhooks import Webhook
 
 from offhook.jobs.registry import read_number
@@ -24,13 +25,13 @@ from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
-from offhook.orgs.data_keys.sealed_rows import open_row
+from offhook.orgs.data_keys.sealed_rows import open_row, seal_values
 from offhook.orgs.errors import WordsUnreadable
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
 from offhook.webhooks.repository import DueDelivery
 from offhook.webhooks.retry_schedule import SWITCH_OFF_AFTER, next_delay_s
-from offhook.webhooks.tables import WebhookAttempt, WebhookEndpoint, WebhookEvent
+from offhook.webhooks.tables import ATTEMPT_ANSWER, WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 TIMEOUT_S: Final = 15.0
 MAX_ANSWER_BYTES: Final = 64 * 1024
@@ -212,18 +213,7 @@ class WebhookDeliverer:
             delivery = due.delivery
             delivery.attempts = attempts + 1
             delivery.last_status_code, delivery.last_error = outcome.status_code, outcome.error
-            session.add(
-                WebhookAttempt(
-                    organization_id=delivery.organization_id,
-                    delivery_id=delivery_id,
-                    attempt=attempts + 1,
-                    status_code=outcome.status_code,
-                    error=outcome.error,
-                    answer=outcome.answer,
-                    duration_ms=outcome.duration_ms,
-                    created_at=now,
-                )
-            )
+            await _log_attempt(session, delivery, outcome, now)
             if outcome.is_success:
                 delivery.status, delivery.delivered_at, delivery.next_attempt_at = service.DELIVERED, now, None
                 due.endpoint.failing_since, due.endpoint.last_success_at = None, now
@@ -246,6 +236,25 @@ def _is_current(due: DueDelivery | None, in_round: int, attempts: int) -> bool:
         and due.delivery.status == service.PENDING
         and due.delivery.round == in_round
         and due.delivery.attempts == attempts
+    )
+
+
+async def _log_attempt(
+    session: AsyncSession, delivery: WebhookDelivery, outcome: DeliveryOutcome, now: datetime
+) -> None:
+    answers = [(delivery.id, {"answer": outcome.answer})]
+    (answer,) = await seal_values(session, ATTEMPT_ANSWER, delivery.organization_id, answers)
+    session.add(
+        WebhookAttempt(
+            organization_id=delivery.organization_id,
+            delivery_id=delivery.id,
+            attempt=delivery.attempts,
+            status_code=outcome.status_code,
+            error=outcome.error,
+            duration_ms=outcome.duration_ms,
+            created_at=now,
+            **answer,
+        )
     )
 
 

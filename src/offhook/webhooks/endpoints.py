@@ -153,7 +153,10 @@ async def get_webhook_delivery(
     """Returns a delivery with every attempt and its response."""
     found = await service.get_delivery(session, org.organization_id, webhook_id, delivery_id)
     log = await repository.list_attempts(session, org.organization_id, delivery_id)
-    attempts = [AttemptResponse.model_validate(attempt) for attempt in log]
+    attempts = [
+        AttemptResponse.model_validate(attempt).model_copy(update=await open_row(session, attempt, is_lenient=True))
+        for attempt in log
+    ]
     data = (await open_row(session, found.event))["data"]
     return DeliveryDetail(**_delivery_response(found).model_dump(), attempt_log=attempts, data=data)
 

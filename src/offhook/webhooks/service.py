@@ -16,7 +16,7 @@ from offhook.orgs.data_keys.sealed_rows import seal_values
 from offhook.webhooks import repository
 from offhook.webhooks.errors import DeliveryNotFound, TooManyWebhooks, WebhookDisabled, WebhookNotFound
 from offhook.webhooks.repository import DueDelivery
-from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint, WebhookEvent
+from offhook.webhooks.tables import EVENT_DATA, WebhookDelivery, WebhookEndpoint
 
 DELIVER_JOB: Final = "webhook.deliver"
 TEST_EVENT: Final = "webhook.test"
@@ -88,7 +88,7 @@ async def publish_events(
     await repository.lock_order(session, organization_id)
     keyed = {event.key or f"{event.event_type}:{secrets.token_hex(8)}": event for event in reversed(events)}
     named = [(key, {"data": dict(event.data)}) for key, event in reversed(keyed.items())]
-    stored = await seal_values(session, WebhookEvent, organization_id, named)
+    stored = await seal_values(session, EVENT_DATA, organization_id, named)
     rows = [(keyed[key].event_type, key, data) for (key, _), data in zip(named, stored, strict=True)]
     ids = await repository.insert_events(session, organization_id, rows, now)
     fresh = [(kind, ids[key]) for kind, key, _ in rows if key in ids]

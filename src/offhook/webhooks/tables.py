@@ -1,14 +1,19 @@
 """Customers' endpoints, the events of an organization, and every delivery of an event to an endpoint."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
 from offhook.kit.json_values import JsonObject
-from offhook.orgs.data_keys.sealed_rows import SealedRow
+from offhook.orgs.data_keys.sealed_rows import SealedPart, SealedRow
+
+# The events about a person's calls are found by the run and emptied.
+EVENT_DATA: Final = SealedPart("webhook_events", ("data",), "key", plain_parts=frozenset({"run_id"}))
+# Endpoints can answer with what they were sent.
+ATTEMPT_ANSWER: Final = SealedPart("webhook_attempts", ("answer",), "delivery_id", level=38)
 
 
 class WebhookEndpoint(Base):
@@ -40,10 +45,7 @@ class WebhookEvent(SealedRow, Base):
     """Append-only; within an organization ids rise in commit order, so that a reader who asks for events after an
     id misses nothing. ``key`` makes an event that is published twice a single one. ``data`` can be encrypted."""
 
-    sealed_columns: ClassVar = ("data",)
-    sealed_name: ClassVar = "key"
-    # The events about a person's calls are found by it and emptied.
-    plain_parts: ClassVar = frozenset({"run_id"})
+    sealed_parts: ClassVar = (EVENT_DATA,)
     __tablename__ = "webhook_events"
     __table_args__ = (
         UniqueConstraint("organization_id", "key"),
@@ -88,9 +90,11 @@ class WebhookDelivery(Base):
     delivered_at: Mapped[datetime | None]
 
 
-class WebhookAttempt(Base):
-    """The delivery log: the result of one attempt. ``answer`` is the beginning of the endpoint's response."""
+class WebhookAttempt(SealedRow, Base):
+    """The delivery log: the result of one attempt. ``answer`` is the beginning of the endpoint's response, which can be
+    encrypted."""
 
+    sealed_parts: ClassVar = (ATTEMPT_ANSWER,)
     __tablename__ = "webhook_attempts"
     __table_args__ = (Index("ix_webhook_attempts_delivery", "delivery_id", "id"),)
 

@@ -38,10 +38,10 @@ def register(app: typer.Typer) -> None:
 
     @encryption.command()
     def apply(org: Organization = orgs.DEFAULT_ORGANIZATION) -> None:
-        """Encrypt an organization's existing transcripts, summaries, webhooks, recordings and journals with its newest key, and delete older keys that nothing needs."""
+        """Encrypt an organization's existing transcripts, summaries, notes, chats, webhooks, recordings and journals with its newest key, and delete older keys that nothing needs."""
         events, rows, sealed, left = run_with_database(lambda database: _apply(database, org))
         typer.echo(f"Encrypted {events} events of calls and {sealed} recordings.")
-        typer.echo(f"Encrypted {rows} summaries, reviews and bodies of webhooks.")
+        typer.echo(f"Encrypted {rows} summaries, reviews, notes, chats, and bodies and answers of webhooks.")
         if left:
             typer.echo(f"{left} recordings are less than an hour old and were skipped. Run this again later.")
 
@@ -67,7 +67,9 @@ async def _apply(database: Database, org: str) -> tuple[int, int, int, int]:
     keys = DataKeys(load_keyring(settings))
     try:
         number, events = await WordSealer(database, keys, typer.echo).seal_words(organization_id)
-        rows = await seal_rows(database, keys, organization_id, number)
+        # One statement may look through all runs for the next ones with a note.
+        async with database.without_time_limit() as unlimited:
+            rows = await seal_rows(unlimited, keys, organization_id, number)
     except SecretUnreadable:
         raise WordsUnreadable from None
     vault = open_vault(settings, database)

@@ -9,7 +9,7 @@ from offhook.kit.crypto import DataKey, SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.orgs.data_keys import sealed_row_queries
 from offhook.orgs.data_keys.keys import DataKeys
-from offhook.orgs.data_keys.sealed_rows import SealedModel, list_sealed_models, open_values, seal_with
+from offhook.orgs.data_keys.sealed_rows import SealedPart, has_words, list_sealed_parts, open_values, seal_with
 from offhook.orgs.data_keys.word_keys import word_keys_of
 from offhook.orgs.errors import WordsUnreadable
 
@@ -20,16 +20,16 @@ async def seal_rows(db: Database, keys: DataKeys, organization_id: int, number: 
     """Encrypts all rows that are plain, or have a key before this one, with it; returns how many. Each batch is one
     transaction. A row whose key was deleted stays as it is. Raises SecretUnreadable."""
     changed = 0
-    for model in list_sealed_models():
+    for part in list_sealed_parts():
         last = 0
         while True:
             async with db.transaction() as session:
                 key = await keys.find_key(session, organization_id, number)
-                rows = await sealed_row_queries.list_rows(
-                    session, organization_id, model, after=last, limit=BATCH, without_key=number
+                rows = await sealed_row_queries.list_without_key(
+                    session, organization_id, part, number, after=last, limit=BATCH
                 )
                 for row in rows:
-                    changed += await _seal_again(session, keys, model, row, key)
+                    changed += await _seal_again(session, keys, part, row, key)
             if not rows:
                 break
             last = rows[-1]["row_number"]
@@ -37,40 +37,35 @@ async def seal_rows(db: Database, keys: DataKeys, organization_id: int, number: 
 
 
 async def _seal_again(
-    session: AsyncSession, keys: DataKeys, model: SealedModel, row: Mapping[str, Any], key: DataKey
+    session: AsyncSession, keys: DataKeys, part: SealedPart, row: Mapping[str, Any], key: DataKey
 ) -> bool:
     organization_id = row["organization_id"]
-    if row["key_number"] is not None:
-        if row["key_number"] not in await keys.list_numbers(session, organization_id):
-            return False
-        values = await open_values(session, model, row)
-    else:
-        values = {column: row[column] for column in model.sealed_columns}
-        if not any(values.values()):
-            return False
-    stored = seal_with(key, model, organization_id, row[model.sealed_name], values)
-    await sealed_row_queries.update_row(session, organization_id, model, row["row_number"], stored)
+    if not has_words(part, row) and row[part.key_column] not in await keys.list_numbers(session, organization_id):
+        return False
+    values = await open_values(session, part, row)
+    stored = seal_with(key, part, organization_id, row[part.name_column], values)
+    await sealed_row_queries.update_row(session, organization_id, part, row["row_number"], stored)
     return True
 
 
 async def rewrite_rows(
-    db: Database, organization_id: int, model: SealedModel, rewrite: Callable[[dict[str, Any]], dict[str, Any]]
+    db: Database, organization_id: int, part: SealedPart, rewrite: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> int:
     """Changes what is encrypted in the rows of a table, with the keys that they have; returns how many changed. Rows that
     cannot be decrypted stay as they are: nobody can read them."""
     changed = last = 0
     while True:
         async with db.transaction() as session:
-            rows = await sealed_row_queries.list_rows(session, organization_id, model, after=last, limit=BATCH)
+            rows = await sealed_row_queries.list_encrypted(session, organization_id, part, after=last, limit=BATCH)
             for row in rows:
-                key = await _find_key(session, organization_id, row["key_number"])
+                key = await _find_key(session, organization_id, row[part.key_column])
                 if key is None:
                     continue
-                values = await open_values(session, model, row, is_lenient=True)
+                values = await open_values(session, part, row, is_lenient=True)
                 rewritten = rewrite(values)
                 if rewritten != values:
-                    stored = seal_with(key, model, organization_id, row[model.sealed_name], rewritten)
-                    await sealed_row_queries.update_row(session, organization_id, model, row["row_number"], stored)
+                    stored = seal_with(key, part, organization_id, row[part.name_column], rewritten)
+                    await sealed_row_queries.update_row(session, organization_id, part, row["row_number"], stored)
                     changed += 1
         if not rows:
             return changed
@@ -78,15 +73,15 @@ async def rewrite_rows(
 
 
 async def read_rows(
-    session: AsyncSession, organization_id: int, model: SealedModel
+    session: AsyncSession, organization_id: int, part: SealedPart
 ) -> AsyncIterator[tuple[Mapping[str, Any], dict[str, Any]]]:
     """Yields the encrypted rows of a table with what is encrypted in them, or with their plain parts without the key."""
     last = 0
-    while rows := await sealed_row_queries.list_rows(
-        session, organization_id, model, after=last, limit=BATCH, is_locked=False
+    while rows := await sealed_row_queries.list_encrypted(
+        session, organization_id, part, after=last, limit=BATCH, is_locked=False
     ):
         for row in rows:
-            yield row, await open_values(session, model, row, is_lenient=True)
+            yield row, await open_values(session, part, row, is_lenient=True)
         last = rows[-1]["row_number"]
 
 

@@ -30,8 +30,8 @@ class WordKeys:
         self._known: dict[tuple[int, int], tuple[float, DataKey]] = {}
         self._asked_at = float("-inf")
         self._is_any_older = False
-        self._asked_for_rows_at = float("-inf")
-        self._is_any_without_rows = False
+        self._asked_for_level_at = float("-inf")
+        self._level = 0
 
     async def is_encrypting(self, session: AsyncSession) -> bool:
         """Returns whether new words are encrypted now: not while a process runs that cannot read them."""
@@ -42,15 +42,14 @@ class WordKeys:
             self._asked_at = time.monotonic()
         return not self._is_any_older
 
-    async def is_sealing_rows(self, session: AsyncSession) -> bool:
-        """Returns whether summaries, reviews and bodies of webhooks are encrypted now: not while a process runs that
-        cannot read them."""
+    async def is_sealing(self, session: AsyncSession, level: int) -> bool:
+        """Returns whether columns of this level are encrypted now: not while a process runs that cannot read them."""
         if not self.encrypts:
             return False
-        if time.monotonic() - self._asked_for_rows_at > _RECHECK_S:
-            self._is_any_without_rows = await nodes.is_any_without_sealed_rows(session)
-            self._asked_for_rows_at = time.monotonic()
-        return not self._is_any_without_rows
+        if time.monotonic() - self._asked_for_level_at > _RECHECK_S:
+            self._level = await nodes.find_sealed_level(session)
+            self._asked_for_level_at = time.monotonic()
+        return level <= self._level
 
     def known_owners(self, run_ids: Collection[int]) -> dict[int, int]:
         """Returns the organizations of these runs, as far as they were noted."""

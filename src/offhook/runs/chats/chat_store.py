@@ -1,6 +1,7 @@
 """Storage of text chats: one writer at a time across processes, enforced by a revision and a claim in the run's row.
 
-``chat_turns`` describes ``chat_state``. A model takes seconds to answer, and no transaction stays open during that
+``chat_turns`` describes ``chat_state``, which can be encrypted but for its claim: who needs more of it than that reads it
+with its run as a :class:`StoredChat`. A model takes seconds to answer, and no transaction stays open during that
 time: a first transaction claims the chat, and a second one stores the answer if the claim still holds.
 """
 
@@ -12,6 +13,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.orgs.data_keys.sealed_rows import open_row, seal_row
 from offhook.runs import repository
 from offhook.runs.chats import chat_turns
 from offhook.runs.chats.chat_turns import ChatState, NewTurn, StoredClaim
@@ -23,6 +25,7 @@ from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_events
 from offhook.runs.records.storable_json import encode_event_data, to_storable_json
+from offhook.runs.sealed_columns import CHAT_STATE
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -34,6 +37,14 @@ CLAIM_TTL_S: Final = 150.0
 # Default idle time after which a chat is over, unless its workflow sets another; the sweeper ends it like any run with
 # an expired lease.
 DEFAULT_IDLE_TIMEOUT_S: Final = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChat:
+    """A chat's run with its state, readable."""
+
+    run: Run
+    state: ChatState
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +69,17 @@ class ChatAnswer:
     result: CallResult | None
 
 
-async def get_chat_run(
-    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool = False
-) -> Run:
-    """Returns the chat's run, locked if asked for. Raises RunNotFound (404), also for runs of other kinds."""
-    run = await repository.find_chat_run(session, organization_id, workflow_id, run_id, lock=lock)
-    if run is None:
-        raise RunNotFound
-    return run
+async def get_chat(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> StoredChat:
+    """Returns the chat. Raises RunNotFound (404), also for runs of other kinds, and WordsUnreadable (409)."""
+    run = await _get_run(session, (organization_id, workflow_id, run_id))
+    return StoredChat(run, await _open_state(session, run))
+
+
+async def begin_chat(session: AsyncSession, run: Run, start_node_id: str | None) -> None:
+    """Stores the state of a chat that has no message yet. Raises WordsUnreadable (409) when what will be said in it cannot be
+    encrypted."""
+    state = chat_turns.state_of(None if start_node_id is None else {"start_node_id": start_node_id})
+    await _set_state(session, run, state)
 
 
 async def claim_chat(
@@ -80,8 +94,8 @@ async def claim_chat(
     """Claims the chat for one answer, or with ``is_ending`` for its end. ``ids`` are (organization, workflow, run).
 
     Raises RunNotFound (404), OutOfCredit and DailySpendLimitReached (402) when another answer cannot be paid, ChatIsOver
-    (409), ChatIsFull (409) when the chat has reached ``max_turns``, and ChatConflict (409) when the chat is at a
-    different revision or another message is being answered.
+    (409), ChatIsFull (409) when the chat has reached ``max_turns``, ChatConflict (409) when the chat is at a
+    different revision or another message is being answered, and WordsUnreadable (409).
     """
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     if state["made"] and not is_ending:  # the first answer was paid for with the chat
@@ -92,7 +106,7 @@ async def claim_chat(
         raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")
     token = secrets.token_hex(8)
     claim: StoredClaim = {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}
-    _set_state(run, {**state, "claim": claim})
+    await _set_state(session, run, {**state, "claim": claim})
     run.status = "in_progress"
     is_new = run.started_at is None
     run.started_at = run.started_at or now
@@ -113,7 +127,7 @@ async def rewind_chat(
     *,
     expected_revision: int | None,
     now: datetime,
-) -> Run:
+) -> StoredChat:
     """Rewinds the chat to its state after the turn ``cursor``; None moves it forward to its last turn.
 
     Raises what :func:`claim_chat` raises, and ChatTurnNotFound (404).
@@ -121,19 +135,20 @@ async def rewind_chat(
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     if cursor is not None and all(turn["id"] != cursor for turn in state["turns"]):
         raise ChatTurnNotFound
-    _set_state(run, {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None})
+    rewound: ChatState = {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None}
+    stored = await _set_state(session, run, rewound)
     run.lease_until = now + await _idle_timeout(session, run) if run.lease_until is not None else None
     await session.flush()
-    return run
+    return StoredChat(run, stored)
 
 
-async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswer, *, now: datetime) -> Run:
+async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswer, *, now: datetime) -> StoredChat:
     """Stores an answer and releases the claim. Raises ChatConflict when another message has taken the claim."""
     run = await _lock_claimed(session, held)
     if run is None:
         raise chat_conflict("The answer was discarded because the chat had changed.", held.state["revision"], None)
     state = chat_turns.append_turns(held.state, answer.turns)
-    _set_state(run, {**state, "revision": held.state["revision"] + 1, "claim": None})
+    stored = await _set_state(session, run, {**state, "revision": held.state["revision"] + 1, "claim": None})
     run.lease_until = now + held.idle
     await session.flush()
     is_rewound = len(chat_turns.active_turns(held.state)) < len(held.state["turns"])
@@ -153,18 +168,26 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     await event_queries.append_events(session, [*taken_back, *answer_events])
     if answer.result is not None:
         await _end(session, run, answer.result, now)
-    return await get_chat_run(session, run.organization_id, run.workflow_id, run.id)
+    return StoredChat(await _get_run(session, _ids(run)), stored)
 
 
 async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
     """Releases a claim unused; does nothing if the claim was lost."""
     run = await _lock_claimed(session, held)
     if run is not None:
-        _set_state(run, {**held.state, "claim": None})
+        await _set_state(session, run, {**held.state, "claim": None})
 
 
-def _set_state(run: Run, state: ChatState) -> None:
-    run.chat_state = to_storable_json(state)
+async def _set_state(session: AsyncSession, run: Run, state: ChatState) -> ChatState:
+    """Returns the state as it will be read. Raises WordsUnreadable (409) when it cannot be encrypted: a chat without its words
+    could not go on."""
+    run.chat_state = stored = to_storable_json(state)
+    await seal_row(session, run, CHAT_STATE, is_strict=True)
+    return chat_turns.state_of(stored)
+
+
+async def _open_state(session: AsyncSession, run: Run) -> ChatState:
+    return chat_turns.state_of((await open_row(session, run, CHAT_STATE))["chat_state"])
 
 
 async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
@@ -180,10 +203,10 @@ async def _lock_unclaimed(
     session: AsyncSession, ids: tuple[int, int, int], expected_revision: int | None, now: datetime
 ) -> tuple[Run, ChatState]:
     """Returns the chat's run, locked, if it is unclaimed and at the expected revision."""
-    run = await get_chat_run(session, *ids, lock=True)
+    run = await _get_run(session, ids, lock=True)
     if run.status not in LIVE_STATES:
         raise ChatIsOver
-    state = chat_turns.state_of(run.chat_state)
+    state = await _open_state(session, run)
     revision = state["revision"]
     if expected_revision is not None and expected_revision != revision:
         raise chat_conflict("The chat has changed. Read it again, then send your message.", expected_revision, revision)
@@ -202,8 +225,19 @@ async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
     return timedelta(seconds=set_s)
 
 
+async def _get_run(session: AsyncSession, ids: tuple[int, int, int], *, lock: bool = False) -> Run:
+    run = await repository.find_chat_run(session, *ids, lock=lock)
+    if run is None:
+        raise RunNotFound
+    return run
+
+
+def _ids(run: Run) -> tuple[int, int, int]:
+    return run.organization_id, run.workflow_id, run.id
+
+
 async def _lock_claimed(session: AsyncSession, held: ChatClaim) -> Run | None:
-    run = await get_chat_run(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
+    run = await _get_run(session, _ids(held.run), lock=True)
     claim = chat_turns.state_of(run.chat_state)["claim"]
     return run if run.status in LIVE_STATES and claim is not None and claim["id"] == held.id else None
 

@@ -116,6 +116,6 @@ async def delete_words(session: AsyncSession, organization_id: int, run_ids: Col
     await session.execute(
         update(Run)
         .where(Run.organization_id == organization_id, Run.id.in_(run_ids))
-        .values(gathered_context={}, chat_state=None)
+        .values(gathered_context={}, chat_state=None, chat_key_number=None, sealed_chat=None)
     )
     return len(done.all())

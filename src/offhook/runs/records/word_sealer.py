@@ -35,7 +35,7 @@ class WordSealer:
         with a secret that this installation does not have.
         """
         async with self._db.transaction() as session:
-            if await nodes.is_any_older(session) or await nodes.is_any_without_sealed_rows(session):
+            if await nodes.is_any_older(session) or await nodes.find_sealed_level(session) < nodes.SEALED_LEVEL:
                 raise OlderProcessRunning
             newest = await self._keys.get_newest(session, organization_id)
             # Transactions that use an older key end before this lock is given, and later ones use the newest.
