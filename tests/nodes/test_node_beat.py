@@ -38,6 +38,29 @@ async def test_a_beat_tells_where_the_process_is_and_what_it_carries(root: Root)
     assert (node.state, node.is_accepting) == ("up", True)
 
 
+async def test_a_beat_tells_what_the_process_can_read(root: Root) -> None:
+    """Nothing is encrypted that a running process cannot read."""
+
+    async def level() -> int:
+        async with root.db.transaction() as session:
+            return await queries.find_sealed_level(session)
+
+    assert await level() == queries.SEALED_LEVEL
+    await NodeBeat(root, SERVER).beat()
+    assert await level() == queries.SEALED_LEVEL
+    for reads, known in (("true", queries.FIRST_SEALED_LEVEL), ("false", 0)):
+        async with root.db.transaction() as session:
+            older = (
+                f"INSERT INTO nodes (id, kind, version, reads_sealed_rows) VALUES ('{reads}', 'worker', '0', {reads})"
+            )
+            await session.execute(text(older))
+        assert await level() == known
+    async with root.db.transaction() as session:
+        silent = "UPDATE nodes SET beat_at = beat_at - interval '60 s' WHERE version = '0'"
+        await session.execute(text(silent))
+    assert await level() == queries.SEALED_LEVEL
+
+
 async def test_a_process_that_drains_or_is_late_accepts_nothing(root: Root) -> None:
     beat = NodeBeat(root, SERVER)
     for _ in range(MAX_SAMPLES):

@@ -125,8 +125,12 @@ async def test_no_word_of_a_note_is_in_an_encrypted_database(
         assert (await client.get(url(one), headers=headers)).json()["note"] == note
     await client.patch(url(plain), json={"note": "Likes brask"}, headers=headers)
     assert await find_in_tables(root, ["quillon", "marzipan", "brask"]) == {}
-    for body in ({"note": ""}, {"note": "Again"}):
-        assert (await client.patch(url(run), json=body, headers=headers)).json()["note"] == (body["note"] or None)
+    for garbage in ("\ud800", "a\0b"):
+        content = json.dumps({"note": garbage})
+        answer = await client.patch(url(run), content=content, headers=headers | {"content-type": "application/json"})
+        assert answer.status_code == 422, answer.text
+    for note in ("", "Again"):
+        assert (await client.patch(url(run), json={"note": note}, headers=headers)).json()["note"] == (note or None)
 
 
 async def test_a_note_without_its_key(client: AsyncClient, run: Run, root: Root, org: OrgFixture) -> None:
