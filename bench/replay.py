@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from bench.replay_calls import LabCall, PlannedChange, make_call, plan_changes
 from offhook.scenarios.replays.comparison import ReplayDifference, find_difference, stored_observations
-from offhook.voice.events import LIVE_ONLY
+from offhook.voice.events import is_live_only
 from offhook.voice.journal.replay import ReplayedCall, replay_call
 from offhook.voice.journal.tape import read_journal
 
@@ -80,7 +80,7 @@ def _stored_events(call: LabCall) -> list[dict[str, Any]]:
     return [
         {"type": event.type, "at_ms": round(event.at_s * 1000), "data": event.data}
         for event in call.sink.events
-        if event.type not in LIVE_ONLY
+        if not is_live_only(event.type, event.data)
     ]
 
 

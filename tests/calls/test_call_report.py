@@ -56,6 +56,14 @@ def test_only_turns_with_an_answer_count() -> None:
     assert as_json(RUN)["turns"] == [turn]
 
 
+def test_times_that_are_stored_with_the_words_count_as_well() -> None:
+    events: list[CallEvent] = [
+        {"type": "agent_said", "at_ms": 900, "data": {"text": "Hello"}},
+        {"type": "agent_said", "at_ms": 9000, "data": {"text": "Yes", "timing": RUN["events"][1]["data"]}},
+    ]
+    assert turn_timings({**RUN, "events": events}) == turn_timings(RUN)
+
+
 @pytest.mark.parametrize(
     ("event", "line"),
     [

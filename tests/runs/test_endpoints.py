@@ -43,7 +43,7 @@ async def talked(root: Root, run: Run) -> Run:
         )
     )
     sink.emit(VoiceEvent(CALLER_SAID, 3.0, {"text": "Hi, is that Anna?", "start_s": 2.0, "end_s": 3.0}))
-    sink.emit(VoiceEvent(TURN_TIMED, 3.6, {"response_ms": 612}))
+    sink.emit(VoiceEvent(TURN_TIMED, 3.6, {"response_ms": 612, "unheard": True}))
     assert await sink._writer.flush()
     recorder = await CallRecordings().open_recorder(root.storage.path_for(key), MULAW_8K)
     for i in range(50):

@@ -15,6 +15,7 @@ from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.recording_files.wav import HEADER_BYTES
+from offhook.runs.records import event_queries
 from offhook.runs.resuming import resume_queries
 from offhook.runs.resuming.call_states import MAX_STATE_BYTES, CallStates
 from offhook.runs.tables import LiveCallState, Run
@@ -24,7 +25,7 @@ from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
-from tests.fakes.scripted import takes
+from tests.fakes.scripted import says, takes
 from tests.fakes.voice import KeptLeg
 
 SORRY = "Sorry, we were cut off for a moment."
@@ -216,6 +217,51 @@ async def test_the_call_goes_on_with_what_was_being_said_and_one_recording(
     assert [event.type for event in again.events].count(events.CALL_RESUMED) == 1
     whole = root.storage.path_for((await reload(root, run)).recording_key or "").stat().st_size
     assert whole > begun > HEADER_BYTES
+
+
+async def test_how_long_an_answer_took_is_known_when_the_process_dies_in_it(
+    root: Root, run: Run, processes: tuple[LiveCallRegistry, LiveCallRegistry]
+) -> None:
+    """Its times are stored with its words, which the process cannot store any more."""
+    first, second = processes
+    # it takes most of a minute, so that a busy machine does not hear its end
+    use_fakes(root, FixedModels([says(" ".join(f"The thing of number {number} is this." for number in range(30)))]))
+    leg = KeptLeg()
+    dead = await first.connect_leg(run.id, leg)
+    leg.on_mark = dead.session.feed_mark
+    talking = asyncio.create_task(dead.run())
+    dead.session.feed_digit("7")
+    async with asyncio.timeout(20):
+        while not (told := [event.data for event in leg.events if event.type == events.TURN_TIMED]):
+            await asyncio.sleep(0.01)
+        states = CallStates(root.get(RunServices).keyring)
+        while (await read_state(root, run, states)).get("timing") != told[0]:
+            await asyncio.sleep(0.02)
+    assert told[0]["first_frame"] not in await stored_first_frames(root, run)
+    assert await second.handovers.decide(run.organization_id, run.id) == "connect"
+    taken = await second.connect_leg(run.id, KeptLeg())
+    carrying = asyncio.create_task(taken.run())
+    await first.renew_leases()
+    assert (await asyncio.wait_for(talking, 20)).end_reason == "moved"
+    taken.session.end_call()
+    await asyncio.wait_for(carrying, 20)
+    assert told[0]["first_frame"] in await stored_first_frames(root, run)
+    latency = (await reload(root, run)).latency
+    assert (latency["turns"], latency["p50_ms"]) == (1, told[0]["response_ms"])
+
+
+async def read_state(root: Root, run: Run, states: CallStates) -> dict[str, Any]:
+    async with root.db.transaction() as session:
+        read = await states.read(session, run.organization_id, run.id)
+    return {} if read is None else dict(read.state)
+
+
+async def stored_first_frames(root: Root, run: Run) -> list[Any]:
+    """When the answers began whose times are stored."""
+    async with root.db.transaction() as session:
+        rows = await event_queries.read_events(session, run.organization_id, run.id)
+    found = (events.find_timing(row["type"], row["data"]) for row in rows)
+    return [timing["first_frame"] for timing in found if timing is not None]
 
 
 async def test_a_tool_that_was_under_way_is_not_known_to_be_done() -> None:

@@ -21,7 +21,7 @@ from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.settings import Settings
-from offhook.voice.events import NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
+from offhook.voice.events import AGENT_SAID, NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
 from tests.fakes.clock import SetClock
 from tests.runs.conftest import MakeRun
 from tests.runs.test_recording import channels
@@ -149,7 +149,9 @@ async def test_a_run_whose_worker_died_fails_with_what_is_known_of_it(
     writer = EventWriter(root.db)
     sink = writer.create_sink(carried.id)
     sink.emit(VoiceEvent(NODE_ENTERED, 0.1, {"node_id": "start", "name": "Greeting"}))
-    sink.emit(VoiceEvent(TURN_TIMED, 4.0, {"response_ms": 500}))
+    times = {"caller_stopped": 3.5, "first_frame": 4.0, "response_ms": 500}
+    sink.emit(VoiceEvent(TURN_TIMED, 4.0, times))
+    sink.emit(VoiceEvent(AGENT_SAID, 4.9, {"text": "Hello Ada.", "timing": times}))
     sink.emit(VoiceEvent(VARIABLES_EXTRACTED, 5.0, {"values": {"name": "Ada"}}))
     await writer.flush()
     assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 2) == [carried.id]

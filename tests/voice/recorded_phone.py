@@ -9,7 +9,7 @@ from typing import Any
 from offhook.models.ports import CallModels
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
-from offhook.voice.events import LIVE_ONLY
+from offhook.voice.events import is_live_only
 from offhook.voice.journal.recorded_call import RecordedCall
 from offhook.voice.journal.replay import ReplayedCall, replay_call
 from offhook.voice.journal.tape import CallJournal, CallTape, read_journal
@@ -79,7 +79,7 @@ class RecordedPhoneCall(Call):
         return [
             json.dumps([round(event.at_s * 1000), event.type, event.data])
             for event in self.sink.events
-            if event.type not in LIVE_ONLY
+            if not is_live_only(event.type, event.data)
         ]
 
 

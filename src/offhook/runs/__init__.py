@@ -152,6 +152,7 @@ def _build_services(root: Root) -> RunServices:
         grace_s=lease_s / 3,
         find_carried=CallOwners(db, root.get(Keyring)).find_carried,
     )
+    sweeper.states = writer.states
     return RunServices(
         writer=writer,
         streams=streams,

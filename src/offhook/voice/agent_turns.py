@@ -154,6 +154,7 @@ class AgentTurns:
             except EmptyTurn:
                 self._empty_turns += 1
                 if self._empty_turns >= MAX_EMPTY_TURNS:
+                    utterance.keep_times()
                     self.end_with_phrase(self._line.phrases.apology, "error")
                     return
                 utterance.say_canned(self._line.phrases.reprompt)
@@ -244,7 +245,9 @@ class AgentTurns:
                 "interrupted": interrupted,
                 "node_id": self._conversation.node.id,
             }
-            self._line.emit(events.AGENT_SAID, event_data)
+            self._line.emit(events.AGENT_SAID, events.with_timing(event_data, utterance.answer_times))
+        else:
+            utterance.keep_times()
         if not interrupted and answers_queued and not self._conversation.is_over:
             text, edge = self._take_queued()
             if text or edge is not None:

@@ -14,7 +14,8 @@ class CallState(TypedDict):
     """``at_s``: when it was taken, on the run's audio clock. ``unheard``: what the agent had begun to say and the caller
     may not have heard to its end; ``heard``: what of it the caller had heard, from ``heard_from_s``, and nobody had
     noted. ``recording`` is the state of the recording switch; ``words`` belongs to the owner of the session. ``language``: that of the call, empty where
-    the agent speaks one; earlier versions leave it out."""
+    the agent speaks one. ``timing``: the times of the answer that is being heard, which are stored with its words. Earlier
+    versions leave both out."""
 
     at_s: float
     conversation: ConversationState
@@ -29,6 +30,7 @@ class CallState(TypedDict):
     tags: list[str]
     words: JsonObject
     language: NotRequired[str]
+    timing: NotRequired[JsonObject | None]
 
 
 @dataclass(frozen=True, slots=True)

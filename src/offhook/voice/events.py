@@ -4,9 +4,9 @@ All have one shape: a ``type`` (past tense), ``at_s`` on the run's audio clock (
 ``data``. Transcript, latency, cost and progress are projections of this list; nothing else is stored of a call.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject, ReadableJsonObject
 
@@ -35,7 +35,7 @@ CALLER_SAID: Final = (
 )
 HELD_TURNS_ANSWERED: Final = "held_turns_answered"  # {turns} nothing came after them: the last so many turns that were ignored as turned_away are answered as one
 CALLER_NOT_UNDERSTOOD: Final = "caller_not_understood"  # {start_s, end_s} words without a transcript  -> transcript
-AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
+AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id, timing?: of an answer}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
 AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent pauses and listens
 INTERRUPTION_JUDGED: Final = (
@@ -53,7 +53,9 @@ KNOWLEDGE_FOUND: Final = "knowledge_found"  # {node_id, question, while_speaking
 CONTEXT_COMPACTED: Final = "context_compacted"  # {messages, summary}
 BARGED_IN: Final = "barged_in"  # {heard, dropped_ms}
 DIGITS_PRESSED: Final = "digits_pressed"  # {digits}
-TURN_TIMED: Final = "turn_timed"  # see TurnTiming.as_dict: the latency record of one turn
+TURN_TIMED: Final = (
+    "turn_timed"  # see TurnTiming.as_dict: the latency record of one turn, live only unless {unheard: true}
+)
 TOOL_CALLED: Final = "tool_called"  # {id, name, arguments}
 TOOL_ANSWERED: Final = "tool_answered"  # {id, name, ok, result?, error?, ms}
 MODEL_FAILED: Final = "model_failed"  # {kind, provider, model, code, message, retryable}
@@ -69,7 +71,39 @@ USAGE_COUNTED: Final = "usage_counted"  # {llm: [{provider, model, prompt_tokens
 CALL_ENDED: Final = "call_ended"  # {end_reason, outcome}
 
 # For those who follow the call now. Stored, the sounds of the caller alone were two rows in five; what was said has its times.
-LIVE_ONLY: Final = frozenset({CALLER_STARTED, CALLER_STOPPED, CALLER_PARTIAL, AGENT_SPEAKING})
+LIVE_ONLY: Final = frozenset({CALLER_STARTED, CALLER_STOPPED, CALLER_PARTIAL, AGENT_SPEAKING, TURN_TIMED})
+# The stamps of a turn, in order.
+TURN_STAMPS: Final = ("caller_stopped", "turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")
+_TIMING_PARTS: Final = frozenset({*TURN_STAMPS, "response_ms"})
+
+
+def is_live_only(kind: str, data: Mapping[str, Any]) -> bool:
+    """Returns whether an event is not stored. The times of a turn are stored with the words of its answer, and alone
+    only if none of them was heard."""
+    return kind in LIVE_ONLY and not (kind == TURN_TIMED and data.get("unheard") is True)
+
+
+def find_timing(kind: str, data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Returns the latency record that an event has; None for one without. Earlier versions stored each in a row."""
+    found = data if kind == TURN_TIMED else data.get("timing") if kind == AGENT_SAID else None
+    return found if isinstance(found, Mapping) else None
+
+
+def with_timing(said: ReadableJsonObject, times: ReadableJsonObject | None) -> ReadableJsonObject:
+    """Returns the data of ``agent_said`` with the times of the answer, if it has some."""
+    return said if times is None else {**said, "timing": times}
+
+
+def unheard_timing(times: ReadableJsonObject) -> ReadableJsonObject:
+    """Returns the data of a ``turn_timed`` that is stored."""
+    return {**times, "unheard": True}
+
+
+def is_timing(part: object) -> bool:
+    """Returns whether this is a latency record and nothing else."""
+    return isinstance(part, Mapping) and all(
+        name in _TIMING_PARTS and isinstance(value, int | float) for name, value in part.items()
+    )
 
 
 @dataclass(slots=True)
@@ -88,11 +122,7 @@ class TurnTiming:
     first_frame: float | None = None
 
     def as_dict(self) -> JsonObject:
-        stamps = {
-            name: round(value, 3)
-            for name in ("caller_stopped", "turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")
-            if (value := getattr(self, name)) is not None
-        }
+        stamps = {name: round(value, 3) for name in TURN_STAMPS if (value := getattr(self, name)) is not None}
         if self.caller_stopped is not None and self.first_frame is not None:
             stamps["response_ms"] = round((self.first_frame - self.caller_stopped) * 1000)
         return stamps

@@ -61,6 +61,7 @@ class CallContinuation:
             "tags": list(self._turns.tags),
             "words": {},
             "language": language,
+            "timing": utterance.answer_times if utterance is not None else None,
         }
 
     def go_on(self, resumed: ResumedCall, sentence: str) -> None:
@@ -71,6 +72,7 @@ class CallContinuation:
         self._conversation.told_first = state["told_first"]
         self._disclosure.is_due = state["is_disclosure_due"]
         self._turns.tags += state["tags"]
+        times = state.get("timing")
         if state["heard"]:  # the words in which the other session was cut off
             said: ReadableJsonObject = {
                 "text": state["heard"],
@@ -79,7 +81,9 @@ class CallContinuation:
                 "interrupted": True,
                 "node_id": node_id,
             }
-            self._line.emit(events.AGENT_SAID, said)
+            self._line.emit(events.AGENT_SAID, events.with_timing(said, times))
+        elif times is not None:
+            self._line.emit(events.TURN_TIMED, events.unheard_timing(times))
         self._line.emit(events.CALL_RESUMED, {"node_id": node_id, "gap_s": round(resumed.age_s, 3)})
         if self._recording is not None:
             self._recording.go_on(state["recording"])
@@ -98,7 +102,7 @@ class CallContinuation:
         """Gives the call to whoever takes it up; returns False if nobody does."""
         if self.ask is None:
             return False
-        state["heard"] = ""  # noted when the turn was cut off
+        state["heard"], state["timing"] = "", None  # noted when the turn was cut off
         await self._close_recording()
         return await self.ask(state)
 

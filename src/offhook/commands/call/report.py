@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from offhook.voice.events import find_timing
+
 # One line of the live view for each kind of event; others are not shown.
 _LIVE: Final[dict[str, tuple[str, str]]] = {
     "status_changed": ("dim", "{status}"),
@@ -85,8 +87,8 @@ def turn_timings(run: ReportedCall) -> list[TurnTimings]:
     """Returns the turns with a response, in ms after the caller stopped; None for a step that did not happen."""
     turns: list[TurnTimings] = []
     for event in run["events"]:
-        stamps = event["data"]
-        if event["type"] != "turn_timed" or stamps.get("caller_stopped") is None or stamps.get("first_frame") is None:
+        stamps = find_timing(event["type"], event["data"])
+        if stamps is None or stamps.get("caller_stopped") is None or stamps.get("first_frame") is None:
             continue
         stopped = stamps["caller_stopped"]
         steps = {step: round((stamps[step] - stopped) * 1000) if step in stamps else None for step in _STEPS}

@@ -128,8 +128,9 @@ async def stream_events(
     """Streams server-sent events: past events first, then new ones until the run has ended (event ``ended``).
 
     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-    (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. A stream that
-    stops without ``ended`` reached its 15 minutes, or its credential expired: resume it.
+    (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``, ``turn_timed``) are sent live only.
+    What ``turn_timed`` says is stored as ``timing`` of the answer's ``agent_said``. A stream that stops without
+    ``ended`` reached its 15 minutes, or its credential expired: resume it.
     """
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""

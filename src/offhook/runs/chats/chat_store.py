@@ -29,7 +29,7 @@ from offhook.runs.sealed_columns import CHAT_STATE
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
-from offhook.voice.events import LIVE_ONLY, VoiceEvent
+from offhook.voice.events import VoiceEvent, is_live_only
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
 
@@ -153,7 +153,7 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     await session.flush()
     is_rewound = len(chat_turns.active_turns(held.state)) < len(held.state["turns"])
     taken_back = [_rewind_event(run, held.state, now)] if is_rewound else []
-    kept = [event for event in answer.events if event.type not in LIVE_ONLY]
+    kept = [event for event in answer.events if not is_live_only(event.type, event.data)]
     answer_events = [
         # a writer's times are unique
         NewEvent(

@@ -22,7 +22,7 @@ from offhook.runs.records.projections import RunTally
 from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.records.word_filter import WordFilter
 from offhook.runs.resuming.call_states import CallStates
-from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
+from offhook.voice.events import CALL_ENDED, CALLER_SAID, TURN_TIMED, VoiceEvent, is_live_only
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was unavailable for so long that the buffer filled up
 _BATCH: Final = 2000
@@ -46,13 +46,12 @@ class RunEventSink:
         self._last = datetime.min.replace(tzinfo=UTC)
 
     def emit(self, event: VoiceEvent) -> None:
-        """Accepts an event and returns immediately. Live-only events go only to live listeners."""
+        """Accepts an event and returns immediately. Live-only events go only to live listeners, and change the state of
+        the call."""
         heard = str(event.data.get("text") or "") if event.type == CALLER_SAID else ""
         event = self.words.filter_event(event)
-        if event.type in LIVE_ONLY:
-            if self._on_live is not None:
-                # text from recognizers and models may be unencodable: half of a surrogate pair
-                self._on_live(self._run_id, replace(event, data=sanitize_json(event.data)))
+        if is_live_only(event.type, event.data):
+            self._tell_live(event)
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED
         self.tally.add_event(event.type, event.at_s, event.data)
@@ -66,6 +65,14 @@ class RunEventSink:
             self.emit(VoiceEvent(DO_NOT_CALL_REQUESTED, event.at_s, {"text": heard}))
         if event.type == CALLER_SAID and not self.tally.has_asked_for_person and asks_for_a_person(heard):
             self.emit(VoiceEvent(HUMAN_REQUESTED, event.at_s, {"text": heard}))
+
+    def _tell_live(self, event: VoiceEvent) -> None:
+        if event.type == TURN_TIMED:
+            self.tally.add_event(event.type, event.at_s, event.data)
+        self._writer.note_change(self._run_id, event.type)
+        if self._on_live is not None:
+            # text from recognizers and models may be unencodable: half of a surrogate pair
+            self._on_live(self._run_id, replace(event, data=sanitize_json(event.data)))
 
     async def flush(self, timeout_s: float) -> bool:
         """Writes what was emitted before this call; returns False if the database did not accept it in time."""
@@ -114,8 +121,9 @@ class EventWriter:
         return RunEventSink(run_id, self, self._on_live, words or WordFilter())
 
     def note_change(self, run_id: int, event_type: str) -> None:
-        """Lets the state of a call be written with its events if this one changes it."""
-        self.states.note_event(run_id, event_type)
+        """Lets the state of a call be written if this event changes it, with the next events or, without any, alone."""
+        if self.states.note_event(run_id, event_type):
+            self._write_soon()
 
     def add_event(self, event: NewEvent) -> None:
         if len(self._waiting) >= self._max_events:
@@ -123,6 +131,9 @@ class EventWriter:
             return
         self._waiting.append(event)
         self._taken += 1
+        self._write_soon()
+
+    def _write_soon(self) -> None:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write_until_empty(), name="event-writer")
 
@@ -140,16 +151,16 @@ class EventWriter:
 
     async def _write_until_empty(self) -> None:
         pause_s = self._interval_s
-        while self._waiting:
+        while self._waiting or self.states.has_changed:
             await asyncio.sleep(pause_s)
             is_written = await self._write_next_batch()
             pause_s = self._interval_s if is_written else min(5.0, pause_s * 2)
 
     async def _write_next_batch(self) -> bool:
-        """Writes one batch; returns False if the database is unavailable and the batch was kept."""
+        """Writes one batch and the changed states; returns False if the database is unavailable and they were kept."""
         async with self._lock:
             batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
-            if not batch:
+            if not batch and not self.states.has_changed:
                 return True
             try:
                 async with asyncio.timeout(self._write_timeout_s):
@@ -178,7 +189,8 @@ class EventWriter:
             # Events come first: a state follows with the next change of its call.
             if states:
                 log.error("call_states_not_written", count=len(states), error=type(error).__name__)
-            await self._write_acceptable(batch)
+            if batch:
+                await self._write_acceptable(batch)
 
     async def _write_acceptable(self, batch: list[NewEvent]) -> None:
         """Writes what the database takes. One bad event must not block the others forever: the batch is halved until

@@ -20,11 +20,12 @@ from offhook.runs.live import lease_queries, repository
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries, retention_queries
 from offhook.runs.records.event_queries import NewEvent
-from offhook.runs.records.projections import tally_events
+from offhook.runs.records.projections import RunTally, tally_events
 from offhook.runs.records.storable_json import encode_event_data
+from offhook.runs.resuming.call_states import CallStates
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.runs.tables import Run
-from offhook.voice.events import CALL_ENDED
+from offhook.voice.events import CALL_ENDED, TURN_TIMED, unheard_timing
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
 RUN_SWEPT: Final = "run_swept"  # {end_reason}
@@ -61,6 +62,8 @@ class RunSweeper:
         self._lease = timedelta(seconds=lease_s)
         self._grace = timedelta(seconds=grace_s)
         self._find_carried = find_carried
+        # set by the owner: what the dead process kept of its calls
+        self.states = CallStates()
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
     async def sweep(self, _: JsonObject | None = None) -> list[int]:
@@ -126,6 +129,7 @@ class RunSweeper:
             session, run.organization_id, run.id, limit=_MAX_EVENTS, is_lenient=True
         )
         tally = tally_events(stored)
+        last_times = await self._read_last_times(session, run, tally)
         has_ended = any(event["type"] == CALL_ENDED for event in stored)
         for name, value in _final_values(run, ended_at=ended_at, has_ended=has_ended).items():
             setattr(run, name, value)
@@ -140,10 +144,21 @@ class RunSweeper:
         await session.flush()
         data = encode_event_data({"end_reason": run.end_reason})
         event = NewEvent(run.id, RUN_SWEPT, round(tally.last_at_s * 1000), data, self._clock.now())
-        await event_queries.append_events(session, [event])
+        await event_queries.append_events(session, [*last_times, event])
         if tally.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
         await finalization.finalize_runs(session, [run])
+
+    async def _read_last_times(self, session: AsyncSession, run: Run, tally: RunTally) -> list[NewEvent]:
+        """Tallies the times of an answer in which the process died, and returns them as the event to be stored."""
+        kept = await self.states.read(session, run.organization_id, run.id)
+        times = kept.state.get("timing") if kept is not None else None
+        if times is None or tally.has_timing(times):
+            return []
+        at_s = float(str(times["first_frame"]))
+        tally.add_event(TURN_TIMED, at_s, times)
+        data = encode_event_data(unheard_timing(times))
+        return [NewEvent(run.id, TURN_TIMED, round(at_s * 1000), data, self._clock.now())]
 
     async def _end_lost(self, organization_id: int, run_id: int, now: datetime) -> bool:
         async with self._db.transaction() as session:

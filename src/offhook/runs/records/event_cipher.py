@@ -13,6 +13,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.orgs.data_keys.word_keys import word_keys_of
 from offhook.orgs.errors import WordsUnreadable
 from offhook.runs.records.retention_queries import FACTS
+from offhook.voice.events import is_timing
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -48,6 +49,8 @@ class EventRow(Protocol):
 
 def is_fact(name: str, part: object) -> bool:
     """Returns whether a part of an event's data has no words in it."""
+    if name == "timing":
+        return is_timing(part)
     return name == "node_id" or isinstance(part, bool | float) or (isinstance(part, int) and name != "digits")
 
 

@@ -13,9 +13,9 @@ from offhook.voice.events import (
     CALLER_NOT_UNDERSTOOD,
     CALLER_SAID,
     NODE_ENTERED,
-    TURN_TIMED,
     USAGE_COUNTED,
     VARIABLES_EXTRACTED,
+    find_timing,
 )
 
 # A text chat was rewound and continued: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines}, the state
@@ -48,7 +48,8 @@ def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None
 
 @dataclass(slots=True)
 class RunTally:
-    """Accumulates the events of one run, live or stored, and knows their totals at any time."""
+    """Accumulates the events of one run, live or stored, and knows their totals at any time. An answer counts once,
+    however often its times are told."""
 
     responses_ms: list[float] = field(default_factory=list)
     nodes_visited: list[str] = field(default_factory=list)
@@ -57,13 +58,13 @@ class RunTally:
     last_at_s: float = 0.0
     has_opted_out: bool = False
     has_asked_for_person: bool = False
+    _first_frames: set[float] = field(default_factory=set, init=False, repr=False)
 
     def add_event(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
         self.last_at_s = max(self.last_at_s, at_s)
-        if kind == TURN_TIMED:
-            response = data.get("response_ms")
-            if isinstance(response, int | float):
-                self.responses_ms.append(response)
+        timing = find_timing(kind, data)
+        if timing is not None:
+            self._add_response(timing)
         elif kind == NODE_ENTERED:
             self.nodes_visited.append(str(data.get("name") or data.get("node_id")))
         elif kind == VARIABLES_EXTRACTED:
@@ -79,6 +80,18 @@ class RunTally:
             self.has_opted_out = True
         elif kind == HUMAN_REQUESTED:
             self.has_asked_for_person = True
+
+    def has_timing(self, timing: Mapping[str, Any]) -> bool:
+        """Returns whether the answer with these times was counted."""
+        return timing.get("first_frame") in self._first_frames
+
+    def _add_response(self, timing: Mapping[str, Any]) -> None:
+        response, sent_s = timing.get("response_ms"), timing.get("first_frame")
+        if not isinstance(response, int | float) or self.has_timing(timing):
+            return
+        self.responses_ms.append(response)
+        if isinstance(sent_s, int | float):
+            self._first_frames.add(sent_s)
 
     def latency_summary(self) -> JsonObject:
         """Returns ``{p50_ms, p95_ms, turns}``: from the caller's last word to the first frame of the answer."""

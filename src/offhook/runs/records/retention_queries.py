@@ -98,7 +98,27 @@ async def forget_recordings(session: AsyncSession, organization_id: int, run_ids
 
 
 async def delete_words(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> int:
-    """Deletes what was said and what was made of it, and returns how many events that were. The facts stay."""
+    """Deletes what was said and what was made of it, and returns how many events that were. The facts stay, and of the
+    words of an answer its times, as ``turn_timed``."""
+    timing = RunEvent.data["timing"]
+    timed = await session.execute(
+        update(RunEvent)
+        .where(
+            RunEvent.organization_id == organization_id,
+            RunEvent.run_id.in_(run_ids),
+            RunEvent.type == events.AGENT_SAID,
+            func.jsonb_typeof(timing) == "object",
+        )
+        .values(
+            type=events.TURN_TIMED,
+            at_ms=func.coalesce(func.round(timing["first_frame"].as_float() * 1000), RunEvent.at_ms),
+            data=timing,
+            key_number=None,
+            sealed=None,
+        )
+        .returning(RunEvent.seq)
+        .execution_options(synchronize_session=False)
+    )
     done = await session.execute(
         delete(RunEvent)
         .where(
@@ -118,4 +138,4 @@ async def delete_words(session: AsyncSession, organization_id: int, run_ids: Col
         .where(Run.organization_id == organization_id, Run.id.in_(run_ids))
         .values(gathered_context={}, chat_state=None, chat_key_number=None, sealed_chat=None)
     )
-    return len(done.all())
+    return len(done.all()) + len(timed.all())

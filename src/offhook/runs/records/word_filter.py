@@ -24,8 +24,13 @@ from offhook.voice.events import (
 PAUSED_KINDS: Final[tuple[RedactedKind, ...]] = ("card", "cvv")
 # Where an event has what the caller said of themselves: there a "name" is a person's.
 _ABOUT_CALLER: Final = {TOOL_CALLED: "arguments", VARIABLES_EXTRACTED: "values"}
-# They say which tool is meant, and which answer belongs to which call.
-_NOT_REDACTED: Final = {TOOL_CALLED: ("id", "name"), TOOL_ANSWERED: ("id", "name"), VARIABLES_EXTRACTED: ("node_id",)}
+# They say which tool is meant, and which answer belongs to which call, or are times.
+_NOT_REDACTED: Final = {
+    TOOL_CALLED: ("id", "name"),
+    TOOL_ANSWERED: ("id", "name"),
+    VARIABLES_EXTRACTED: ("node_id",),
+    AGENT_SAID: ("timing",),
+}
 _CHANNELS: Final = {CALLER_SAID: CALLER_CHANNEL, AGENT_SAID: AGENT_CHANNEL}
 
 

@@ -66,11 +66,18 @@ class CallStates:
         self._calls.pop(run_id, None)
         self._changed.discard(run_id)
 
-    def note_event(self, run_id: int, event_type: str) -> None:
-        """Notes what an event changes."""
+    @property
+    def has_changed(self) -> bool:
+        """Returns whether there are states that are not in the database yet."""
+        return bool(self._changed)
+
+    def note_event(self, run_id: int, event_type: str) -> bool:
+        """Notes what an event changes, and returns whether that is anything."""
         call = self._calls.get(run_id)
-        if call is not None and call.take_state is not None and event_type in CHANGES:
+        is_change = call is not None and call.take_state is not None and event_type in CHANGES
+        if is_change:
             self._changed.add(run_id)
+        return is_change
 
     def take_changed(self) -> dict[int, bytes | None]:
         """Returns the sealed states that are not in the database yet, by run."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +15,7 @@ from offhook.runs.records.event_queries import DATA_COLUMNS
 from offhook.runs.states import FINAL_STATES
 from offhook.runs.strips.timeline import EVENT_TYPES
 from offhook.runs.tables import Run, RunEvent, RunStrip
+from offhook.voice.events import AGENT_SAID
 
 # Of one run; a strip has fewer marks than that.
 _MAX_EVENTS = 2000
@@ -83,6 +84,7 @@ async def read_strip_events(
                 RunEvent.run_id.in_(run_ids),
                 RunEvent.organization_id == organization_id,
                 RunEvent.type.in_(EVENT_TYPES),
+                or_(RunEvent.type != AGENT_SAID, RunEvent.data.has_key("timing")),
             )
             .order_by(RunEvent.run_id, RunEvent.seq)
             .limit(_MAX_EVENTS * len(run_ids))

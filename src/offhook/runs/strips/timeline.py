@@ -1,11 +1,12 @@
 """The steps and marks of a run, computed only from its events. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from offhook.kit.json_values import JsonObject
 from offhook.voice.events import (
+    AGENT_SAID,
     BARGED_IN,
     CALLER_NOT_UNDERSTOOD,
     FAILED_OVER,
@@ -16,9 +17,10 @@ from offhook.voice.events import (
     TOOL_CALLED,
     TURN_TIMED,
     WATCHDOG_ACTED,
+    find_timing,
 )
 
-# What a strip shows; other events are not read for it.
+# What a strip shows; other events are not read for it. Of ``agent_said`` only the times of an answer.
 EVENT_TYPES: Final = (
     NODE_ENTERED,
     BARGED_IN,
@@ -26,6 +28,7 @@ EVENT_TYPES: Final = (
     CALLER_NOT_UNDERSTOOD,
     TOOL_CALLED,
     TOOL_ANSWERED,
+    AGENT_SAID,
     TURN_TIMED,
     MODEL_FAILED,
     FAILED_OVER,
@@ -114,14 +117,18 @@ def _mark_of(kind: str, at_s: float, data: JsonObject) -> JsonObject | None:
         return _mark(NOT_UNDERSTOOD, "", _seconds(data.get("start_s"), at_s), _seconds(data.get("end_s"), at_s))
     if kind == TOOL_CALLED:
         return _mark(TOOL_CALL, str(data.get("name") or ""), at_s, at_s)
-    if kind == TURN_TIMED:
-        response_ms = _seconds(data.get("response_ms"), 0.0)
-        if response_ms < SLOW_ANSWER_MS:
-            return None
-        heard_s = _seconds(data.get("first_frame"), at_s)
-        return _mark(SLOW_ANSWER, "", _seconds(data.get("caller_stopped"), heard_s - response_ms / 1000), heard_s)
+    if kind in (AGENT_SAID, TURN_TIMED):
+        return _slow_answer(at_s, find_timing(kind, data) or {})
     label = str(data.get("message") or data.get("reason") or data.get("to") or "")
     return _mark(FAILURE, label, at_s, at_s)
+
+
+def _slow_answer(at_s: float, timing: Mapping[str, object]) -> JsonObject | None:
+    response_ms = _seconds(timing.get("response_ms"), 0.0)
+    if response_ms < SLOW_ANSWER_MS:
+        return None
+    heard_s = _seconds(timing.get("first_frame"), at_s)
+    return _mark(SLOW_ANSWER, "", _seconds(timing.get("caller_stopped"), heard_s - response_ms / 1000), heard_s)
 
 
 def _mark(kind: str, label: str, start_s: float, end_s: float) -> JsonObject:

@@ -4,7 +4,7 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from offhook.voice.journal.replay import EVENT, Observation
 # Events of the conversation itself. Others are added by the server: of carriers, webhooks, reviews.
 CALL_EVENTS: Final = (
     frozenset(value for name, value in vars(events).items() if name.isupper() and isinstance(value, str)) - LIVE_ONLY
-)
+) | {events.TURN_TIMED}
 MAX_SHOWN: Final = 300
 NOTHING: Final = "nothing more"
 NOT_THERE: Final = "not there"
@@ -62,13 +62,13 @@ def encode_observation(seen: Observation) -> str:
 
 def hash_events(observations: Sequence[Observation]) -> str:
     """Returns the SHA-256 of all events of a call, with their times."""
-    lines = (encode_observation(seen) for seen in observations if seen.kind == EVENT)
+    lines = (encode_observation(seen) for seen in _with_times_apart(observations) if seen.kind == EVENT)
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_difference(expected: Sequence[Observation], came: Sequence[Observation]) -> ReplayDifference | None:
     """Returns the first point at which two calls differ; None for the same call."""
-    for before, after in zip_longest(expected, came):
+    for before, after in zip_longest(_with_times_apart(expected), _with_times_apart(came)):
         if before is not None and after is not None and encode_observation(before) == encode_observation(after):
             continue
         place = after or before
@@ -76,6 +76,28 @@ def find_difference(expected: Sequence[Observation], came: Sequence[Observation]
         first, second = _describe_both(before, after)
         return ReplayDifference(place.turn, place.node_id, place.node, place.at_ms, _name(place), first, second)
     return None
+
+
+def _with_times_apart(observations: Sequence[Observation]) -> list[Observation]:
+    """Returns the observations with the times of each answer as a ``turn_timed`` of its own, at its first frame: earlier
+    versions stored them so, this one with the words of the answer."""
+    apart, times = [], {}
+    for seen in observations:
+        kind, data = (seen.data["type"], seen.data["data"]) if seen.kind == EVENT else ("", {})
+        timing = events.find_timing(kind, data)
+        if timing is None or "first_frame" not in timing:
+            apart.append(seen)
+            continue
+        record = {name: value for name, value in timing.items() if name != "unheard"}
+        at_ms = round(record["first_frame"] * 1000)
+        times[at_ms] = replace(seen, at_ms=at_ms, data={"type": events.TURN_TIMED, "data": record})
+        if kind == events.AGENT_SAID:
+            rest = {name: value for name, value in data.items() if name != "timing"}
+            apart.append(replace(seen, data={"type": kind, "data": rest}))
+    for at_ms in sorted(times):
+        later = (index for index, seen in enumerate(apart) if seen.at_ms > at_ms)
+        apart.insert(next(later, len(apart)), times[at_ms])
+    return apart
 
 
 def _name(seen: Observation) -> str:

@@ -11,7 +11,7 @@ from offhook.kit.template import use_wall_clock
 from offhook.models.ports import CallModels, ModelRef, Tts
 from offhook.voice.call_context import CallAgent
 from offhook.voice.call_inputs import CallBeat, CallInputs, CallTimer, use_call_inputs
-from offhook.voice.events import LIVE_ONLY, VoiceEvent
+from offhook.voice.events import VoiceEvent, is_live_only
 from offhook.voice.input.beep_detector import BeepDetector
 from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.input.sound_evidence import SoundEvidence
@@ -78,7 +78,7 @@ class _Observer:
         self._node = ("", "")
 
     def emit(self, event: VoiceEvent) -> None:
-        if event.type in LIVE_ONLY:
+        if is_live_only(event.type, event.data):
             return
         if event.type == "node_entered":
             self._node = (str(event.data["node_id"]), str(event.data["name"]))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from offhook.kit.json_values import JsonObject
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
@@ -32,6 +33,8 @@ class Utterance:
         self._emit = emit
         self._now = since_start
         self.timing = timing
+        # the latency record of an answer that has begun to play; None before that, and where nobody waited
+        self.answer_times: JsonObject | None = None
         self._splitter = SentenceSplitter()
         self._waiting: asyncio.Queue[str | RecordedSound | ModelSpeech | None] = asyncio.Queue()
         # what a speech-to-speech model has said in this turn, the last of it still growing
@@ -125,7 +128,8 @@ class Utterance:
         if is_answer and self.timing.first_frame is None:
             self.timing.first_frame = self._now()
             if self.timing.caller_stopped is not None:
-                self._emit(events.TURN_TIMED, self.timing.as_dict())
+                self.answer_times = self.timing.as_dict()
+                self._emit(events.TURN_TIMED, self.answer_times)
         self._emit(events.AGENT_SPEAKING, {"text": text})
 
     async def raise_if_failed(self) -> None:
@@ -176,6 +180,11 @@ class Utterance:
     def _join_heard(self, sentences: Sequence[QueuedSentence], now: float) -> str:
         rate = self._playback.bytes_per_s
         return " ".join(text for sentence in sentences if (text := sentence.heard_text(now, rate)))
+
+    def keep_times(self) -> None:
+        """Lets the times of an answer be stored although no words are that they could be stored with."""
+        if self.answer_times is not None:
+            self._emit(events.TURN_TIMED, events.unheard_timing(self.answer_times))
 
     @property
     def sentences(self) -> Sequence[QueuedSentence]:
