@@ -32,6 +32,13 @@ describe("a browser call", () => {
     expect(state.turns.map((turn) => turn.responseMs)).toEqual([400]);
   });
 
+  it("counts an answer once whose times come again with its words", () => {
+    const times = { caller_stopped: 1, first_frame: 1.4, response_ms: 400 };
+    const said = event("agent_said", { text: "Hello.", timing: times });
+    expect(after({ type: "started" }, event("turn_timed", times), said).turns).toHaveLength(1);
+    expect(after({ type: "started" }, said).turns.map((turn) => turn.responseMs)).toEqual([400]);
+  });
+
   it("leaves nothing open when it ends, and no step lit", () => {
     const state = after(
       { type: "started" },

@@ -37,3 +37,11 @@ it("gives a silence to one turn only, the nearest of two to each", () => {
   ]);
   expect([...matchSilences(turns, [heard(1.9, 2.2)])]).toEqual([[1, 300]]);
 });
+
+it("finds the silence before an answer whose times are stored with its words", () => {
+  const stored = [
+    { type: "caller_said", at_ms: 2000, data: { text: "Yes", start_s: 1, end_s: 2 } },
+    { type: "agent_said", at_ms: 9000, data: { text: "Fine.", timing: { caller_stopped: 2, first_frame: 2.7 } } },
+  ];
+  expect([...matchSilences(conversationTurns(stored), [heard(1.9, 3.1)])]).toEqual([[1, 1200]]);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { percentile, turnsOf } from "./latency";
+import { addTurn, percentile, turnsOf } from "./latency";
 
 const timed = (data: Record<string, number>) => ({ type: "turn_timed", at_ms: 5000, data });
 const full = {
@@ -40,6 +40,24 @@ describe("the latency of a turn", () => {
 
   it("leaves out the greeting, which answers nobody, and other events", () => {
     expect(turnsOf([timed({ first_frame: 0.3 }), { type: "agent_said", at_ms: 0, data: {} }])).toEqual([]);
+  });
+
+  it("is the same from the words that it is stored with, at its first frame", () => {
+    const said = { type: "agent_said", at_ms: 7000, data: { text: "Sure.", timing: full } };
+    const [stored] = turnsOf([said]);
+    expect(stored).toEqual({ ...turnsOf([timed(full)])[0], atMs: 1900 });
+    expect(turnsOf([{ ...said, data: { text: "Sure.", timing: null } }])).toEqual([]);
+  });
+
+  it("is counted once when it was told live and is stored afterwards", () => {
+    const live = turnsOf([timed(full)]);
+    const said = { type: "agent_said", at_ms: 7000, data: { text: "Sure.", timing: full } };
+    const unheard = { type: "turn_timed", at_ms: 7000, data: { ...full, unheard: true } };
+    expect(addTurn(live, said)).toEqual(live);
+    expect(addTurn(live, unheard)).toEqual(live);
+    expect(turnsOf([unheard]).map((turn) => turn.responseMs)).toEqual([900]);
+    const next = { ...full, caller_stopped: 8, first_frame: 9, response_ms: 1000 };
+    expect(addTurn(live, { ...said, data: { text: "Yes.", timing: next } })).toHaveLength(2);
   });
 
   it("numbers turns and has percentiles by nearest rank", () => {

@@ -1,4 +1,4 @@
-/** Projects `turn_timed` events to one row per turn: how long the caller waited, and for what. */
+/** Projects the times of answers to one row per turn: how long the caller waited, and for what. */
 
 import { type CallEvent, number } from "./events";
 
@@ -17,12 +17,17 @@ export interface Turn {
   index: number;
   atMs: number;
   responseMs: number;
+  /** When the first frame was sent: what tells answers apart. */
+  sentMs: number;
   parts: { key: StepKey; ms: number }[];
 }
 
+/** `turn_timed` tells the times when an answer begins; what is stored tells them again when it was heard. */
 export function addTurn(turns: readonly Turn[], event: CallEvent): Turn[] {
   const turn = turnOf(event, turns.length + 1);
-  return turn === null ? [...turns] : [...turns, turn];
+  const isStored = event.type === "agent_said" || event.data["unheard"] === true;
+  const isTold = isStored && turns.some(({ sentMs }) => sentMs === turn?.sentMs);
+  return turn === null || isTold ? [...turns] : [...turns, turn];
 }
 
 export function turnsOf(events: readonly CallEvent[]): Turn[] {
@@ -31,23 +36,34 @@ export function turnsOf(events: readonly CallEvent[]): Turn[] {
 
 /** A step without a stamp did not happen; its time counts to the step after it. */
 export function turnOf(event: CallEvent, index: number): Turn | null {
-  const stopped = number(event, "caller_stopped");
-  const heard = number(event, "first_frame");
-  if (event.type !== "turn_timed" || stopped === null || heard === null) return null;
+  const times = timesOf(event);
+  if (times === null) return null;
+  const stopped = number(times, "caller_stopped");
+  const heard = number(times, "first_frame");
+  if (stopped === null || heard === null) return null;
   const parts: Turn["parts"] = [];
   let from = stopped;
   for (const step of STEPS) {
-    const until = number(event, step.ends);
+    const until = number(times, step.ends);
     if (until === null) continue;
     parts.push({ key: step.key, ms: Math.max(0, Math.round((until - from) * 1000)) });
     from = Math.max(from, until);
   }
+  const sentMs = Math.round(heard * 1000);
   return {
     index,
-    atMs: event.at_ms,
-    responseMs: number(event, "response_ms") ?? Math.round((heard - stopped) * 1000),
+    atMs: event.type === "agent_said" ? sentMs : event.at_ms,
+    responseMs: number(times, "response_ms") ?? Math.round((heard - stopped) * 1000),
+    sentMs,
     parts,
   };
+}
+
+/** The event with only the times of an answer as its data: of `turn_timed` all, of the answer's words its `timing`. */
+function timesOf(event: CallEvent): CallEvent | null {
+  if (event.type === "turn_timed") return event;
+  const timing = event.type === "agent_said" ? event.data["timing"] : null;
+  return typeof timing === "object" && timing !== null ? { ...event, data: timing as CallEvent["data"] } : null;
 }
 
 /** The value below which `share` (0…1) of the turns lie (nearest rank); null without turns. */

@@ -33,6 +33,27 @@ it("joins what was heard with its answer, its tools and its times", () => {
   ]);
 });
 
+it("has the same times from the words of the answer", () => {
+  const live = EVENTS.find(({ type }) => type === "turn_timed");
+  const stored = EVENTS.filter((event) => event !== live).map((event) =>
+    event.at_ms === 8000 ? { ...event, data: { ...event.data, timing: live?.data } } : event,
+  );
+  expect(conversationTurns(stored)).toEqual(conversationTurns(EVENTS));
+});
+
+it("gives the times of an interrupted answer to the turn that it answered, not to the one that interrupted it", () => {
+  const said = (end: number, words: string) => ({
+    type: "caller_said",
+    at_ms: end * 1000 + 400,
+    data: { text: words, start_s: end - 1, end_s: end },
+  });
+  const timing = { caller_stopped: 2, first_frame: 2.9, response_ms: 900 };
+  const cut = { type: "agent_said", at_ms: 6500, data: { text: "Well", interrupted: true, timing } };
+  const [asked, interrupted] = conversationTurns([said(2, "Tell me"), said(6, "Stop"), cut]);
+  expect(asked?.timing).toMatchObject({ index: 1, responseMs: 900, atMs: 2900 });
+  expect(interrupted?.timing).toBeNull();
+});
+
 it("says why a tool failed, and waits for one without an answer", () => {
   const called = { type: "tool_called", at_ms: 1, data: { id: "a", name: "x", arguments: {} } };
   const said = { type: "caller_said", at_ms: 0, data: { text: "Hi" } };

@@ -49,9 +49,10 @@ export function conversationTurns(events: readonly CallEvent[]): ConversationTur
           turn.answer = [turn.answer, text(event, "text")].filter((part) => part !== "").join(" ");
           turn.wasInterrupted ||= event.data["interrupted"] === true;
         }
+        noteTimes(turns, event);
         break;
       case "turn_timed":
-        if (turn !== undefined) turn.timing ??= turnOf(event, turn.index);
+        noteTimes(turns, event);
         break;
       case "tool_called":
         turn?.tools.push({
@@ -90,6 +91,14 @@ function startTurn(event: CallEvent, index: number, step: { nodeId: string; name
     timing: null,
     wasInterrupted: false,
   };
+}
+
+/** The words of an answer, which have its times, can come after those that interrupted it. */
+function noteTimes(turns: readonly ConversationTurn[], event: CallEvent): void {
+  const timing = turnOf(event, 0);
+  if (timing === null) return;
+  const answered = turns.findLast((turn) => turn.endMs <= timing.sentMs) ?? turns.at(-1);
+  if (answered !== undefined) answered.timing ??= { ...timing, index: answered.index };
 }
 
 /** A slow tool answers when the caller has already spoken again. */
