@@ -8,13 +8,15 @@ from bench.sizing.costs import CallCosts, Cost
 # conversation every 6 s, on two shared virtual cores beside other work; PostgreSQL 18, wal_level minimal, fresh database.
 # The bench's people repeat themselves, which compresses: with prose the kept state of a call of 33 turns is 1.2 kB larger in the mean,
 # which adds 0.4 kB of log a second (computed, not measured).
-MEASURED_AT: Final = "measured 2026-11-26, 16 calls at once; CPU of the server 2026-11-22, 40 calls at once"
+MEASURED_AT: Final = (
+    "measured 2026-11-26, 16 calls at once; events 2026-11-29; CPU of the server 2026-11-22, 40 calls at once"
+)
 MEASURED_COSTS: Final = CallCosts(
     log=Cost(16_397, 574),
     # of few calls on few pages: a large installation fills each page more
     pages=Cost(2_120, 80.507),
     rows={
-        "run_events": Cost(1.827, 0.553),
+        "run_events": Cost(2.408, 0.458),
         "webhook_events": Cost(2.0, 0.0),
         "pgqueuer_log": Cost(0.962, 0.005),
         "audit_entries": Cost(1.0, 0.0),
@@ -31,11 +33,11 @@ MEASURED_COSTS: Final = CallCosts(
     # batches of all calls of a process are one transaction
     commits=Cost(20.982, 0.0),
     events={
-        "agent_said": Cost(-0.259, 0.167),
-        "caller_said": Cost(-1.297, 0.172),
-        "turn_timed": Cost(-1.259, 0.167),
-        "interruption_judged": Cost(-0.282, 0.037),
-        "barged_in": Cost(-0.075, 0.01),
+        "agent_said": Cost(-0.415, 0.177),
+        "caller_said": Cost(-1.374, 0.18),
+        "turn_timed": Cost(-0.021, 0.003),
+        "interruption_judged": Cost(-0.528, 0.066),
+        "barged_in": Cost(-0.254, 0.032),
         "call_ended": Cost(1.0, 0.0),
         "recording_started": Cost(1.0, 0.0),
         "node_entered": Cost(1.0, 0.0),
@@ -49,7 +51,7 @@ MEASURED_COSTS: Final = CallCosts(
     database_cpu_ms=Cost(83.416, 0.879),
     # WAV, both sides, 16 bits at 8 kHz
     recording_bytes=Cost(44, 32_000),
-    event_bytes=396,
+    event_bytes=402,
     other_bytes=11_776,
     server_connections=12,
     worker_connections=12,
