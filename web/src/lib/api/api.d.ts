@@ -4332,8 +4332,9 @@ export interface paths {
          * @description Streams server-sent events: past events first, then new ones until the run has ended (event ``ended``).
          *
          *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-         *     (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``) are sent live only. A stream that
-         *     stops without ``ended`` reached its 15 minutes, or its credential expired: resume it.
+         *     (``caller_started``, ``caller_stopped``, ``caller_partial``, ``agent_speaking``, ``turn_timed``) are sent live only.
+         *     What ``turn_timed`` says is stored as ``timing`` of the answer's ``agent_said``. A stream that stops without
+         *     ``ended`` reached its 15 minutes, or its credential expired: resume it.
          */
         get: operations["stream_workflow_run_events"];
         put?: never;
