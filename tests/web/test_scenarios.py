@@ -99,7 +99,7 @@ def test_the_canvas_shows_what_scenarios_take(page: Page, agent: int) -> None:
     page.get_by_role("button", name="Coverage").click()
     menu.get_by_role("radio", name="Scenarios").click()
     expect(menu.get_by_text(re.compile(r"\d+ scenarios covered \d+ of \d+ steps"))).to_be_visible()
-    expect(page.get_by_title(re.compile(r"^Taken by \d+ scenario")).first).to_be_visible()
+    expect(page.get_by_title(re.compile(r"^Covered by \d+ scenario")).first).to_be_visible()
     looks_right_everywhere(page, "coverage")
     page.keyboard.press("Escape")
     looks_right_everywhere(page, "covered")
@@ -193,7 +193,7 @@ def test_what_only_calls_with_sound_have_is_written_in_the_form(page: Page, agen
     page.get_by_role("switch", name="With sound").check(force=True)
     page.get_by_role("button", name="Run Stops at once").click()
     expect(
-        page.get_by_text(re.compile("The agent talked on for .* ms when it was interrupted, more than 100 ms"))
+        page.get_by_text(re.compile("The agent kept talking for .* ms after it was interrupted, more than 100 ms"))
     ).to_be_visible(timeout=SLOW_MS)
     looks_right(page, "sound-failed")
     page.get_by_role("button", name="Show conversation of Stops at once").click()

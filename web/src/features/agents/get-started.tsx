@@ -83,7 +83,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           number={3}
           isDone={hasPublished}
           title="Publish it"
-          words="Once published, it answers calls and campaigns can use it. Simulated people pick up, are busy, or go to voicemail."
+          words="Once published, it answers calls and campaigns can use it. Simulated phones answer, are busy, or go to voicemail."
         >
           {hasTalked && hasChanged && !hasPublished && open(`Open ${draft.name}`, draft)}
         </Step>

@@ -31,7 +31,7 @@ export function NewPasswordForm({ token, onSignedIn, onChallenge }: NewPasswordF
             Choose a password
           </Title>
           <Text fz="sm" c="dimmed" mt={4}>
-            Your other sessions end.
+            You will be signed out everywhere else.
           </Text>
         </div>
         <Password

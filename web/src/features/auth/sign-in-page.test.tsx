@@ -68,7 +68,7 @@ it("takes a request for an account where the operator allows it", async () => {
   const server = new FakeServer();
   server.on("GET /api/v1/health", { body: { signup_enabled: true } });
   const { user } = await renderPart(<SignInPage />, { path: "/sign-in", server });
-  await user.click(await screen.findByRole("button", { name: "Ask for an account" }));
+  await user.click(await screen.findByRole("button", { name: "Request an account" }));
   server.refuse(SIGNUP, ["email"], "missing", "Field required");
   await user.click(screen.getByRole("button", { name: "Send request" }));
   expect(await screen.findByText("Email is required.")).toBeTruthy();
@@ -84,7 +84,7 @@ it("offers no account where the operator does not", async () => {
   server.on("GET /api/v1/health", { body: { signup_enabled: false } });
   await renderPart(<SignInPage />, { path: "/sign-in", server });
   await screen.findByRole("button", { name: "Sign in" });
-  expect(screen.queryByRole("button", { name: "Ask for an account" })).toBeNull();
+  expect(screen.queryByRole("button", { name: "Request an account" })).toBeNull();
 });
 
 it("asks for the password that a link sets", async () => {

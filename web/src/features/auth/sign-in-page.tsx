@@ -140,7 +140,7 @@ function Forms({ onChallenge, next, organization }: FormsProps) {
         <Text fz="sm" ta="center" c="dimmed">
           New here?{" "}
           <Anchor component="button" type="button" fz="sm" onClick={() => setWay("new")}>
-            Ask for an account
+            Request an account
           </Anchor>
         </Text>
       )}

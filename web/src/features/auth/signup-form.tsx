@@ -31,7 +31,7 @@ export function SignupForm() {
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <Title order={1} fz="xl">
-          Ask for an account
+          Request an account
         </Title>
         <TextInput label="Name" autoComplete="name" {...form.text("name")} />
         <TextInput label="Email" type="email" autoComplete="email" required {...form.text("email")} />

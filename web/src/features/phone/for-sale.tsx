@@ -32,8 +32,8 @@ export function ForSale({ country, area, chosen, onChoose, error }: ForSaleProps
           <>
             {isSimulated && (
               <Alert variant="light" title="Simulated numbers" mb="sm">
-                This server has no carrier of its own, so these numbers are for trying things out: they cost nothing,
-                and no real phone reaches them. To get a real number, connect a carrier.
+                This server has no carrier of its own, so these numbers are for testing: they are free, and real phones
+                cannot call them. To get a real number, connect a carrier.
               </Alert>
             )}
             <Radio.Group label="Number" error={error} value={chosen} onChange={onChoose}>

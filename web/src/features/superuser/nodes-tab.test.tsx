@@ -33,7 +33,7 @@ function serverWith(nodes: object[], jobs: object[]): FakeServer {
 it("says that a process drains and for how many calls it waits", async () => {
   const server = serverWith([node, { ...node, id: "b-2", state: "draining", live_calls: 2 }], []);
   await renderPart(<NodesTab />, { server });
-  expect(await screen.findByText("Waiting for 2 calls to end; takes no new calls")).toBeTruthy();
+  expect(await screen.findByText("Waiting for 2 calls to end; not taking new calls")).toBeTruthy();
   expect(screen.getByText("3 of 120")).toBeTruthy();
   expect(screen.getByText("2 background jobs waiting, the oldest for 2 s.")).toBeTruthy();
   expect(await screen.findByText("No job has failed")).toBeTruthy();

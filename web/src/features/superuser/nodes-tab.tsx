@@ -87,9 +87,10 @@ function NodeRow({ node }: { node: Node }) {
 }
 
 function explainState(node: Node): string {
-  if (node.state === "draining") return `Waiting for ${pluralize(node.live_calls, "call")} to end; takes no new calls`;
-  if (node.state === "overloaded") return "Takes no new calls until it catches up";
-  return node.state === "lost" ? `Silent for ${Math.round(node.silent_s)} s` : "";
+  if (node.state === "draining")
+    return `Waiting for ${pluralize(node.live_calls, "call")} to end; not taking new calls`;
+  if (node.state === "overloaded") return "Not taking new calls until it catches up";
+  return node.state === "lost" ? `No report for ${Math.round(node.silent_s)} s` : "";
 }
 
 function describeBacklog(data: Schema<"NodesResponse">): string {
@@ -99,7 +100,7 @@ function describeBacklog(data: Schema<"NodesResponse">): string {
       : `${pluralize(data.queued_jobs, "background job")} waiting, the oldest for ${Math.round(data.oldest_job_s ?? 0)} s.`;
   return data.orphaned_leases === 0
     ? waiting
-    : `${waiting} ${pluralize(data.orphaned_leases, "call")} held by processes that are gone.`;
+    : `${waiting} ${pluralize(data.orphaned_leases, "call")} held by lost processes.`;
 }
 
 const JOB_COLUMNS = [
@@ -115,7 +116,7 @@ function FailedJobs() {
   const retry = useRetryJobs();
   const startAgain = (job: number | null) =>
     retry.mutate(job, {
-      onSuccess: ({ started }) => notifySuccess(`${pluralize(started, "job")} started again.`),
+      onSuccess: ({ started }) => notifySuccess(`${pluralize(started, "job")} restarted.`),
       onError: notifyError,
     });
   const everyone = (failed.data?.jobs.length ?? 0) > 1 && (

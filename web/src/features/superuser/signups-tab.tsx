@@ -1,4 +1,4 @@
-/** Requests for accounts, answered with a sign-in link. */
+/** Account requests, answered with a sign-in link. */
 
 import { Button, Stack, Table } from "@mantine/core";
 import { useState } from "react";
@@ -32,15 +32,15 @@ export function SignupsTab() {
           hint={`Send it to ${link.email}. Anyone with the link gets the account. It works once and expires ${formatDateTime(link.expires_at)}.`}
         />
       )}
-      <Panel title="Requests for accounts">
+      <Panel title="Account requests">
         <Loaded query={signups} what="The requests">
           {(data) =>
             data.requests.length === 0 ? (
               <Empty isInside title="No requests">
-                People who ask for an account appear here while OFFHOOK_SIGNUP_ENABLED is on.
+                People who request an account appear here while OFFHOOK_SIGNUP_ENABLED is on.
               </Empty>
             ) : (
-              <DataTable label="Requests for accounts" columns={COLUMNS}>
+              <DataTable label="Account requests" columns={COLUMNS}>
                 {data.requests.map((request) => (
                   <RequestRow key={request.id} request={request} onLink={setLink} />
                 ))}

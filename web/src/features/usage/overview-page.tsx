@@ -187,7 +187,7 @@ const FIRST = [
     link: { to: "/campaigns/new" },
     icon: Megaphone,
     title: "Call a list",
-    words: "Upload a CSV. Simulated phones answer, are busy, or go to voicemail, free of charge.",
+    words: "Upload a CSV. Simulated phones answer, are busy, or go to voicemail, at no cost.",
   },
   VOICES,
 ] as const;

@@ -62,7 +62,7 @@ describe("an error answer", () => {
 
 describe("anything thrown", () => {
   it("is said in words", () => {
-    expect(messageOf(new ConnectionError())).toBe("The server cannot be reached. Is it running?");
+    expect(messageOf(new ConnectionError())).toBe("Cannot reach the server. Check that it is running.");
     expect(messageOf(new Error("odd"))).toBe("odd");
     expect(messageOf("odd")).toBe("Something went wrong.");
   });

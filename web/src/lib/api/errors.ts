@@ -39,7 +39,7 @@ export class ApiError extends Error {
 /** No answer came: the server or the network is away. */
 export class ConnectionError extends Error {
   constructor() {
-    super("The server cannot be reached. Is it running?");
+    super("Cannot reach the server. Check that it is running.");
     this.name = "ConnectionError";
   }
 }

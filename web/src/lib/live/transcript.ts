@@ -229,7 +229,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         "warning",
       ];
     case "held_turns_answered":
-      return ["Answered late: it seemed to be said to someone else", "plain"];
+      return ["Answered late: the caller seemed to be talking to someone else", "plain"];
     case "caller_idle":
       return ["Silence", "plain"];
     case "duration_warned":
@@ -243,7 +243,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
     case "recording_discarded":
       return ["Recording deleted", "plain"];
     case "disclosure_missed":
-      return ["The disclosure was not heard in full, so nothing is recorded", "warning"];
+      return ["The disclosure did not play in full, so nothing is recorded", "warning"];
     default:
       return ["", "plain"];
   }

@@ -86,7 +86,7 @@ function progress({ share, version_number: version, old_version_number: old, evi
   if (!evidence || !hasEnded(evidence)) return `${takes} None of these calls has ended yet.`;
   const odds = evidence.odds["less_success"] ?? 1;
   if (odds >= DOUBT)
-    return `${takes} Its success rate may be lower: chance alone would show this 1 time in ${Math.round(odds)}.`;
+    return `${takes} Its success rate may be lower: chance alone would produce this 1 time in ${Math.round(odds)}.`;
   return `${takes} There are too few calls for a verdict.`;
 }
 

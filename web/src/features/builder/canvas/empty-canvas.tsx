@@ -37,7 +37,7 @@ export function EmptyCanvas() {
         </>
       ) : (
         <Text fz="sm" c="dimmed">
-          This version of the agent has nothing to show.
+          This version has no steps.
         </Text>
       )}
     </section>

@@ -71,8 +71,8 @@ export function CoverageMenu() {
           </Radio.Group>
           {source === "off" && (
             <Text fz="sm" c="dimmed">
-              Shows which steps and transitions your scenarios or calls covered, by words or by key, which tools they
-              called and which ones failed. What was never taken is listed.
+              Shows which steps and transitions your scenarios or calls covered, by speech or by key, and which tools
+              were called or failed. Anything not covered is listed.
             </Text>
           )}
           {source === "scenarios" && <ScenarioSummary />}
@@ -100,7 +100,7 @@ function ScenarioSummary() {
             <Text fz="xs" c="dimmed">
               {remarks !== "" && `${remarks} `}
               Last run {formatTimeAgo(found.last_played_at ?? "")}
-              {found.version_status === "draft" && "; the draft might have changed since"}.
+              {found.version_status === "draft" && "; the draft may have changed since"}.
             </Text>
           </div>
         );
@@ -137,11 +137,11 @@ function Missed({ onGo }: { onGo: () => void }) {
   const { document, reveal } = useEditorContext();
   if (marks === null) return null;
   const missed = missedParts(marks, document.definition);
-  if (missed.length === 0) return <Text fz="sm">Everything in this graph was taken.</Text>;
+  if (missed.length === 0) return <Text fz="sm">Everything in this graph was covered.</Text>;
   return (
     <div>
       <Text fz="sm" fw={600} id="never-taken">
-        Never taken
+        Not covered
       </Text>
       <ScrollArea.Autosize mah={220}>
         <ul className={classes.missed} aria-labelledby="never-taken">

@@ -99,7 +99,7 @@ async function open(source: string | null, server = new FakeServer()) {
 it("marks nothing and asks for nothing until it is turned on", async () => {
   await open(null);
   expect(await screen.findByText(/Shows which steps and transitions/)).toBeTruthy();
-  expect(screen.queryByTitle(/^Taken by/)).toBeNull();
+  expect(screen.queryByTitle(/^Covered by/)).toBeNull();
 });
 
 it("shows what passing scenarios took, what none did, and leads there", async () => {
@@ -110,9 +110,9 @@ it("shows what passing scenarios took, what none did, and leads there", async ()
   expect(
     screen.getByText(/1 of 4 scenarios not run with this version yet. 1 failed and does not count. Last run/),
   ).toBeTruthy();
-  expect(screen.getByTitle("Taken by 2 scenarios").textContent).toBe("2×");
-  expect(screen.getByTitle("Taken by no scenario").textContent).toBe("never");
-  const missed = within(screen.getByRole("list", { name: "Never taken" })).getAllByRole("button");
+  expect(screen.getByTitle("Covered by 2 scenarios").textContent).toBe("2×");
+  expect(screen.getByTitle("Not covered by any scenario").textContent).toBe("never");
+  const missed = within(screen.getByRole("list", { name: "Not covered" })).getAllByRole("button");
   expect(missed.map((one) => [within(one).getByRole("img").getAttribute("aria-label"), one.textContent])).toEqual([
     ["Step", "Book a table"],
     ["Transition", "Book a table → Welcome"],
@@ -149,7 +149,7 @@ it("says at a transition which of its conditions was never used", async () => {
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
     "1 never",
     "1",
-    "never by words1",
+    "never by speech1",
     "1",
   ]);
 });
@@ -162,8 +162,8 @@ it("says why there is nothing to show", async () => {
   expect(await screen.findByText(/No scenarios have been run with this version yet/)).toBeTruthy();
   await user.click(screen.getByRole("radio", { name: "Calls of the last 30 days" }));
   expect(await screen.findByText(/no telephone calls in the last 30 days/)).toBeTruthy();
-  expect(screen.queryByText("Never taken")).toBeNull();
-  expect(screen.queryByTitle(/^Taken by/)).toBeNull();
+  expect(screen.queryByText("Not covered")).toBeNull();
+  expect(screen.queryByTitle(/^Covered by/)).toBeNull();
 });
 
 it("counts calls, says that older ones were left out, and is turned off again", async () => {
@@ -172,9 +172,9 @@ it("counts calls, says that older ones were left out, and is turned off again", 
     new FakeServer().on(`GET ${AGENT}/call-coverage`, { body: HELD }),
   );
   expect(await screen.findByText(/The newest 500 telephone calls covered 1 of 2 steps/)).toBeTruthy();
-  expect(screen.getByTitle("Taken by 2 calls")).toBeTruthy();
+  expect(screen.getByTitle("Covered by 2 calls")).toBeTruthy();
   await user.click(screen.getByRole("radio", { name: "Off" }));
-  expect(screen.queryByTitle(/^Taken by/)).toBeNull();
+  expect(screen.queryByTitle(/^Covered by/)).toBeNull();
 });
 
 it("gives the focus back to its button when Escape closes it", async () => {

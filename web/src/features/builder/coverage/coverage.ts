@@ -71,7 +71,7 @@ export function missedParts(marks: CoverageMarks, definition: Definition): Misse
       unusedConditions(marks, edge.id).map((kind): MissedPart => ({
         kind,
         id: edge.id,
-        title: kind === "key" ? `${title} by key ${digitsOf(edge)}` : `${title} by words`,
+        title: kind === "key" ? `${title} by key ${digitsOf(edge)}` : `${title} by speech`,
         nodeIds: [],
         edgeIds: [edge.id],
       })),
@@ -138,7 +138,7 @@ function joinWithAnd(parts: readonly string[]): string {
 export function whyNoScenarios({ total, played, passed }: ScenarioCoverage): string | null {
   if (total === 0) return "This agent has no scenarios yet. Write one under Scenarios in the side panel.";
   if (played === 0) return "No scenarios have been run with this version yet. Choose Run all under Scenarios.";
-  if (passed === 0) return "No scenario passed in its last run, so nothing counts as taken.";
+  if (passed === 0) return "No scenario passed in its last run, so nothing counts as covered.";
   return null;
 }
 
@@ -156,7 +156,7 @@ export function scenarioRemarks({ total, played, passed }: ScenarioCoverage): st
   return parts.filter((part) => part !== false).join(" ");
 }
 
-/** "Taken by 3 scenarios", "Taken by no call". */
+/** "Covered by 3 scenarios", "Not covered by any call". */
 export function takenBy(count: number, noun: CoverageMarks["noun"]): string {
-  return count === 0 ? `Taken by no ${noun}` : `Taken by ${pluralize(count, noun)}`;
+  return count === 0 ? `Not covered by any ${noun}` : `Covered by ${pluralize(count, noun)}`;
 }

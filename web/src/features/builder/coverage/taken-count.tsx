@@ -38,7 +38,7 @@ export function UnusedWords({ coverage, edgeId }: ConditionProps) {
   if (!unusedConditions(coverage, edgeId).includes("words")) return null;
   return (
     <span className={classes.count} data-coverage="never">
-      never by words
+      never by speech
     </span>
   );
 }

@@ -25,9 +25,9 @@ const DEFAULT_BUDGET_CENTS = 100;
 const MAX_BUDGET_CENTS = 10_000;
 
 const HINTS: Record<AnswerChoice, string> = {
-  "built-in": "Conversations that this agent must be able to hold. They run offline and cost nothing.",
-  recorded: "The agent answers as its model did when it was recorded. Nothing is sent, and nothing is charged.",
-  record: "Missing answers are requested from the agent’s model, which costs money, and recorded.",
+  "built-in": "Test conversations for this agent. They run offline and cost nothing.",
+  recorded: "The agent gives the answers recorded from its model. Nothing is sent, and nothing is charged.",
+  record: "Missing answers are requested from the agent’s model and recorded, which costs money.",
   live: "The agent’s own model answers. Every run costs money, and results can vary.",
 };
 

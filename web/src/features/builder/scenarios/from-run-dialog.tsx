@@ -38,8 +38,8 @@ export function FromRunDialog({ runId, taken, onClose }: FromRunDialogProps) {
       onClose={onClose}
       note={
         <Text fz="sm" c="dimmed">
-          Made from a real conversation. Before you save it, replace names and numbers, and add the agent's words that
-          matter. None are expected yet.
+          Made from a real conversation. Before you save it, replace names and numbers, and add what the agent must say.
+          No words are checked yet.
         </Text>
       }
     />

@@ -56,7 +56,7 @@ function Demands({ gate }: { gate: Gate }) {
       {gate.is_required && (
         <Switch
           label="Run them as calls with sound"
-          description="Answers must not become slower than in the published version, and the agent must not talk over the caller more often. Takes longer."
+          description="Answers must not be slower than in the published version, and the agent must not talk over the caller more often. Takes longer."
           disabled={!admin || store.isPending}
           checked={gate.with_sound}
           onChange={(event) => set({ with_sound: event.currentTarget.checked })}
@@ -74,8 +74,8 @@ function Demands({ gate }: { gate: Gate }) {
       )}
       {gate.is_required && gate.answers !== "built-in" && (
         <Switch
-          label="A model’s judgment can stop publishing"
-          description="What scenarios let a model judge is shown as a warning otherwise."
+          label="Block publishing when a model’s judgment fails"
+          description="Otherwise, what a model judges is shown only as a warning."
           disabled={!admin || store.isPending}
           checked={gate.model_verdicts_stop}
           onChange={(event) => set({ model_verdicts_stop: event.currentTarget.checked })}

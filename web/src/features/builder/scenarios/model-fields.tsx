@@ -65,7 +65,7 @@ export function JudgedExpectations({ scenario, issues, onChange }: ScenarioField
     <Stack gap="sm" role="group" aria-label="Expectations, judged by a model">
       <TagsInput
         label="Judged by a model"
-        description="What must be true of the conversation, in plain words. Checked when everything else passes. Press Enter after each one."
+        description="What must be true of the conversation, in plain words. Checked only when everything else passes. Press Enter after each one."
         placeholder={judged.length === 0 ? "The agent apologizes once and promises no date" : ""}
         splitChars={[]}
         acceptValueOnBlur

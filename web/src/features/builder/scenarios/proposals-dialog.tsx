@@ -58,7 +58,7 @@ function Nothing({ found }: { found: Proposals }) {
   if (!found.is_complete)
     return (
       <Empty title="No scenarios found in time" isInside>
-        The agent is too large or the server too busy to find a scenario within 45 seconds. Try again, or write one.
+        The agent is too large or the server is too busy to find a scenario within 45 seconds. Try again, or write one.
       </Empty>
     );
   if (found.missed.length === 0)
@@ -70,7 +70,7 @@ function Nothing({ found }: { found: Proposals }) {
   return (
     <Stack gap="sm">
       <Empty title="No scenario was found" isInside>
-        No conversation with the built-in offline model reaches the missing transitions.
+        No conversation with the built-in offline model reaches the uncovered transitions.
       </Empty>
       <Missed ids={found.missed} />
     </Stack>
@@ -90,8 +90,8 @@ function Choice({ found, left, onLeave }: ChoiceProps) {
   return (
     <>
       <Text fz="sm" c="dimmed">
-        Each one expects what the agent does now: its transitions, sentences, and tool calls. After saving, remove what
-        is allowed to change. Tools on other servers answer “ok” until you write a better answer.
+        Each one expects what the agent does now: its transitions, sentences, and tool calls. After saving, remove
+        anything that is allowed to change. Tools on other servers answer “ok” until you write a better answer.
       </Text>
       {!found.is_complete && (
         <Alert color="yellow" variant="light">

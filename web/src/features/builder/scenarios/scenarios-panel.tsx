@@ -171,8 +171,8 @@ function Nothing({ onWrite, onPropose }: NothingProps) {
   );
   return (
     <Empty title="No scenarios yet" isInside action={actions}>
-      A scenario is a conversation that this agent must be able to hold: what the caller says, and what the agent must
-      do. Run them before you publish to see what a change breaks.
+      A scenario is a test conversation: what the caller says, and what the agent must do. Run your scenarios before you
+      publish to see what a change breaks.
     </Empty>
   );
 }

@@ -29,7 +29,7 @@ export const PHRASES = [
   [
     "not_understood",
     "Goodbye after misses",
-    "Said before the agent hangs up on a caller whom it cannot understand.",
+    "Said before the agent hangs up on a caller it cannot understand.",
     "I'm sorry, I couldn't understand you well enough. Thank you for your patience. Goodbye!",
   ],
   [

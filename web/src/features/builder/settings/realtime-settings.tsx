@@ -89,12 +89,12 @@ export function RealtimeSettings({ providers, standard, isStandardOn }: Realtime
           />
           {settingError(saving, `${PATH}.api_key`) !== undefined && (
             <Text fz="sm" c="red">
-              This vendor has no key yet. An admin enters it in Settings, Models.
+              This vendor has no key yet. An admin can add one in Settings, Models.
             </Text>
           )}
           <Text fz="sm" c="dimmed">
-            It answers in its own voice; the voice above says fixed sentences. These calls have no journal: they cannot
-            be replayed with another version.
+            It answers in its own voice; the voice above says fixed sentences. These calls cannot be replayed with
+            another version.
           </Text>
         </>
       )}

@@ -123,12 +123,12 @@ export const SETTINGS: SettingsGroup[] = [
         "disclosure.text",
         "mention_textarea",
         "Disclosure",
-        "Spoken in full at the start of every call. The caller can’t interrupt it, and recording starts after it.",
+        "Spoken in full at the start of every call. Callers can’t interrupt it, and recording starts after it.",
       ),
       setting(
         "do_not_keep",
         "boolean",
-        "Keep nothing that is said",
+        "Do not store what is said",
         "No recording, no transcript, and no extracted variables.",
         { default: false },
       ),
@@ -159,7 +159,7 @@ export const SETTINGS: SettingsGroup[] = [
       seconds(
         "voicemail_detection.long_speech_timeout",
         "Long greeting",
-        "A longer greeting than this counts as voicemail.",
+        "A greeting longer than this counts as voicemail.",
         8,
         2,
         30,

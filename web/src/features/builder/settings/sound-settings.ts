@@ -10,7 +10,7 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
         "agent_volume.enabled",
         "boolean",
         "Same volume for every voice",
-        "Voices and recordings are brought to one level.",
+        "All voices and recordings play at the same level.",
         { default: true },
       ),
       setting("agent_volume.level_db", "number", "Speech level", "In dBFS, -30 to -14.", {
@@ -20,10 +20,16 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
         extra: { fractional: true },
         ...when("agent_volume.enabled", true),
       }),
-      setting("agent_volume.recordings", "boolean", "Include recordings", "Otherwise they play as they are.", {
-        default: true,
-        ...when("agent_volume.enabled", true),
-      }),
+      setting(
+        "agent_volume.recordings",
+        "boolean",
+        "Include recordings",
+        "Otherwise, they play at their original volume.",
+        {
+          default: true,
+          ...when("agent_volume.enabled", true),
+        },
+      ),
     ],
   },
   {

@@ -65,7 +65,7 @@ describe("why a draft was not saved", () => {
       "At most 1 MB of JSON can be stored here.",
     );
     expect(savingProblem(new ConnectionError(), GRAPH, SPECS)).toBe(
-      "The server cannot be reached. Is it running? Retrying every few seconds.",
+      "Cannot reach the server. Check that it is running. Retrying every few seconds.",
     );
     expect(savingProblem(errorFrom(503, {}), GRAPH, SPECS)).toBe(
       "Server error (503). See the server log for details. Retrying every few seconds.",

@@ -67,7 +67,7 @@ function HowToDefine({ campaign }: { campaign: Campaign }) {
   return (
     <Panel title="Results">
       <Text fz="sm" c="dimmed" p="md">
-        To count what calls come to, such as booked or declined, define results in the settings of{" "}
+        To count outcomes such as booked or declined, define results in the settings of{" "}
         <Anchor
           fz="sm"
           underline="always"

@@ -11,7 +11,7 @@ export function SummaryPanel({ run: { analysis, is_success } }: { run: Pick<RunD
     return (
       <Panel title="Summary">
         <Text c="dimmed" fz="sm" p="lg">
-          Being written.
+          The summary is being written.
         </Text>
       </Panel>
     );

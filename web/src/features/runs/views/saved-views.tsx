@@ -110,7 +110,7 @@ function DeleteView({ view, onClose }: { view: RunView; onClose: () => void }) {
       isBusy={remove.isPending}
       error={remove.error}
     >
-      {view.is_shared ? "It disappears for everyone in the organization. " : ""}The runs stay.
+      {view.is_shared ? "It disappears for everyone in the organization. " : ""}No runs are deleted.
     </Confirm>
   );
 }

@@ -56,7 +56,7 @@ function Enabled({ factor }: { factor: Schema<"SecondFactorResponse"> }) {
       </Group>
       {factor.recovery_codes_left < 3 && (
         <Alert color="yellow" variant="light" py="xs">
-          You have few recovery codes left. Make new ones before you need them.
+          You have few recovery codes left. Create new ones before you run out.
         </Alert>
       )}
       <Group gap="sm">
@@ -69,8 +69,8 @@ function Enabled({ factor }: { factor: Schema<"SecondFactorResponse"> }) {
       </Group>
       {asked === "renew" && (
         <CodeDialog
-          title="Make new recovery codes?"
-          submit="Make new codes"
+          title="Create new recovery codes?"
+          submit="Create new codes"
           request={renew}
           onClose={close}
           onDone={({ recovery_codes }) => {
@@ -81,7 +81,7 @@ function Enabled({ factor }: { factor: Schema<"SecondFactorResponse"> }) {
       )}
       {asked === "remove" && (
         <CodeDialog
-          title="Turn two-step sign-in off?"
+          title="Turn off two-step sign-in?"
           submit="Turn off"
           request={remove}
           onClose={close}

@@ -28,8 +28,8 @@ export function SecondFactorSetup() {
   return (
     <form onSubmit={submit} className={classes.form} noValidate>
       <Text fz="sm" c="dimmed">
-        Besides your password or a sign-in link, signing in takes a code from an authenticator app on your phone, such
-        as Aegis, 1Password, or Google Authenticator.
+        In addition to your password or a sign-in link, you sign in with a code from an authenticator app on your phone,
+        such as Aegis, 1Password, or Google Authenticator.
       </Text>
       {hasPassword && (
         <Password label="Your password" autoComplete="current-password" {...form.text("current_password")} />

@@ -36,7 +36,7 @@ export function UnlinkIdentity({ member }: { member: Schema<"MemberResponse"> })
         isBusy={unlink.isPending}
         error={unlink.error}
       >
-        The sessions that the identity provider opened end. The next sign-in with this address links it again.
+        Sessions opened with the identity provider end. The next sign-in with this address links it again.
       </Confirm>
     </>
   );

@@ -54,8 +54,8 @@ export function OneKey({ known, chosen, onUse }: OneKeyProps) {
     <Panel title="One key">
       <Stack p="lg" gap="md">
         <Text c="dimmed" fz="sm">
-          Paste a key from a vendor such as OpenAI, Google, Groq, or Deepgram. It is tested with the vendor, and fills
-          in the models below.
+          Paste a key from a vendor such as OpenAI, Google, Groq, or Deepgram. Offhook tests it and fills in the models
+          below.
         </Text>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
           <Password

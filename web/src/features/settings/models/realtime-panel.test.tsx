@@ -56,7 +56,7 @@ it("says that there is none, adds one, and sends it", async () => {
   server.on(SAVE, { body: {} });
   expect(panel.getByText("None. Calls are answered by the models above.")).toBeTruthy();
   await user.click(panel.getByRole("button", { name: "Add a speech-to-speech model" }));
-  expect(panel.getByText(/^These calls have no journal: they cannot be replayed/)).toBeTruthy();
+  expect(panel.getByText(/^These calls cannot be replayed/)).toBeTruthy();
   await user.click(panel.getByRole("combobox", { name: /^Vendor/ }));
   await user.click(await screen.findByRole("option", { name: "Gemini Live" }));
   await user.type(panel.getByRole("combobox", { name: "Model" }), "gemini-3.8-live");

@@ -29,8 +29,8 @@ export function RealtimePanel(props: RealtimePanelProps) {
     <Panel title={KIND_TITLES.realtime} right={result}>
       <Stack p="lg" gap="md">
         <Text c="dimmed" fz="sm" maw={720}>
-          Hears the caller and answers in its own voice. Fixed sentences are said by the voice above, the transcript
-          comes from speech recognition, and when the model fails, the models above answer within the call.
+          Hears the caller and answers in its own voice. The voice above says fixed sentences, speech recognition writes
+          the transcript, and if the model fails, the models above take over the call.
         </Text>
         {problem !== undefined && (
           <Alert color="red" variant="light" py="xs">
@@ -75,7 +75,7 @@ function ChosenModel({ service, chosen, providers, isReadOnly, onChange, errorAt
     <>
       <Switch
         label="Use for calls"
-        description="When off, it is kept, and only agents that select it use it."
+        description="When off, only agents that select it use it."
         checked={chosen.is_realtime !== false}
         disabled={isReadOnly}
         onChange={(event) => onChange({ ...chosen, is_realtime: event.currentTarget.checked })}
@@ -89,8 +89,8 @@ function ChosenModel({ service, chosen, providers, isReadOnly, onChange, errorAt
         errorAt={errorAt}
       />
       <Text c="dimmed" fz="sm" maw={720}>
-        These calls have no journal: they cannot be replayed with another version. Try the model with your own account
-        before callers meet it.
+        These calls cannot be replayed with another version. Try the model with your own account before you use it for
+        real calls.
       </Text>
     </>
   );

@@ -29,7 +29,7 @@ export function DeleteOrganization() {
           <Stack p="lg" gap="md" align="flex-start">
             <Text fz="sm">
               Deletes {data.name} with all agents, calls, recordings, contacts, and settings, for all members. Phone
-              numbers that you got through this installation are given back. This cannot be undone.
+              numbers that you got through this installation are returned to their carrier. This cannot be undone.
             </Text>
             {data.refusals.length === 0 ? (
               <Button variant="default" color="red" onClick={() => setIsAsking(true)}>
@@ -66,8 +66,7 @@ export function DeleteOrganization() {
 }
 
 const REFUSALS: Record<string, string> = {
-  organization_has_live_calls:
-    "Calls are in progress, or a chat is being answered. Delete the organization after that.",
+  organization_has_live_calls: "Calls are in progress, or a chat is being answered. Wait until they end.",
   organization_has_running_campaigns: "A campaign is running. Pause it first.",
   superuser_account:
     "A superuser belongs to this organization only. Ask the operator to end their superuser access first.",

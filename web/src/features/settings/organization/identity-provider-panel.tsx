@@ -139,7 +139,7 @@ function RemoveProvider() {
         isBusy={remove.isPending}
         error={remove.error}
       >
-        The sessions that it opened end. People without a password need a link from an admin to sign in.
+        Sessions opened with it end. People without a password need a link from an admin to sign in.
       </Confirm>
     </>
   );

@@ -18,7 +18,7 @@ export function OfferCard({ found }: { found: Packs }) {
       <Group gap="xs" role="status">
         <Loader size="xs" />
         <Text fz="sm" c="dimmed">
-          Asking the mirror…
+          Checking the mirror…
         </Text>
       </Group>
     );

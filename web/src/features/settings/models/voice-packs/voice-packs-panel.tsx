@@ -27,7 +27,7 @@ function PacksOfMachine({ onUse }: VoicePacksPanelProps) {
         <Stack p="lg" gap="lg">
           <Text c="dimmed" fz="sm" maw={720}>
             A voice pack is a recognizer and a voice that run on the server. It is downloaded once and then used without
-            a network. Offhook ships none: it comes from a mirror that you choose.{" "}
+            a network. Offhook does not include one: you choose the mirror that it comes from.{" "}
             <Anchor
               href="https://k2-fsa.github.io/sherpa/onnx/"
               target="_blank"
