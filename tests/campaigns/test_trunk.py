@@ -63,6 +63,6 @@ async def test_a_call_of_a_campaign_talks_over_the_media_socket(served: Served) 
     code, printed, _ = await offhook(served, "campaign", "verify", str(campaign_id), "--json")
     broken = {violation["rule"] for violation in json.loads(printed)["violations"]}
     assert code == 3
-    assert broken == {"dials are what the attempts say", "how a contact ended is how its last attempt ended"}
+    assert broken == {"dial counts match the attempts", "how a contact ended is how its last attempt ended"}
     code, _, said = await offhook(served, "campaign", "verify", "999999")
     assert (code, said.count("\n")) == (1, 1)

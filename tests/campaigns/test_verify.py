@@ -70,11 +70,11 @@ async def test_a_campaign_that_goes_on_is_looked_at_as_it_was_at_one_moment(done
 FALSE: dict[str, tuple[str, str]] = {
     "a contact without an outcome": (
         "UPDATE campaign_contacts SET outcome = NULL WHERE row_number = 1",
-        "one final state a contact",
+        "one final state per contact",
     ),
     "a contact that waits in a completed campaign": (
         "UPDATE campaign_contacts SET state = 'pending', outcome = NULL WHERE row_number = 1",
-        "a campaign that is over has no contact left",
+        "a completed campaign has no contacts left",
     ),
     "a dial that began before the last one ended": (
         "UPDATE campaign_attempts SET reserved_at = reserved_at - interval '1 hour' WHERE number = 2",
@@ -90,7 +90,7 @@ FALSE: dict[str, tuple[str, str]] = {
     ),
     "a dial that was not counted": (
         "UPDATE campaign_contacts SET dials = dials + 1",
-        "dials are what the attempts say",
+        "dial counts match the attempts",
     ),
     "hours in which nobody was called": (
         'UPDATE campaigns SET calling_hours = \'{"timezone": "UTC", "slots": []}\'',

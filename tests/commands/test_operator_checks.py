@@ -55,7 +55,7 @@ def test_tls(settings: dict[str, str], status: str, words: str) -> None:
 
 def test_signup() -> None:
     assert check_signup(Settings()).detail == "by invitation and sign-in link only"
-    assert check_signup(Settings(signup_enabled=True)).detail == "strangers can ask for an account"
+    assert check_signup(Settings(signup_enabled=True)).detail == "strangers can request an account"
 
 
 @pytest.mark.parametrize(

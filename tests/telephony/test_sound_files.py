@@ -51,7 +51,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
         "missing.wav": "cannot be read",
         "text.wav": "is not a PCM WAV file",
         "empty.wav": "is not a PCM WAV file: it ends too early",
-        "nothing.wav": "holds no sound",
+        "nothing.wav": "contains no audio",
     }.items():
         with pytest.raises(SoundFileError, match=reason):
             read_as_mulaw(tmp_path / name)

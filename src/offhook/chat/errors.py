@@ -23,13 +23,13 @@ class TurnNotFound(NotFound):
 
 
 class TurnNotUnderstood(Conflict):
-    """The caller was not understood in this turn, so there is nothing to play again."""
+    """The caller was not understood in this turn, so there is nothing to replay."""
 
     code = "turn_not_understood"
 
 
 class StepNotInDraft(Conflict):
-    """The step in which this was said is not in the draft."""
+    """The step where this was said is not in the draft."""
 
     code = "step_not_in_draft"
 

@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         expect_head: Annotated[
             list[str] | None,
-            typer.Option(metavar="CHAIN:POSITION:SEAL", help="A chain head that was kept elsewhere (repeatable)."),
+            typer.Option(metavar="CHAIN:POSITION:SEAL", help="A chain head that you stored elsewhere (repeatable)."),
         ] = None,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:

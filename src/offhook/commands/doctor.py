@@ -172,7 +172,7 @@ def check_proxies(settings: Settings) -> DoctorCheck:
 
 def check_signup(settings: Settings) -> DoctorCheck:
     """Says whether strangers can ask for an account."""
-    detail = "strangers can ask for an account" if settings.signup_enabled else "by invitation and sign-in link only"
+    detail = "strangers can request an account" if settings.signup_enabled else "by invitation and sign-in link only"
     return DoctorCheck("sign-up", "ok", detail)
 
 

@@ -27,7 +27,9 @@ MAX_FILE_BYTES = 1_000_000
 def register(app: typer.Typer) -> None:
     @app.command("import")
     def import_(
-        file: Annotated[Path, typer.Argument(help="A JSON file; its `model_configuration`, or the whole file.")],
+        file: Annotated[
+            Path, typer.Argument(help="A JSON file with the settings at its top level or in `model_configuration`.")
+        ],
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
     ) -> None:
         """Import a model configuration. Flat keys (format 1) are stored as they are until they are migrated."""

@@ -37,7 +37,7 @@ COMMANDS: Final = {
     ),
     "replay": CommandSummary(
         "replay",
-        "Play calls again from their journals, without models and tools. Nothing is stored.",
+        "Replay calls from their journals, without calling models or tools. Nothing is stored.",
     ),
     "sample": CommandSummary(
         "sample",
@@ -57,7 +57,7 @@ COMMANDS: Final = {
     ),
     "signups": CommandSummary(
         "sign_in_links",
-        "List the people who asked for an account. Let one in with `offhook sign-in-link EMAIL`.",
+        "List account requests. Approve one with `offhook sign-in-link EMAIL`.",
     ),
     "test": CommandSummary(
         "test",
@@ -79,6 +79,6 @@ COMMANDS: Final = {
         "privacy",
         "Erase or export everything about a phone number; list deleted organizations.",
     ),
-    "superuser": CommandSummary("superuser", "Manage the people who administer the whole installation."),
+    "superuser": CommandSummary("superuser", "Manage the people who administer this installation."),
     "voices": CommandSummary("voices", "Manage voice packs: recognizers and voices that run on this machine."),
 }

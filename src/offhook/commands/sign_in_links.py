@@ -16,7 +16,7 @@ from offhook.orgs.sign_in import signups
 def register(app: typer.Typer) -> None:
     @app.command("sign-in-link")
     def sign_in_link(
-        email: Annotated[str, typer.Argument(help="Email address of a user, or of a person who asked for an account.")],
+        email: Annotated[str, typer.Argument(help="Email address of a user, or of a person who requested an account.")],
         reset_password: Annotated[
             bool, typer.Option("--reset-password", help="The person chooses a new password; other sessions end.")
         ] = False,
@@ -49,7 +49,7 @@ def register(app: typer.Typer) -> None:
 
     @app.command("signups")
     def list_signups() -> None:
-        """List the people who asked for an account. Let one in with `offhook sign-in-link EMAIL`."""
+        """List account requests. Approve one with `offhook sign-in-link EMAIL`."""
 
         async def list_requests(database: Database) -> list[str]:
             async with database.transaction() as session:

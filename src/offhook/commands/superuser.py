@@ -11,7 +11,7 @@ from offhook.orgs.people import superusers
 
 
 def register(app: typer.Typer) -> None:
-    superuser = typer.Typer(help="Manage the people who administer the whole installation.", no_args_is_help=True)
+    superuser = typer.Typer(help="Manage the people who administer this installation.", no_args_is_help=True)
     app.add_typer(superuser, name="superuser")
 
     @superuser.command()

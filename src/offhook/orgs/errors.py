@@ -138,7 +138,7 @@ class SuperuserNotFound(NotFound):
 
 
 class SignupRequestNotFound(NotFound):
-    """No such request for an account."""
+    """Account request not found."""
 
     code = "signup_request_not_found"
 

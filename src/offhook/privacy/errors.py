@@ -16,7 +16,7 @@ class ArchiveNotReady(Conflict):
 
 
 class OrganizationHasLiveCalls(Conflict):
-    """Calls of this organization are in progress, or a chat is being answered. Try again after that."""
+    """Calls of this organization are in progress, or a chat is being answered. Try again after they have ended."""
 
     code = "organization_has_live_calls"
 

@@ -46,7 +46,7 @@ class ClusterFull(NotReady):
 
 
 class ServerDraining(NotReady):
-    """The server is shutting down and takes no new calls. Try again in a minute."""
+    """The server is shutting down and does not accept new calls. Try again in a minute."""
 
     code = "draining"
 

@@ -194,7 +194,7 @@ async def apply_status_changes(session: AsyncSession, changes: Sequence[StatusCh
     """
     for one in changes:
         if one.status not in ALL_STATES:
-            raise ValueError(f"{one.status!r} is no run status")
+            raise ValueError(f"{one.status!r} is not a run status")
     results: list[bool | None] = [None] * len(changes)
     ended: list[Run] = []
     left = list(enumerate(changes))

@@ -49,7 +49,7 @@ class ScenarioNotFound(NotFound):
 
 
 class RunWithoutWords(Conflict):
-    """The caller of this run said nothing and pressed no keys, so there is nothing to make a scenario of."""
+    """The caller of this run said nothing and pressed no keys, so there is nothing to make a scenario from."""
 
     code = "run_without_words"
 
@@ -73,7 +73,7 @@ class RunNotOver(Conflict):
 
 
 class ScenarioPlayNotFound(NotFound):
-    """Scenario play not found."""
+    """Scenario run not found."""
 
     code = "scenario_play_not_found"
 
@@ -85,13 +85,13 @@ class ScenarioRecordingNotFound(NotFound):
 
 
 class NoScenarios(Conflict):
-    """This agent has no scenarios to play. Add one first."""
+    """This agent has no scenarios. Add one first."""
 
     code = "no_scenarios"
 
 
 class TooManyPlays(TooManyRequests):
-    """Your organization already has 10 plays waiting or running. Wait until one ends, or cancel one."""
+    """Your organization already has 10 scenario runs waiting or in progress. Wait until one ends, or cancel one."""
 
     code = "too_many_plays"
 
@@ -104,14 +104,14 @@ class AnswersFileInvalid(DomainError):
 
 
 class ModelRequired(DomainError):
-    """This agent answers with the built-in model, which is neither asked nor recorded. Choose a language model first."""
+    """This agent uses the built-in model, which has no live or recorded answers. Choose a language model first."""
 
     code = "model_required"
     status = 422
 
 
 class RecordNeedsRecorded(DomainError):
-    """Only a play with recorded answers can record those that are missing."""
+    """Missing answers can be recorded only in a run with recorded answers."""
 
     code = "record_needs_recorded"
     status = 422
@@ -124,14 +124,14 @@ class TooManyProposals(TooManyRequests):
 
 
 class ProposalsFailed(Conflict):
-    """No scenarios could be proposed for this agent because the process that plays them stopped early. Try again, or
+    """No scenarios could be proposed for this agent because the process that tries them stopped early. Try again, or
     write one."""
 
     code = "proposals_failed"
 
 
 class PublishNotTested(Conflict):
-    """This agent can be published only when its scenarios pass with exactly this draft. Play them first."""
+    """This agent can be published only after its scenarios pass with this exact draft. Run them first."""
 
     code = "publish_not_tested"
 
@@ -149,7 +149,7 @@ class GateOverrideForbidden(Forbidden):
 
 
 class VersionChanged(Conflict):
-    """The version that this call was held with has changed since: it was a draft. The call cannot be replayed."""
+    """This call used a draft that has changed since then, so it cannot be replayed."""
 
     code = "version_changed"
 
@@ -173,6 +173,6 @@ class TooManyReplays(TooManyRequests):
 
 
 class NothingToReplay(Conflict):
-    """This agent has no runs in this time."""
+    """This agent has no runs in this period."""
 
     code = "nothing_to_replay"

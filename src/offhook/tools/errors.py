@@ -64,7 +64,7 @@ class CredentialInUse(Conflict):
 
 
 class CredentialUnreadable(Conflict):
-    """This credential cannot be decrypted because its encryption key is gone. Enter its secret again."""
+    """This credential cannot be decrypted because its encryption key is missing. Enter its secret again."""
 
     code = "credential_unreadable"
 

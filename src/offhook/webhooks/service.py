@@ -81,7 +81,7 @@ async def publish_events(
     """
     for event in events:
         if event.event_type not in EVENT_TYPES:
-            raise ValueError(f"{event.event_type!r} is no event type")
+            raise ValueError(f"{event.event_type!r} is not an event type")
     if not events:
         return []
     now = datetime.now(UTC)

@@ -76,7 +76,7 @@ async def test_what_is_saved_has_to_be_installed_and_what_was_saved_goes_on(
     require_all(registry, good)
     with pytest.raises(UnknownModel, match="'gone' is not installed; installed: english, other"):
         require_all(registry, {"tts": {**good["tts"], "model": "gone"}})
-    with pytest.raises(UnknownModel, match="'amy' is no voice of other; known: default"):
+    with pytest.raises(UnknownModel, match="'amy' is not a voice of other; known: default"):
         require_all(registry, {"tts": {**good["tts"], "model": "other"}})
     store = PackStore(tmp_path / "voices")
     with store.hold_lock("removing"):

@@ -8,14 +8,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 # rule: (query whose rows are violations, sentence formatted with each row)
 INVARIANT_QUERIES: Final = {
-    "one final state a contact": (
+    "one final state per contact": (
         (
             "SELECT id, state, outcome FROM campaign_contacts WHERE campaign_id = :id AND organization_id = :org"
             " AND ((state = 'done') <> (outcome IS NOT NULL) OR state NOT IN ('pending', 'calling', 'done')) LIMIT :limit"
         ),
         "contact {id} is {state} with outcome {outcome}",
     ),
-    "a campaign that is over has no contact left": (
+    "a completed campaign has no contacts left": (
         (
             "SELECT contact.id, contact.state, campaign.status FROM campaigns campaign JOIN campaign_contacts contact"
             " ON contact.campaign_id = campaign.id WHERE campaign.id = :id AND campaign.organization_id = :org"
@@ -32,7 +32,7 @@ INVARIANT_QUERIES: Final = {
         ),
         "attempts {first} and {second} of contact {contact_id} overlap",
     ),
-    "who is being called has one open attempt, and nobody else has": (
+    "contacts being called have one open attempt, others none": (
         (
             "SELECT contact.id, contact.state, count(attempt.id) AS open FROM campaign_contacts contact"
             " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id AND attempt.state <> 'final'"
@@ -55,7 +55,7 @@ INVARIANT_QUERIES: Final = {
         ),
         "contact {contact_id} has {made} attempts, the last one is number {highest}",
     ),
-    "dials are what the attempts say": (
+    "dial counts match the attempts": (
         (
             "SELECT contact.id, contact.dials, count(attempt.id) AS made FROM campaign_contacts contact"
             " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id"

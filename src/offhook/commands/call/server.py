@@ -83,7 +83,7 @@ def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO
 
 def _server_address(info: ServerInfo) -> tuple[str, str]:
     if info.url is None or info.database_url is None:
-        raise CommandError("The server that runs on this data folder did not become ready in time.")
+        raise CommandError("The server on this data folder did not become ready in time.")
     return info.url, info.database_url
 
 

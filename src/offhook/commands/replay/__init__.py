@@ -24,8 +24,8 @@ T = TypeVar("T")
 TargetArgument = Annotated[
     str, typer.Argument(metavar="RUN|AGENT", help="The run of a call; with --since, an agent's id or name.")
 ]
-VersionOption = Annotated[int | None, typer.Option(help="Play it with the version of this number.", min=1)]
-DraftOption = Annotated[bool, typer.Option("--draft", help="Play it with the draft.")]
+VersionOption = Annotated[int | None, typer.Option(help="Replay with this version number.", min=1)]
+DraftOption = Annotated[bool, typer.Option("--draft", help="Replay with the draft.")]
 SinceOption = Annotated[
     str | None,
     typer.Option(help="Replay an agent's runs that began after this: a duration, such as 7d or 12h, or a date."),
@@ -50,7 +50,7 @@ def register(app: typer.Typer) -> None:
         org: OrganizationOption = orgs.DEFAULT_ORGANIZATION,
         is_json: JsonOption = False,
     ) -> None:
-        """Play calls again from their journals, without models and tools. Nothing is stored.
+        """Replay calls from their journals, without calling models or tools. Nothing is stored.
 
         With its own version a call must be the same, byte for byte; with another one, the first difference is printed.
         Exit codes: 0 all are the same, 1 a difference, no replay is possible, or interrupted, 2 bad input.

@@ -65,9 +65,7 @@ FileOption = Annotated[Path | None, typer.Option(help="A YAML file of scenarios 
 DraftOption = Annotated[bool, typer.Option("--draft", help="Test the draft instead of the published version.")]
 VersionOption = Annotated[int | None, typer.Option(help="Test the version with this number.", min=1)]
 CheckOption = Annotated[bool, typer.Option("--check", help="Only check the graph for problems.")]
-ProposeOption = Annotated[
-    bool, typer.Option("--propose", help="Print scenarios that are made from the graph, as YAML.")
-]
+ProposeOption = Annotated[bool, typer.Option("--propose", help="Print scenarios proposed from the graph, as YAML.")]
 AgainstOption = Annotated[
     str | None,
     typer.Option(help="Judge this version against another one: 'published', a version's number, or a .json file."),
@@ -79,11 +77,13 @@ RecordingsOption = Annotated[
     Path | None, typer.Option(help="With --sound: keep the recordings of failed scenarios in this folder.")
 ]
 RecognizerOption = Annotated[
-    Recognizer, typer.Option(help="With --sound: hear what the scenario says, or use the offline recognizer.")
+    Recognizer, typer.Option(help="With --sound: take the words from the scenario, or use the offline recognizer.")
 ]
 AnswersOption = Annotated[
     Answers,
-    typer.Option(help="Who answers: the built-in model, recorded answers, or the agent's own model, which costs."),
+    typer.Option(
+        help="Who answers: the built-in model, recorded answers, or the agent's own model, which costs money."
+    ),
 ]
 RecordOption = Annotated[
     bool, typer.Option("--record", help="With --answers recorded: ask the model for missing answers, and record them.")
@@ -92,7 +92,7 @@ CassetteOption = Annotated[
     Path | None, typer.Option(help="A file of recorded answers, instead of those that the installation keeps.")
 ]
 MaxCostOption = Annotated[int, typer.Option(help="Stop when models have cost so many cents.", min=1, max=100_000)]
-SeedOption = Annotated[int, typer.Option(help="Seed for what callers leave to chance.", min=0, max=2**31 - 1)]
+SeedOption = Annotated[int, typer.Option(help="Seed for the callers' random choices.", min=0, max=2**31 - 1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only one JSON object.")]
 JunitOption = Annotated[Path | None, typer.Option(help="Write the results to this file in JUnit format.")]

@@ -79,4 +79,4 @@ async def _acquire(share: _Share, timeout_s: float | None) -> None:
         async with asyncio.timeout(timeout_s):
             await share.free.acquire()
     except TimeoutError:
-        raise PoolTimeout("No connection of this organization's share became free in time.") from None
+        raise PoolTimeout("No database connection became free for this organization in time.") from None

@@ -189,7 +189,7 @@ def _apply_tts_options(vendor: AnyVendor, service: Mapping[str, Any], choice: Mo
     is_accepted = vendor.accepts_voice is not None and vendor.accepts_voice(voice)
     if voice not in listed and not is_accepted and vendor.list_offers is None:
         raise UnknownModel(
-            "models.tts.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
+            "models.tts.voice_id", f"{voice!r:.80} is not a voice of {vendor.provider}; known: {', '.join(listed)}."
         )
     if vendor.speeds is None:
         return replace(choice, voice_id=voice)
@@ -201,7 +201,8 @@ def _apply_realtime_options(vendor: AnyVendor, service: Mapping[str, Any], choic
     voice = _text_option("realtime", service, "voice_id") or listed[0]
     if voice not in listed:
         raise UnknownModel(
-            "models.realtime.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
+            "models.realtime.voice_id",
+            f"{voice!r:.80} is not a voice of {vendor.provider}; known: {', '.join(listed)}.",
         )
     choice = replace(choice, voice_id=voice)
     if not vendor.needs_access_key_id:
@@ -209,7 +210,7 @@ def _apply_realtime_options(vendor: AnyVendor, service: Mapping[str, Any], choic
     region = _text_option("realtime", service, "region") or vendor.regions[0]
     # part of the address that the key is used at
     if _REGION.fullmatch(region) is None:
-        raise UnknownModel("models.realtime.region", f"{region!r:.80} is no region such as {vendor.regions[0]}.")
+        raise UnknownModel("models.realtime.region", f"{region!r:.80} is not a region such as {vendor.regions[0]}.")
     return replace(choice, access_key_id=_text_option("realtime", service, "access_key_id"), region=region)
 
 
@@ -246,7 +247,7 @@ def require_offered(vendor: AnyVendor, choice: ModelChoice) -> None:
     if choice.kind == "tts" and choice.voice_id not in voices:
         known = ", ".join(voices)
         raise UnknownModel(
-            "models.tts.voice_id", f"{choice.voice_id!r:.80} is no voice of {choice.model}; known: {known}."
+            "models.tts.voice_id", f"{choice.voice_id!r:.80} is not a voice of {choice.model}; known: {known}."
         )
 
 

@@ -54,7 +54,7 @@ async def open_socket(
             int(response.status), error.raw_body or b"", response.headers.get("retry-after")
         ) from error
     except WSInvalidURL as error:
-        raise errors.make_error("bad_request", "The address is none of a WebSocket.") from error
+        raise errors.make_error("bad_request", "This is not a WebSocket address.") from error
     except WSError as error:
         raise errors.malformed_error(type(error).__name__) from error
     except EgressError as error:

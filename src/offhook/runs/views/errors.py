@@ -16,7 +16,7 @@ class ViewNameTaken(Conflict):
 
 
 class TooManyViews(Conflict):
-    """A person can save 100 views. Delete one first."""
+    """You can save up to 100 views. Delete one first."""
 
     code = "too_many_views"
 
@@ -28,6 +28,6 @@ class ViewNotShareable(Forbidden):
 
 
 class ViewNotEditable(Forbidden):
-    """Only the person who saved a shared view, and admins, can change it."""
+    """Only admins and the person who saved a shared view can change it."""
 
     code = "view_not_editable"

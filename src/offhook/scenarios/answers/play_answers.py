@@ -84,10 +84,10 @@ class AnswerBudget:
         if self.cost_cents >= self._limit_cents:
             raise AnswerRefused(
                 OVER_BUDGET,
-                f"The answers of the models cost more than {self._limit_cents} cents, the budget of the play.",
+                f"The models' answers cost more than {self._limit_cents} cents, the budget of this run.",
             )
         if self.requests >= MAX_REQUESTS:
-            raise AnswerRefused(OVER_BUDGET, f"A play may ask models {MAX_REQUESTS} times.")
+            raise AnswerRefused(OVER_BUDGET, f"A run is limited to {MAX_REQUESTS} model requests.")
         self.requests += 1
         if self._charge is not None:
             try:
@@ -132,8 +132,8 @@ class PlayAnswers:
             if not self._records:
                 raise AnswerRefused(
                     NOT_RECORDED,
-                    f"there is no recorded answer of {model.provider} {model.name} to what it is asked here. "
-                    "Play the scenario with “record” to add it.",
+                    f"no answer of {model.provider} {model.name} is recorded for this request. "
+                    "Run the scenario with “record” to add it.",
                 )
             answer = await self._ask(model, question)
             kept = KeptAnswer(name, question.occurrence, answer, question.model_key, model.describe_model())
@@ -156,7 +156,7 @@ class PlayAnswers:
 
     async def _ask(self, model: AskedModel, question: Question) -> RecordedAnswer:
         if model.llm is None:
-            raise AnswerRefused(MODEL_FAILED, f"{model.provider} {model.name} cannot be asked here.")
+            raise AnswerRefused(MODEL_FAILED, f"{model.provider} {model.name} cannot be used here.")
         await self.budget.begin_request()
         try:
             answer = await ask_vendor(model.llm, read_request(question.request))

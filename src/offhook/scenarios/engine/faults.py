@@ -63,7 +63,7 @@ def _reply_faults(scenario: Scenario, played: PlayedScenario) -> Iterator[Scenar
         if turn.agent_says is None:
             continue
         if index not in done:
-            yield ScenarioFault("over_too_early", "the conversation was over before this turn", index)
+            yield ScenarioFault("over_too_early", "the conversation ended before this turn", index)
         elif turn.agent_says.casefold() not in done[index].casefold():
             reply = f"“{done[index]}”" if done[index] else "the agent said nothing"
             message = f"the reply does not contain “{turn.agent_says}”: {reply}"
@@ -174,7 +174,7 @@ def _panel_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[S
             continue
         is_least = name in _AT_LEAST
         if figure is None:
-            message = f"nothing happened in the call by which {_PANEL[name][0]} could be measured"
+            message = f"nothing in the call allowed {_PANEL[name][0]} to be measured"
             yield ScenarioFault("panel_not_measured", message)
         elif figure < wanted if is_least else figure > wanted:
             title, unit, factor = _PANEL[name]
@@ -194,15 +194,17 @@ def _sound_faults(expect: ScenarioExpectation, sound: PlayedSound) -> Iterator[S
     if limit_ms is not None:
         for found in sound.interruptions:
             if found.yield_ms is None:
-                yield ScenarioFault("interruption_ignored", "the agent talked on when it was interrupted", found.turn)
+                yield ScenarioFault(
+                    "interruption_ignored", "the agent kept talking when it was interrupted", found.turn
+                )
             elif found.yield_ms > limit_ms:
                 message = (
-                    f"the agent talked on for {found.yield_ms} ms when it was interrupted, more than {limit_ms} ms"
+                    f"the agent kept talking for {found.yield_ms} ms after it was interrupted, more than {limit_ms} ms"
                 )
                 yield ScenarioFault("yielded_too_late", message, found.turn)
     if expect.max_talk_overs is not None and len(sound.talk_overs) > expect.max_talk_overs:
         count, allowed = len(sound.talk_overs), expect.max_talk_overs
-        message = f"the agent began to speak while the caller did {count} times, more than {allowed}"
+        message = f"the agent started talking over the caller {count} times, more than {allowed}"
         yield ScenarioFault("caller_talked_over", message, sound.talk_overs[0])
 
 

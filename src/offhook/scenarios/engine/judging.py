@@ -138,7 +138,7 @@ def _read_verdicts(text: str, criteria: Sequence[str], transcript: str) -> list[
     """Returns the verdicts in the order of the criteria. Raises ValueError and others for an answer without one for each, or
     with a quote that nobody said."""
     if "{" not in text:
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     plain = json.loads(text[text.index("{") : text.rindex("}") + 1])
     by_number = {verdict["number"]: verdict for verdict in plain["verdicts"]}
     if len(plain["verdicts"]) != len(criteria) or set(by_number) != set(range(1, len(criteria) + 1)):

@@ -52,7 +52,7 @@ class LostCallFinder:
             account = await self._accounts.account_of_run(session, run)
         spec = self._carriers.find(run.mode)
         if spec is None or spec.calls.finder is None:
-            raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
+            raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot list its calls.", retryable=False)
         dialed_at = run.started_at or run.created_at
         sought = LostCallQuery(run_id, run.called_number or "", run.caller_number or "", dialed_at)
         found = await spec.calls.finder.find_calls(account, sought)
@@ -72,7 +72,7 @@ class LostCallFinder:
         others |= await repository.find_destination_legs(session, run.mode, ids)
         unclaimed = [update for update in found if update.call_id not in others]
         if len(unclaimed) > 1:
-            raise CarrierFailed("carrier_cannot_say", "Several calls may be this run's.", retryable=True)
+            raise CarrierFailed("carrier_cannot_say", "Several calls match this run.", retryable=True)
         return unclaimed[0] if unclaimed else None
 
     async def run_search(self, payload: Mapping[str, int]) -> None:

@@ -24,7 +24,7 @@ def read_as_mulaw(path: Path) -> bytes:
         with wave.open(str(path), "rb") as file:
             rate, frames = file.getframerate(), file.getnframes()
             if frames == 0 or rate <= 0:
-                raise SoundFileError(f"{path} holds no sound.")
+                raise SoundFileError(f"{path} contains no audio.")
             if frames / rate > MAX_S:
                 raise SoundFileError(f"{path} is longer than an hour.")
             samples = _decode_samples(file.readframes(frames), file.getsampwidth())
@@ -51,4 +51,4 @@ def _decode_samples(raw: bytes, width: int) -> NDArray[np.float64]:
         return value.astype(np.float64) / 2**31
     if width == 4:
         return np.frombuffer(raw[: len(raw) // 4 * 4], "<i4").astype(np.float64) / 2**31
-    raise SoundFileError(f"WAV files of {width * 8} bits are not read.")
+    raise SoundFileError(f"WAV files of {width * 8} bits are not supported.")

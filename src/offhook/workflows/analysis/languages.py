@@ -37,7 +37,7 @@ def language_findings(
     if missing and speaks_another_language(graph):
         for name in missing:
             field = f"workflow_configurations.phrases.{name}"
-            message = f"This agent does not speak English, and its phrase “{name}” is not translated: choose the language of its calls, or enter the phrase"
+            message = f"This agent does not speak English, and its phrase “{name}” is not translated: choose the language of its calls, or enter a phrase"
             yield GraphFinding("workflow", None, field, "sentence_not_translated", "warning", message)
 
 

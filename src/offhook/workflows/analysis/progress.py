@@ -33,7 +33,7 @@ def _find_idle_loops(graph: WorkflowGraph) -> Iterator[GraphFinding]:
         ring = _follow_ring(start, onward, done)
         if ring:
             names = " → ".join(f"“{graph.nodes[node_id].name}”" for node_id in (*ring, ring[0]))
-            message = f"{names:.300} turns without a word of the caller, until the call is given up"
+            message = f"{names:.300} repeats without a word from the caller until the call is ended"
             yield GraphFinding("node", ring[0], None, "loop_without_progress", "error", message)
 
 
@@ -61,7 +61,7 @@ def _find_cut_off_steps(graph: WorkflowGraph) -> Iterator[GraphFinding]:
             node = graph.nodes[node_id]
             what = "This end of the call" if node.kind == "endCall" else f"“{node.name}”"
             code = "end_cut_off" if node.kind == "endCall" else "step_cut_off"
-            message = f"{what} is never reached: every path to it has an edge that is never taken"
+            message = f"{what} is never reached: every path to it has a transition that is never taken"
             yield GraphFinding("node", node_id, None, code, "error", message)
 
 

@@ -58,7 +58,7 @@ def _missing_keys(node: Node, graph: WorkflowGraph) -> Iterator[GraphFinding]:
             key = _DIGITS.get(word.lower(), word)
             # keys that begin an entry ("press 1 2 3 4") are not options of a menu
             if not any(digits.startswith(key) for digits in keys) and (keys or not node.extraction_enabled):
-                message = f"“{node.name}” offers the key {key}, and no edge of it has that key"
+                message = f"“{node.name}” offers the key {key}, but none of its transitions has that key"
                 yield _node_finding(node, field, "prompt_names_missing_key", message, is_error=True)
 
 
@@ -67,10 +67,10 @@ def _unasked_questions(node: Node, graph: WorkflowGraph) -> Iterator[GraphFindin
     if node.kind == "endCall":
         for field in ("say", "offline_say"):
             if str(node.data.get(field) or "").rstrip().endswith("?"):
-                message = f"“{node.name}” ends the call with a question, which nobody can answer"
+                message = f"“{node.name}” ends the call with a question, which the caller cannot answer"
                 yield _node_finding(node, field, "end_asks_question", message)
     elif node.say and edges and not any(map(is_unconditional, edges)) and _ASKS.search(node.say) is None:
-        message = f"The fixed sentence of “{node.name}” asks nothing, and its edges wait for an answer"
+        message = f"The fixed sentence of “{node.name}” asks nothing, but its transitions wait for an answer"
         yield _node_finding(node, "say", "step_asks_nothing", message)
 
 
@@ -79,9 +79,7 @@ def _slow_tools(node: Node, tools: Mapping[str, ToolFacts]) -> Iterator[GraphFin
         facts = tools.get(uuid)
         if facts is None or facts.is_transfer or facts.timeout_s is None or facts.timeout_s <= MAX_TOOL_WAIT_S:
             continue
-        message = (
-            f"A caller of “{node.name}” waits up to {facts.timeout_s:g} s for “{facts.name}”: set a shorter timeout"
-        )
+        message = f"Callers at “{node.name}” wait up to {facts.timeout_s:g} s for “{facts.name}”. Set a shorter timeout"
         yield _node_finding(node, "tool_uuids", "tool_timeout_long", message)
 
 
@@ -107,7 +105,7 @@ def _missing_transfer(node: Node, graph: WorkflowGraph, tools: Mapping[str, Tool
         for uuid in graph.nodes[edge.target].tool_uuids
     )
     if found is not None and not can_transfer and not leads_on:
-        message = f"The prompt of “{node.name}” transfers the call, and this step has no tool for a transfer"
+        message = f"The prompt of “{node.name}” transfers the call, but this step has no transfer tool"
         yield _node_finding(node, "prompt", "transfer_without_target", message, is_error=True)
 
 

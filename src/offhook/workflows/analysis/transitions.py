@@ -68,11 +68,11 @@ def transition_findings(graph: WorkflowGraph) -> Iterator[GraphFinding]:
                 message = f"“{edge.label}” can never be taken: “{shadowed[edge.id].label}” is always taken first"
                 yield _edge_finding(edge, "condition", "edge_never_taken", message, is_error=True)
             if edge.target == edge.source and not (edge.transition_speech or edge.is_transition_recorded):
-                message = f"“{edge.label}” leads back to its own step and says nothing: the caller hears no answer"
+                message = f"“{edge.label}” leads back to its own step and says nothing, so the caller hears no answer"
                 yield _edge_finding(edge, None, "edge_to_itself", message)
         winner = next((edge for edge in edges if is_unconditional(edge)), None)
         if winner is not None and any(edge.condition for edge in edges if edge is not winner):
-            message = f"“{winner.label}” is always taken at “{node.name}”: no words lead to its other edges"
+            message = f"“{winner.label}” is always taken at “{node.name}”, so nothing leads to its other transitions"
             yield _edge_finding(winner, "condition", "edge_always_wins", message)
         yield from _indistinct_edges(node, [edge for edge in edges if edge.id not in shadowed])
 
@@ -84,12 +84,16 @@ def _indistinct_edges(node: Node, edges: Sequence[Edge]) -> Iterator[GraphFindin
         condition = _plain(edge.condition)
         first = by_condition.setdefault(condition, edge) if condition else edge
         if first is not edge:
-            message = f"“{first.label}” and “{edge.label}” have the same condition: which one is taken is chance"
+            message = (
+                f"“{first.label}” and “{edge.label}” have the same condition, so chance decides which one is taken"
+            )
             yield _edge_finding(edge, "condition", "edges_indistinct", message)
         for phrase in edge.examples:
             first = by_phrase.setdefault(_plain(phrase), edge)
             if first is not edge:
-                message = f"The example “{phrase:.80}” stands at “{first.label}” and at “{edge.label}” of “{node.name}”"
+                message = (
+                    f"The example “{phrase:.80}” is listed for both “{first.label}” and “{edge.label}” at “{node.name}”"
+                )
                 yield _edge_finding(edge, "examples", "phrase_at_two_edges", message)
                 break
 

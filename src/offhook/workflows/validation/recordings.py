@@ -51,7 +51,7 @@ def check_recordings(found: Collection[RecordingReference], known: Collection[st
         if not place.recording_id:
             yield ValidationIssue(place.kind, place.id, place.field, "field_required", "Choose the recording to play")
         elif place.recording_id not in known:
-            message = f"There is no recording {place.recording_id!r}"
+            message = f"Recording {place.recording_id!r} does not exist"
             yield ValidationIssue(place.kind, place.id, place.field, "recording_unknown", message)
 
 

@@ -91,21 +91,21 @@ def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
         for uuid in dict.fromkeys(node.tool_uuids):
             facts = tools.get(uuid)
             if facts is None:
-                message = f"There is no tool {uuid!r}: “{node.name}” does without it"
+                message = f"Tool {uuid!r} does not exist. “{node.name}” continues without it"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_unknown", message)
                 continue
             if facts.is_archived:
-                message = f"The tool “{facts.name}” is archived: “{node.name}” does without it"
+                message = f"The tool “{facts.name}” is archived. “{node.name}” continues without it"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_archived", message)
                 continue
             if facts.functions is not None and not facts.offered_functions(_get_mcp_filter(node, uuid)):
-                message = f"The tool “{facts.name}” offers no function here: read its server's catalog, or its filter"
+                message = f"The tool “{facts.name}” offers no functions here: refresh its server's catalog, or check its filter"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
             if facts.is_transfer and not facts.has_fallback and not graph.edges_from(node.id):
-                message = f"When the transfer “{facts.name}” fails, “{node.name}” has no way to go on"
+                message = f"If the transfer “{facts.name}” fails, “{node.name}” has no transition to take"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
             if facts.timeout_s is None and not facts.is_transfer and not facts.ends_call:
-                message = f"The tool “{facts.name}” has no timeout: a caller may wait for ever"
+                message = f"The tool “{facts.name}” has no timeout: callers could wait forever"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_timeout", message)
 
 

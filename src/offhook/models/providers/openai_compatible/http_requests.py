@@ -61,7 +61,7 @@ async def post_request(
     except (httpx2.ConnectError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise errors.unreachable_error(error) from error
     except httpx2.ProtocolError as error:
-        raise errors.make_error("cut_off", f"The answer ended in the middle: {error}") from error
+        raise errors.make_error("cut_off", f"The response was cut off: {error}") from error
     except httpx2.HTTPError as error:
         raise errors.unreachable_error(error) from error
     finally:

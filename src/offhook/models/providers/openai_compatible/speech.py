@@ -20,7 +20,7 @@ def speech_vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
 
     async def check_voice(choice: ModelChoice) -> None:
         if not [piece async for piece in build_voice(choice).speak(CHECK_TEXT)]:
-            raise ModelError("tts_malformed", "The server answered without audio.", retryable=True)
+            raise ModelError("tts_malformed", "The server's response contains no audio.", retryable=True)
 
     def recognizer(choice: ModelChoice) -> Stt:
         if is_realtime(choice):

@@ -30,7 +30,9 @@ class CloudonixCalls(CallDialer, BlindTransfer, TransferLegs):
         """Places the call with its document, because a request for one would arrive without proof."""
         links = request.links
         if links is None:
-            raise CarrierFailed("carrier_misconfigured", "Cloudonix needs a public address of ours.", retryable=False)
+            raise CarrierFailed(
+                "carrier_misconfigured", "Cloudonix needs a public address for this server.", retryable=False
+            )
         cxml = documents.connect_stream(links.media_url).body.decode()
         status_url = links.callback_url("status-callback")
         return await self._create_call(

@@ -85,7 +85,7 @@ class PlivoSubAccounts:
                     yield entry
             if len(entries) < _PAGE:
                 return
-        raise CarrierFailed("carrier_cannot_say", "Plivo's list is not whole.", retryable=True)
+        raise CarrierFailed("carrier_cannot_say", "Plivo's list is incomplete.", retryable=True)
 
 
 def _may_have(account: CarrierAccount, number: Mapping[str, Any]) -> bool:

@@ -122,7 +122,10 @@ class SandboxNetwork:
             await self._log.record_call(record)
         except OSError as error:
             raise CarrierFailed(
-                "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True, is_fate_unknown=True
+                "carrier_unreachable",
+                f"The sandbox network is unavailable: {error}.",
+                retryable=True,
+                is_fate_unknown=True,
             ) from None
         self._calls[call.call_id] = call
         call.task = asyncio.create_task(self._run_guarded(call), name=f"sandbox-call-{request.run_id}")
@@ -139,7 +142,7 @@ class SandboxNetwork:
                 return [StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")]
         except OSError as error:
             raise CarrierFailed(
-                "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True
+                "carrier_unreachable", f"The sandbox network is unavailable: {error}.", retryable=True
             ) from None
         here = self._calls.get(record.call_id)
         return [StatusUpdate(here.status if here else record.status, call_id=record.call_id)]

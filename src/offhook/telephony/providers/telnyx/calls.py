@@ -45,7 +45,9 @@ class TelnyxCalls(CallDialer, MediaReconnector, CallFinder, CallAnswerer, Follow
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         links = request.links
         if links is None:
-            raise CarrierFailed("carrier_misconfigured", "Telnyx needs a public address of ours.", retryable=False)
+            raise CarrierFailed(
+                "carrier_misconfigured", "Telnyx needs a public address for this server.", retryable=False
+            )
         body: dict[str, Any] = {
             "connection_id": require_setting(account, "connection_id"),
             "to": request.to_number,
@@ -93,7 +95,9 @@ class TelnyxCalls(CallDialer, MediaReconnector, CallFinder, CallAnswerer, Follow
             if not calls or not isinstance(after, str) or not after:
                 break
             params["page[after]"] = after
-        raise CarrierFailed("carrier_cannot_say", "Telnyx has no such call any more, or never had.", retryable=True)
+        raise CarrierFailed(
+            "carrier_cannot_say", "Telnyx does not have this call, or no longer has it.", retryable=True
+        )
 
     # Answerer
 

@@ -41,7 +41,9 @@ class TwilioCalls(CallDialer, CallFinder, BillReader, BlindTransfer, TransferLeg
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         links = request.links
         if links is None:
-            raise CarrierFailed("carrier_misconfigured", "Twilio needs a public address of ours.", retryable=False)
+            raise CarrierFailed(
+                "carrier_misconfigured", "Twilio needs a public address for this server.", retryable=False
+            )
         status_url = links.callback_url("status-callback")
         form: dict[str, str | list[str]] = {
             "To": request.to_number,

@@ -42,7 +42,9 @@ def application_token(account: CarrierAccount, now_s: float) -> str:
         return jwt.encode(claims, require_setting(account, "private_key"), algorithm="RS256")
     except (jwt.PyJWTError, ValueError, TypeError):
         raise CarrierFailed(
-            "carrier_misconfigured", "The Vonage application's private key is no RSA key in PEM.", retryable=False
+            "carrier_misconfigured",
+            "The Vonage application's private key is not an RSA key in PEM format.",
+            retryable=False,
         ) from None
 
 
@@ -71,7 +73,7 @@ class VonageApi:
             calls += [call for call in found if isinstance(call, dict)]
             if len(found) < _PAGE:
                 return calls
-        raise CarrierFailed("carrier_cannot_say", "Vonage's list of calls is not whole.", retryable=True)
+        raise CarrierFailed("carrier_cannot_say", "Vonage's list of calls is incomplete.", retryable=True)
 
     async def request_insights(self, account: CarrierAccount, number: str) -> dict[str, Any]:
         body = {

@@ -44,7 +44,9 @@ class VonageCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, TransferL
         order."""
         links = request.links
         if links is None:
-            raise CarrierFailed("carrier_misconfigured", "Vonage needs a public address of ours.", retryable=False)
+            raise CarrierFailed(
+                "carrier_misconfigured", "Vonage needs a public address for this server.", retryable=False
+            )
         body: dict[str, Any] = {
             **_call_fields(
                 request.to_number, request.from_number, request.ring_timeout_s, links.callback_url("events")

@@ -59,7 +59,7 @@ class PlivoDialectCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, Tra
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         links = request.links
         if links is None:
-            message = f"{self.display_name} needs a public address of ours."
+            message = f"{self.display_name} needs a public address for this server."
             raise CarrierFailed("carrier_misconfigured", message, retryable=False)
         body: dict[str, Any] = {"ring_url": links.callback_url("ring-callback"), "ring_method": POST}
         if request.has_machine_detection:
