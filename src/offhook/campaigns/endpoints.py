@@ -34,7 +34,7 @@ router = Router(prefix="/campaign", tags=["campaigns"])
 async def list_campaigns(
     org: CurrentOrg, session: Session, services: Services, part: SliceParams, response: Response
 ) -> list[CampaignResponse]:
-    """Lists campaigns, newest first; without `limit`, all of them. `X-Total-Count` is the length of the whole list."""
+    """Lists campaigns, newest first; without `limit`, all of them. `X-Total-Count` is the length of the full list."""
     rows, total = await repository.list_campaigns(session, org.organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
     return await services.presenter.present_many(session, org.organization_id, rows)

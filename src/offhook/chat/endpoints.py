@@ -67,7 +67,7 @@ async def start_text_chat(
 async def get_text_chat(
     workflow_id: Id, run_id: LongId, org: CurrentOrg, _read: ReadTransaction, chats: Chats
 ) -> TextChat:
-    """Returns the whole chat."""
+    """Returns the complete chat."""
     return present_chat(await chats.conversations.get(org, workflow_id, run_id))
 
 
@@ -77,7 +77,8 @@ async def get_text_chat(
 async def send_text_chat_message(
     workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: Chats
 ) -> TextChat:
-    """Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed."""
+    """Sends a message and returns the complete chat with the agent's reply; 409 with both revisions if the chat has
+    changed."""
     return present_chat(
         await chats.conversations.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision)
     )

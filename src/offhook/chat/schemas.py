@@ -76,8 +76,8 @@ class ChatSessionData(Schema):
 
 
 class TextChat(Schema):
-    """A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
-    ``messages`` are those that count."""
+    """A complete chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a reply is in progress;
+    ``messages`` leaves out those that were rewound."""
 
     id: int
     workflow_run_id: int

@@ -66,8 +66,9 @@ class HeardSentence(_Section):
 
 
 class DisclosureFacts(_Section):
-    """The sentence that the call began with, when all of it was played. ``proof``: ``mark`` (the far end reported that it
-    played it) or ``clock`` (it was sent whole, at the speed of speech). The recording begins after it, if at all."""
+    """The sentence that the call began with, if all of it was played. ``proof``: ``mark`` (the far end reported that it
+    played it) or ``clock`` (it was sent completely, at the speed of speech). The recording begins after it, if at
+    all."""
 
     text: str | None = Field(description="Null when the transcript was not kept or is deleted")
     start_s: float | None

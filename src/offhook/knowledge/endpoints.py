@@ -146,8 +146,9 @@ async def get_document(document_id: DocumentId, org: CurrentOrg, session: Sessio
 async def update_document(
     document_id: DocumentId, body: DocumentUpdate, org: RequireMember, session: Session, now: Now
 ) -> DocumentResponse:
-    """Updates a document. `metadata` is replaced as a whole. With the `retrieval_mode` `full_document` agents get the
-    whole text (up to 4,000 tokens), with `chunked` the best passages, with `auto` the whole text of short documents."""
+    """Updates a document. `metadata` is replaced completely. With the `retrieval_mode` `full_document`, agents get the
+    full text (up to 4,000 tokens), with `chunked` the best passages, and with `auto` the full text of short
+    documents."""
     values = {"details" if field == "metadata" else field: getattr(body, field) for field in body.model_fields_set}
     return DocumentResponse.from_document(*await service.update_document(session, org, document_id, values, now=now))
 

@@ -96,7 +96,7 @@ class DocumentResponse(Schema):
 
 
 class DocumentUpdate(Schema):
-    """Omitted fields keep their value; ``metadata`` is replaced as a whole."""
+    """Omitted fields keep their value; ``metadata`` is replaced completely."""
 
     name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
     metadata: Annotated[dict[str, Any], AfterValidator(_require_small)] | None = None

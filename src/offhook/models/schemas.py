@@ -123,7 +123,7 @@ class ByokPipeline(Schema):
 
 
 class ByokRealtime(Schema):
-    """A realtime model and the language model beside it; the voice for fixed sentences is the installation's."""
+    """A realtime model with its language model. The installation's voice says fixed sentences."""
 
     realtime: dict[str, JsonValue]
     llm: dict[str, JsonValue]
@@ -270,7 +270,7 @@ class LocalServerResponse(Schema):
 
 
 class ModelDefaultsResponse(Schema):
-    """The installation's own choice, everything that can be chosen, and what was found on this machine."""
+    """The installation's defaults, all available choices, and what was found on this machine."""
 
     version: Literal[2] = 2
     configuration: dict[str, JsonValue] = Field(description="The installation's own choice")

@@ -42,7 +42,7 @@ class OrganizationDeletionBody(Schema):
 
 
 class OrganizationDeletionResponse(Schema):
-    """What ended at once, and the number of the deletion, with which the operator can find its receipt."""
+    """What ended immediately, and the number of the deletion, which the operator needs to find its receipt."""
 
     deletion_id: int
     members: int
@@ -61,10 +61,10 @@ async def preview_deletion(org: RequireOwnerPerson, session: Session, now: Now) 
 async def delete_organization(
     body: OrganizationDeletionBody, org: RequireOwnerPerson, session: Session, services: OrgServices, now: Now
 ) -> OrganizationDeletionResponse:
-    """Deletes your organization with everything in it, and the accounts of members who are in no other one. Owners
-    only. The organization closes at once: sessions and API keys end, numbers no longer answer, and no calls are
-    placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have neither
-    a password nor two-step sign-in, you must have signed in within the last 10 minutes.
+    """Deletes your organization with everything in it, and the accounts of members who are in no other organization.
+    Owners only. The organization closes immediately: sessions and API keys end, numbers no longer answer, and no calls
+    are placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have
+    neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
     """
     await services.confirm_deletion(session, org, body.current_password, body.code, now)
     begun = await organization_deletion.begin_deletion(session, org, body.name, now)

@@ -120,10 +120,10 @@ async def download_workflow_report(
     services: Services,
     _read: ReadTransaction,
     start_date: Annotated[
-        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
+        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the entire day")
     ] = None,
     end_date: Annotated[
-        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
+        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the entire day")
     ] = None,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
 ) -> StreamingResponse:

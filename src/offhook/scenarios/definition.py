@@ -130,8 +130,8 @@ class Manner(_StrictModel):
 
 
 class CallerModel(_StrictModel):
-    """A caller by a model: who it is, what it wants, how it talks, and which model plays it (``provider/model``; without,
-    the organization's own). The ``facts`` of the caller are what it knows."""
+    """A caller played by a model: who they are, what they want, how they talk, and which model plays them
+    (``provider/model``; by default, the organization's own). The caller knows its ``facts``."""
 
     persona: Text
     goal: Text

@@ -39,7 +39,7 @@ class CurrentPeriod(Schema):
 
 
 class StorageUsage(Schema):
-    """Bytes of uploaded files by what they are. ``limit_bytes`` is null without a limit."""
+    """Bytes of uploaded files by type. ``limit_bytes`` is null if there is no limit."""
 
     used_bytes: int
     limit_bytes: int | None

@@ -173,7 +173,7 @@ MAX_TRANSLATIONS = 300
 
 
 class AgentLanguage(_OpenModel):
-    """A language that the agent speaks. ``translations`` are its fixed sentences as they stand, and what is said instead."""
+    """A language that the agent speaks. ``translations`` maps the agent's fixed sentences to what is said instead."""
 
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
     models: LanguageModels | None = None

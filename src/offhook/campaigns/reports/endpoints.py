@@ -41,7 +41,7 @@ from offhook.workflows.results.definitions import ResultName
 
 router = Router(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
-Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
+Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the entire day")]
 State = Literal["pending", "calling", "done"]
 
 
@@ -198,5 +198,5 @@ async def list_campaign_contacts(
 async def explain_campaign_contact(
     campaign_id: Id, contact_id: LongId, org: CurrentOrg, _read: ReadTransaction, services: Services
 ) -> WhyNotNow:
-    """Explains which rule holds a contact back now, and until when if that is known."""
+    """Explains which rule currently prevents a contact from being called, and until when if that is known."""
     return await services.campaigns.why_not_now(org.organization_id, campaign_id, contact_id)

@@ -34,7 +34,7 @@ _SPECIFIC_ERRORS = {
 _FIELD_SCHEMA = {
     "title": "Field",
     "type": "string",
-    "description": "The field that is wrong, dotted; only where the error is about one",
+    "description": "The invalid field, dotted; only if the error refers to one",
 }
 _ERROR_SCHEMA = {
     "title": "ErrorResponse",
@@ -155,7 +155,7 @@ def _complete_validation_errors(schemas: dict[str, Any]) -> None:
             "type": {"title": "Error Type", "type": "string"},
             "limit": {
                 "title": "Limit",
-                "description": "The limit that the value exceeds, such as the maximum length; only where there is one",
+                "description": "The limit that the value exceeds, such as the maximum length; only if there is one",
                 "type": "number",
             },
         },

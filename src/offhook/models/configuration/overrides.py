@@ -30,7 +30,7 @@ class TtsOverride(_ServiceOverride):
 
 
 class RecognizerOverride(_ServiceOverride):
-    """A recognizer in a language that is chosen elsewhere."""
+    """A recognizer for a language that is set elsewhere."""
 
 
 class SttOverride(_ServiceOverride):

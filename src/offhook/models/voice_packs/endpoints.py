@@ -33,7 +33,7 @@ async def list_voice_packs(caller: RequireSuperuser, session: Session, models: S
 async def put_voice_mirrors(
     body: PutMirrorsRequest, caller: RequireSuperuser, session: Session, models: Services
 ) -> VoicePacksResponse:
-    """Replaces the addresses that packs come from, for the whole installation."""
+    """Replaces the addresses that packs come from, for the entire installation."""
     await models.voice_packs.replace_mirrors(session, caller, body.addresses)
     return VoicePacksResponse.of(await models.voice_packs.describe(session))
 

@@ -114,7 +114,7 @@ async def list_blocked_callers(org: CurrentOrg, session: Session, page: PagePara
 
 @router.post("/blocked-callers", response_model=BlockedCallerResponse, operation_id="add_blocked_caller")
 async def add_blocked_caller(body: BlockedCallerAdd, org: RequireMember, session: Session) -> BlockedCaller:
-    """Refuses further calls of this number. A number that is already blocked keeps its entry."""
+    """Blocks further calls from this number. A number that is already blocked keeps its entry."""
     values = {"reason": body.reason, "created_by": org.user_id}
     made = await repository.insert_blocked(session, org.organization_id, body.phone_number, values)
     if made is None:

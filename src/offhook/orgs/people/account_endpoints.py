@@ -196,7 +196,8 @@ async def preview_account_deletion(org: RequireOwnAccount, session: Session, now
 async def delete_account(
     body: AccountDeletionBody, org: RequireOwnAccount, session: Session, services: Services, now: Now
 ) -> AccountDeletion:
-    """Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
+    """Deletes your account. You leave your organizations; what you created there stays. Your sessions and keys end
+    immediately.
 
     If you have neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
     """

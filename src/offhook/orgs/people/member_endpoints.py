@@ -116,7 +116,7 @@ async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdminPer
 async def create_password_link(
     user_id: Id, org: RequireAdminPerson, session: Session, now: Now, request: Request
 ) -> SignInLinkCreated:
-    """Creates a link with which a member can choose a new password, once, within 24 hours. Only owners can create one
+    """Creates a link that lets a member choose a new password, once, within 24 hours. Only owners can create one
     for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
     too: the operator makes their link. A link for yourself requires a sign-in within the last 10 minutes."""
     if user_id == org.user_id:

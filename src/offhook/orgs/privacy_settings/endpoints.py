@@ -33,10 +33,11 @@ class RetentionUpdate(Schema):
 
 
 class RetentionResponse(Schema):
-    """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
-    steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
-    contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
-    audit log are deleted. `…_swept_until`: everything that began before it has been processed."""
+    """`recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are
+    deleted; times, steps, outcome and cost stay. `runs_days`: until entire runs are deleted; usage and charges stay.
+    `contacts_days`: until the contacts of finished campaigns lose their numbers and variables; counts and report stay.
+    `audit_days`: until entries of the audit log are deleted. `…_swept_until`: everything that began before it has been
+    processed."""
 
     recordings_days: int | None
     transcripts_days: int | None
@@ -78,8 +79,8 @@ RedactedName = Annotated[
 
 
 class RedactionUpdate(Schema):
-    """`kinds`: what is replaced by `[card]` and the like before a transcript is stored. `names`: what the kind `name` finds besides the
-    names that callers give as their own; without it the list stays."""
+    """`kinds`: what is replaced with labels such as `[card]` before a transcript is stored. `names`: what the kind
+    `name` finds in addition to the names that callers give as their own; if omitted, the list is kept."""
 
     kinds: Annotated[list[RedactedKind], Field(max_length=len(ALL_KINDS))]
     names: Annotated[list[RedactedName], Field(max_length=MAX_NAMES)] | None = None

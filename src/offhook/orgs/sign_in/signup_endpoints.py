@@ -71,7 +71,7 @@ async def refuse_signup_request(request_id: Id, caller: RequireSuperuser, sessio
 async def create_sign_in_link(
     body: SignInLinkBody, caller: RequireSuperuser, session: Session, now: Now, request: Request
 ) -> SignInLinkCreated:
-    """Creates the link with which a person who asked for an account can choose a password, once, within 24 hours. The
+    """Creates the link that lets a person who requested an account choose a password, once, within 24 hours. The
     account
     and its organization are created with the first link; a new link replaces the earlier one. Returns 409
     `account_in_use` for people who have a password: only the operator can reset it, on the command line."""

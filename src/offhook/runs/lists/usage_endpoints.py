@@ -23,7 +23,7 @@ MAX_LIMIT = 200
 _MAX_OFFSET = 2**31 - 1
 _MAX_PAGE = 1_000_000
 
-TimeParam = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
+TimeParam = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the entire day")]
 
 
 def _usage_query(

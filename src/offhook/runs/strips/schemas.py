@@ -85,7 +85,9 @@ class AnswerTimeGroup(AnswerTimeFigures):
     key: str = Field(
         description="The agent's id, `vendor/model` (empty for calls without a language model), the carrier as in a run's mode, or the date"
     )
-    workflow_name: str | None = Field(description="Of an agent; null for the others, and when it was deleted")
+    workflow_name: str | None = Field(
+        description="The agent's name in groups by agent; null in other groups, and after the agent was deleted"
+    )
 
 
 class AnswerTimeStatistics(Schema):

@@ -19,7 +19,7 @@ async def list_run_views(org: CurrentOrg, session: Session) -> list[ViewRecord]:
 
 @router.post("", response_model=ViewRecord, operation_id="create_run_view")
 async def create_run_view(body: CreateViewRequest, org: CurrentOrg, session: Session) -> ViewRecord:
-    """Saves a view. Everyone can have views of their own; members and up can share them."""
+    """Saves a view. Everyone can save views; members and up can share them."""
     return _present(org, await saved_views.create_view(session, org, body))
 
 

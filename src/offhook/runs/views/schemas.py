@@ -49,7 +49,7 @@ class ViewRecord(Schema):
     id: int
     name: str
     search: dict[str, JsonValue]
-    is_shared: bool = Field(description="Whether the whole organization sees it")
+    is_shared: bool = Field(description="Whether everyone in the organization sees it")
     is_own: bool = Field(description="Whether the caller saved it")
     can_edit: bool = Field(description="Whether the caller may change and delete it")
     created_at: datetime

@@ -27,4 +27,4 @@ class RecordedAnswersFile(Schema):
 
     format: Literal["offhook-recorded-answers/1"] = FORMAT
     models: dict[str, Any] = Field(description="How the models were configured that answered, without keys")
-    answers: list[Any] = Field(description="Answers by the hash of what was asked, piece by piece with their times")
+    answers: list[Any] = Field(description="Answers by the hash of their request, in pieces with their times")

@@ -61,7 +61,7 @@ class OrderPlayRequest(Schema):
 
 class ScenarioPlayResponse(Schema):
     """``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-    ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands."""
+    ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it requires."""
 
     id: int
     version_number: int

@@ -21,8 +21,8 @@ class ReplayDifferenceResponse(Schema):
 
 
 class RunReplayResponse(Schema):
-    """``is_exact`` is false when the call is not even the same with its own version: nothing can be said about another one
-    then, and ``first_difference`` is that of its own version."""
+    """``is_exact`` is false if the call differs even with its own version. It then says nothing about other versions,
+    and ``first_difference`` is that of its own version."""
 
     run_id: int
     version_number: int

@@ -31,7 +31,7 @@ class ManagedCarrierResponse(Schema):
 
 
 class ManagedCarrierUpdate(Schema):
-    """``uses_sub_accounts``: each organization buys its numbers in a sub-account of its own from now on. Numbers that it
+    """``uses_sub_accounts``: each organization buys its numbers in its own sub-account from now on. Numbers that it
     already has stay where they are."""
 
     model_config = ConfigDict(extra="forbid")

@@ -67,7 +67,7 @@ class TelephonyConfigCreate(Schema):
 
 
 class TelephonyConfigUpdate(Schema):
-    """``config`` replaces the fields; a secret that is left out or sent as its mask stays."""
+    """``config`` replaces the fields; a secret that is omitted or sent as its mask is kept."""
 
     name: Name | None = None
     config: Values | None = None

@@ -44,9 +44,9 @@ async def export_workflow(workflow_id: Id, org: CurrentOrg, session: Session, re
 async def import_workflow(
     body: AgentFile, org: RequireMember, session: Session, services: Services, response: Response
 ) -> ImportWorkflowResponse:
-    """Creates a draft from a file of `export_workflow`. Tools of the same name and category are used, others created;
-    credentials, documents and recordings are found by name. `missing` lists what was not found, and secrets to enter. A
-    credential is linked only to addresses that it is already sent to."""
+    """Creates a draft from a file of `export_workflow`. Tools with the same name and category are reused, and others
+    are created; credentials, documents and recordings are matched by name. `missing` lists what was not found, and
+    secrets to enter. A credential is linked only to addresses that it is already sent to."""
     imported = await import_agent(session, org, body, services)
     view = await service.get_workflow_view(session, services.count_runs, org.organization_id, imported.workflow.id)
     set_revision(response, view.workflow.revision)

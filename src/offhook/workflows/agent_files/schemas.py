@@ -84,7 +84,7 @@ class AgentFile(Schema):
 
 
 class ImportedPart(Schema):
-    """Something that is missing after the import; ``message`` says what to do."""
+    """Something missing after the import; ``message`` says what to do."""
 
     kind: Literal["tool", "document", "credential", "recording", "models", "value"]
     name: str
