@@ -1,4 +1,4 @@
-"""The job that looks at canaries: gives calls that are over their place, judges all of them, and ends what is decided.
+"""The job that checks canaries: adds ended calls to the comparison, judges them, and ends canaries that are decided.
 
 A look can be killed at any point and made twice at once. Places are given under the canary's lock and kept; the verdict is
 computed from the calls in their order, from the first one on, so that every look at the same calls says the same; and a canary ends

@@ -1,4 +1,4 @@
-"""Tools in a turn that is played again: they answer what they answered in the conversation, and reach nothing outside."""
+"""Tools in a replayed turn: they return what they returned in the conversation, and reach nothing outside."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

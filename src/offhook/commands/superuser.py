@@ -1,4 +1,4 @@
-"""``offhook superuser``: superusers of the whole installation."""
+"""``offhook superuser``: superusers of the installation."""
 
 from datetime import UTC, datetime
 from typing import Annotated

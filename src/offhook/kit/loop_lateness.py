@@ -1,4 +1,4 @@
-"""How late the event loop runs what is due: the measure of a process that has more work than time."""
+"""Measures how late the event loop is, which shows whether a process is overloaded."""
 
 import asyncio
 import time

@@ -1,4 +1,5 @@
-"""Models on onnxruntime: the library is loaded when a model first runs, with options for small models beside calls."""
+"""Models on onnxruntime: the library is loaded when a model first runs, with options for small models that run
+alongside calls."""
 
 import os
 from pathlib import Path

@@ -50,8 +50,8 @@ class TaskTracker:
 
 
 async def finish_in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """Runs a blocking function in a thread. Who is canceled meanwhile goes on when the function has ended: what it owns,
-    such as a lock or an open file, is not taken away under its hands."""
+    """Runs a blocking function in a thread. A caller canceled in the meantime continues when the function has ended:
+    what it owns, such as a lock or an open file, stays intact until then."""
     work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:
         return await asyncio.shield(work)

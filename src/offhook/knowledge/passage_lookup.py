@@ -1,4 +1,4 @@
-"""Knowledge for a call: a node's short documents whole, and the best passages of its other documents."""
+"""Knowledge for a call: the full text of a node's short documents, and the best passages of its other documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Text as a voice of this machine gets it: without what nobody says, in pieces. Pure."""
+"""Text as a voice on this machine gets it: without what is not spoken, in pieces. Pure."""
 
 import re
 import unicodedata

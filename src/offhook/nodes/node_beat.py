@@ -1,4 +1,4 @@
-"""A process's beat: it writes its own row of the nodes and reads what the others have room for."""
+"""A process's heartbeat: it writes its own row in ``nodes`` and reads how much room the other processes have."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

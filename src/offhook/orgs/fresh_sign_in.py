@@ -1,4 +1,4 @@
-"""A sign-in of the last minutes, which stands in for a password: a browser that was left open is no proof of who sits there."""
+"""A recent sign-in, which replaces a password: a browser that was left open does not prove who is using it."""
 
 from datetime import datetime, timedelta
 from typing import Final

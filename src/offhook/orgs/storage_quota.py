@@ -1,4 +1,4 @@
-"""How many bytes of files an organization may store, and the free disk space below which nobody stores any."""
+"""How many bytes of files an organization can store, and the free disk space below which all uploads are refused."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The deletion of an organization over HTTP: what it would delete, and the order."""
+"""The deletion of an organization over HTTP: the preview and the request."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The room that all processes together have for calls: asked before a call begins, so that nobody is answered in vain."""
+"""The room for calls in all processes, checked before a call begins, so that no caller is answered in vain."""
 
 import asyncio
 import random

@@ -55,7 +55,8 @@ def last_words(conversation: ConversationState) -> str:
 
 
 def owes_answer(conversation: ConversationState) -> bool:
-    """Returns whether the agent has to speak next: nobody has been greeted, or the caller or a function spoke last."""
+    """Returns whether the agent has to speak next: the caller has not been greeted, or the caller or a function spoke
+    last."""
     history = conversation["history"]
     return not history or history[-1].get("role") in ("user", "tool")
 

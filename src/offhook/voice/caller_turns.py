@@ -46,7 +46,7 @@ class CallerTurns:
 
     @property
     def is_agent_busy(self) -> bool:
-        """Returns whether the agent is thinking or speaking, or will answer what the caller said meanwhile."""
+        """Returns whether the agent is thinking or speaking, or will answer what the caller said in between."""
         return self._turns.is_agent_busy or bool(self._turns.queued_texts)
 
     def on_caller_speech(self, state: CallerTurnState) -> None:

@@ -1,4 +1,4 @@
-"""A call whose line broke: its state for whoever takes it up, and how that one goes on."""
+"""A call whose line broke: its state for the process that takes it over, and how that process continues it."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -22,8 +22,8 @@ GiveCall = Callable[[CallState], Awaitable[bool]]
 
 
 class CallContinuation:
-    """Hands one call over. ``ask``, set by the owner of the call, gives its state to whoever takes it up and returns
-    whether somebody did."""
+    """Hands one call over. ``ask``, set by the owner of the call, gives its state to the process that takes it over and
+    returns whether one did."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class CallContinuation:
             self._on_end("agent_ended")
 
     async def give(self, state: CallState) -> bool:
-        """Gives the call to whoever takes it up; returns False if nobody does."""
+        """Hands the call to a process that takes it over; returns False if none does."""
         if self.ask is None:
             return False
         state["heard"], state["timing"] = "", None  # noted when the turn was cut off

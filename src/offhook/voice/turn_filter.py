@@ -51,7 +51,8 @@ class TurnFilter:
         return reason
 
     def _is_expected(self, text: str) -> bool:
-        """Returns whether a turn is one of the answers that this step waits for: nobody else is told "the food"."""
+        """Returns whether a turn is one of the answers that this step waits for: "the food" is not said to anyone
+        else."""
         return self._overlap.rules.lexicon.is_one_of(text, self._listener.expectation.phrases)
 
     def _judge_words(self, text: str) -> str:

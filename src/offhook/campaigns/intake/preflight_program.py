@@ -1,4 +1,4 @@
-"""Finds the possible places of a list's numbers, in a process of its own with limits: see ``preflight``.
+"""Finds the possible locations of a list's numbers, in a separate process with limits: see ``preflight``.
 
 preflight_program.py NUMBERS
 

@@ -1,4 +1,4 @@
-"""Parses the period of a report: ISO 8601, where a plain date covers the whole day."""
+"""Parses the period of a report: ISO 8601, where a plain date covers the entire day."""
 
 from datetime import UTC, date, datetime, timedelta
 

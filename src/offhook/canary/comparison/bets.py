@@ -1,4 +1,4 @@
-"""Evidence that grows by bets, and is valid however often somebody looks at it.
+"""Evidence that grows by bets and stays valid no matter how often it is checked.
 
 A bet multiplies what it has by ``1 + stake * gain``, where the gain is at most 1, not below -1.1, and not positive on
 average as long as a claim is true ("the new version is not worse"). What a bet holds then has an expectation of at most

@@ -1,4 +1,4 @@
-"""The children that ``serve`` forks before all else: the worker beside it, and what migrates at a first start."""
+"""The children that ``serve`` forks before anything else: its worker, and the migration at a first start."""
 
 import asyncio
 import contextlib

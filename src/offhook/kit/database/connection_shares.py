@@ -48,8 +48,8 @@ class ConnectionShares:
     async def take(
         self, organization_id: int | None, *, timeout_s: float | None = SHARE_TIMEOUT_S
     ) -> AsyncIterator[None]:
-        """Takes a place while the block runs; None: of nobody, without a bound. Raises the pool's TimeoutError when none
-        is free in time."""
+        """Takes a place while the block runs; None: for no organization, without a limit. Raises the pool's
+        TimeoutError when none is free in time."""
         before = _held.get()
         if organization_id is None or any(
             place.is_taken and place.organization_id == organization_id for place in before

@@ -37,7 +37,8 @@ class DirectReadPool:
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
     async def fetch_row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
-        """Returns the first row of one SELECT with ``$1`` …; raises ConnectionError when the database is away."""
+        """Returns the first row of one SELECT with ``$1`` …; raises ConnectionError when the database is
+        unavailable."""
         async with self._turns:
             try:
                 return await self._fetch_row(statement, arguments)

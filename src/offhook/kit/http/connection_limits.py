@@ -1,4 +1,4 @@
-"""Limits on the connections of strangers: how many there are, and how long each may take to say what it wants."""
+"""Limits on incoming connections: how many there can be, and how long each can take to send its request."""
 
 import asyncio
 from asyncio import TimerHandle

@@ -1,4 +1,4 @@
-"""A small server for monitors, beside the work of a process that has no API."""
+"""A small metrics server for processes that have no API."""
 
 import contextlib
 from collections.abc import Callable, Iterator

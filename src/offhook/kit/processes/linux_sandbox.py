@@ -1,4 +1,4 @@
-"""Takes a process's rights away, in this process and for good: see ``limited_programs``.
+"""Permanently drops the privileges of this process: see ``limited_programs``.
 
 Uses nothing but ctypes, so that a program which needs two libraries has only two libraries in memory.
 """

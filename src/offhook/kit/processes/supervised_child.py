@@ -1,4 +1,4 @@
-"""Keeps a program running beside us that never outlives us."""
+"""Keeps a child program running that never outlives this process."""
 
 import asyncio
 import contextlib

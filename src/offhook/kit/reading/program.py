@@ -1,4 +1,4 @@
-"""Reads one untrusted file in a limited process of its own (``kit.processes.limited_programs``).
+"""Reads one untrusted file in a separate, limited process (``kit.processes.limited_programs``).
 
     program.py IN KIND OUT TOKENIZER
 

@@ -1,4 +1,4 @@
-"""Words of everyday English that tell names apart from other speech. Data."""
+"""Everyday English words that distinguish names from other speech. Data."""
 
 from typing import Final
 

@@ -85,7 +85,7 @@ def is_person_name(name: str) -> bool:
 
 
 def may_be_person(value: str) -> bool:
-    """Returns whether a value may be somebody's name."""
+    """Returns whether a value may be a person's name."""
     words = [_plain(word) for word in value.split()]
     if not 1 <= len(words) <= _MAX_WORDS or not any(word[0].isalpha() for word in words if word):
         return False

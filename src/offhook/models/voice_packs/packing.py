@@ -1,4 +1,4 @@
-"""Makes a manifest of files that somebody downloaded by hand: ``FOLDER/stt`` holds a recognizer, ``FOLDER/tts`` a voice.
+"""Creates a manifest for files that were downloaded by hand: ``FOLDER/stt`` holds a recognizer, ``FOLDER/tts`` a voice.
 
 The files of a model are told by the names that their publishers give them. The hashes are those of the files in the
 folder: they say that an installation has what the folder has, and nothing about where the folder has it from.

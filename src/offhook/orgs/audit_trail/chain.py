@@ -54,7 +54,7 @@ class ChainHead:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedHead:
-    """A head that somebody kept outside of the database."""
+    """A head that was stored outside of the database."""
 
     chain: AuditChain
     head: ChainHead

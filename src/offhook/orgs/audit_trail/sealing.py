@@ -1,4 +1,4 @@
-"""The job that seals new entries of the audit log, each organization's as a chain of its own (:mod:`.chain`).
+"""The job that seals new entries of the audit log, each organization's as its own chain (:mod:`.chain`).
 
 Requests write entries without waiting for each other. The order of a chain is that in which this job found the entries.
 """

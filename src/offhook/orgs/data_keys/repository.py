@@ -26,7 +26,7 @@ class SealedKey(NamedTuple):
 
 
 async def find_newest(session: AsyncSession, organization_id: int, *, is_kept: bool = False) -> StoredDataKey | None:
-    """``is_kept``: nobody deletes it before the end of this transaction."""
+    """``is_kept``: it cannot be deleted before the end of this transaction."""
     newest = (
         select(StoredDataKey)
         .where(StoredDataKey.organization_id == organization_id)
@@ -37,7 +37,8 @@ async def find_newest(session: AsyncSession, organization_id: int, *, is_kept: b
 
 
 async def find_newest_of(session: AsyncSession, organization_ids: Collection[int]) -> Sequence[SealedKey]:
-    """Returns the newest key of each of these organizations, which nobody deletes before the end of this transaction."""
+    """Returns the newest key of each of these organizations, which cannot be deleted before the end of this
+    transaction."""
     rows = await session.execute(_NEWEST_OF, {"organization_ids": list(organization_ids)})
     return [SealedKey(*row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Encrypts columns of rows with the newest key of their organization, as what is said in calls is."""
+"""Encrypts columns of rows with the newest key of their organization, like the transcripts of calls."""
 
 import json
 from collections.abc import Mapping, Sequence

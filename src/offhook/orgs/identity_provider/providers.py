@@ -115,7 +115,8 @@ class IdentityProviders:
         await write_audit_entry(session, caller, "identity_provider.removed", target, {"sessions_ended": ended})
 
     async def unlink_member(self, session: AsyncSession, caller: Caller, user_id: int, now: datetime) -> None:
-        """Takes the provider's identity off a member and ends the sessions that it opened: the next sign-in links anew.
+        """Takes the provider's identity off a member and ends the sessions that it opened: the next sign-in links it
+        again.
 
         Raises ``OwnerOnly`` (403) and ``IdentityNotFound`` (404).
         """

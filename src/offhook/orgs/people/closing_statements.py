@@ -26,7 +26,8 @@ async def lock_organization(session: AsyncSession, organization_id: int) -> Orga
 
 
 async def lock_members(session: AsyncSession, organization_id: int) -> list[int]:
-    """Locks the members, in one order, so that none joins another organization meanwhile; returns their numbers."""
+    """Locks the members, in one order, so that none joins another organization in the meantime; returns their
+    numbers."""
     member_ids = select(Member.user_id).where(Member.organization_id == organization_id)
     return list(
         await session.scalars(select(User.id).where(User.id.in_(member_ids)).order_by(User.id).with_for_update())

@@ -1,4 +1,4 @@
-"""Closes an organization: from then on nobody gets in, no key opens it, and nobody joins. A domain above deletes what it has."""
+"""Closes an organization: from then on, no sign-ins, keys or invitations work. A domain above deletes its data."""
 
 from dataclasses import dataclass
 from datetime import datetime

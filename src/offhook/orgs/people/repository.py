@@ -280,7 +280,7 @@ async def list_superusers(session: AsyncSession) -> Sequence[User]:
 
 
 async def revoke_borrowed_sessions(session: AsyncSession, superuser_id: int, now: datetime) -> None:
-    """Revokes the sessions in which this superuser acts as somebody else."""
+    """Revokes the sessions in which this superuser impersonates a user."""
     await session.execute(
         update(UserSession)
         .where(UserSession.impersonator_id == superuser_id, UserSession.revoked_at.is_(None))

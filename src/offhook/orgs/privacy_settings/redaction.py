@@ -1,4 +1,4 @@
-"""What an organization redacts in what is said on its calls."""
+"""What an organization redacts from its calls."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -16,7 +16,7 @@ MAX_NAMES: Final = 1000
 
 
 async def get_redaction_rules(session: AsyncSession, organization_id: int) -> RedactionRules:
-    """Returns the kinds in the order of :data:`ALL_KINDS`, none unless somebody chose some, and the names of the list."""
+    """Returns the kinds in the order of :data:`ALL_KINDS`, none by default, and the names of the list."""
     found = await repository.find_settings(session, organization_id)
     if found is None:
         return RedactionRules()

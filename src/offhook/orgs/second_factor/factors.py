@@ -42,7 +42,7 @@ class Enrollment:
 
 @dataclass(frozen=True, slots=True)
 class FactorStatus:
-    """Whether a person has a second factor. ``due_at``: from when on the organization lets in nobody without one."""
+    """Whether a person has a second factor. ``due_at``: from when on the organization requires one."""
 
     is_enabled: bool
     enabled_at: datetime | None

@@ -37,7 +37,7 @@ async def store_unconfirmed(session: AsyncSession, user_id: int, sealed_secret: 
 
 
 async def confirm(session: AsyncSession, user_id: int, sealed_secret: bytes, step: int, now: datetime) -> bool:
-    """Makes this secret the person's factor; False when another request did so or began anew."""
+    """Makes this secret the person's factor; False if another request did so or started over."""
     confirmed = await session.scalar(
         update(SecondFactor)
         .where(

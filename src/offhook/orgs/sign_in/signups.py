@@ -53,7 +53,7 @@ class SignupDesk:
         self._in_all = RateLimiter(clock, limit=settings.signups_per_hour, window_s=WINDOW_S)
 
     async def request_account(self, body: SignupBody, ip: str | None) -> None:
-        """Stores a request, which nobody sees if the address has an account.
+        """Stores a request, which is not shown if the address has an account.
 
         Raises ``SignupDisabled`` (403) and ``TooManyRequests`` (429).
         """

@@ -1,4 +1,4 @@
-"""Deletes whole partitions when every call that has rows there is to be deleted anyway."""
+"""Drops entire partitions when every call that has rows there is due for deletion anyway."""
 
 from dataclasses import replace
 from datetime import datetime

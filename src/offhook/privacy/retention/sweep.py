@@ -1,4 +1,4 @@
-"""Deletes what is older than an organization or an agent keeps it, in short batches, in a lane of its own."""
+"""Deletes what is older than an organization or an agent keeps it, in short batches, in its own lane."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Adds partitions of tables that grow with every run before they are needed, and deletes those that nobody keeps."""
+"""Adds partitions of tables that grow with every run before they are needed, and deletes those that are no longer
+kept."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta

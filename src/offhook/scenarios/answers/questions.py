@@ -68,7 +68,7 @@ class GivenAnswer:
 
 
 class AnswerProvider(Protocol):
-    """Gives answers to a play, whose virtual time stands still meanwhile."""
+    """Gives answers to a play, whose virtual time stands still while they are asked."""
 
     def answer_question(self, question: Question) -> GivenAnswer:
         """Blocks until the answer is complete. Raises AnswerRefused."""

@@ -69,7 +69,8 @@ class AnswerStore:
             return await queries.delete_answers(session, organization_id, workflow_id, before)
 
     async def delete_mentions(self, organization_id: int, is_mentioned: Callable[[Any], bool]) -> int:
-        """Deletes the answers whose words or tool calls mention somebody, and those that cannot be read; returns how many."""
+        """Deletes the answers whose words or tool calls mention a person, and those that cannot be read; returns how
+        many."""
         count = last = 0
         while True:
             async with self._db.transaction() as session:

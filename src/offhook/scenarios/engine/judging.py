@@ -46,8 +46,8 @@ _SCHEMA: Final[JsonObject] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelVerdict:
-    """A model's verdict on one criterion. ``has_passed`` None: nobody was asked, or the answer could not be used, which
-    ``code`` says. ``is_recorded``: the verdict is from a recording."""
+    """A model's verdict on one criterion. ``has_passed`` None: no model was asked, or the answer could not be used,
+    which ``code`` says. ``is_recorded``: the verdict is from a recording."""
 
     criterion: str
     has_passed: bool | None

@@ -143,7 +143,7 @@ class PlayJournal:
 
 
 async def play_scenario(agent: ScenarioAgent, scenario: Scenario, llm: Llm, seed: int = 0) -> PlayedScenario:
-    """Plays a scenario in the running loop, which has virtual time unless somebody wants to wait."""
+    """Plays a scenario in the running loop, which has virtual time unless it should take real time."""
     if scenario.caller.manner.voicemail is not None:
         raise CannotPlay("voicemail_needs_sound", "an answering machine is only reached by calls with sound")
     call_agent, missing = build_call_agent(agent, scenario)

@@ -117,7 +117,7 @@ async def forget_results(session: AsyncSession, organization_id: int, play_id: i
 async def end_play(
     session: AsyncSession, organization_id: int, play_id: int, values: Mapping[str, Any], at: datetime
 ) -> bool:
-    """Stores the end of a play that runs; False when somebody canceled it meanwhile."""
+    """Stores the end of a play that runs; False if it was canceled in the meantime."""
     ended = await session.execute(
         update(ScenarioPlay)
         .where(

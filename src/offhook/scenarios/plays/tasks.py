@@ -223,7 +223,7 @@ class ScenarioPlayJob:
         progress: _Progress,
         answers: PlayAnswers | None,
     ) -> bool:
-        """Answers questions, and stores results as they come; returns True as soon as somebody has canceled the play."""
+        """Answers questions, and stores results as they come; returns True as soon as the play is canceled."""
         assert process.stdout is not None
         loop = asyncio.get_running_loop()
         stored_at = loop.time()

@@ -1,4 +1,4 @@
-"""Replays that somebody waits for: one at a time of each organization, in a process of their own."""
+"""Replays on request: one at a time for each organization, in a separate process."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

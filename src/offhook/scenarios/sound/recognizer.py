@@ -1,4 +1,4 @@
-"""A streaming recognizer that is told what the caller says, and reports it as late as a vendor's does.
+"""A streaming recognizer that gets the caller's words from the scenario, and reports them as late as a vendor's does.
 
 Delays are those that vendors of streaming recognition publish or show: a word is in an interim transcript 0.15 to 0.45 s
 after its end, and an endpoint comes 0.3 s of silence after the last word. Fillers are dropped.
@@ -89,7 +89,7 @@ class RecognizerStream:
             self._events.put_nowait(SttEvent("final", text, 0.9, is_endpoint=True))
 
     def push_audio(self, pcm: bytes) -> None:
-        """Does nothing: what is said is told."""
+        """Does nothing: the words come from the scenario."""
 
     def speech_started(self) -> None:
         """Does nothing: vendors with endpointing ignore it."""

@@ -134,8 +134,8 @@ class SubAccounts:
             raise SubAccountsRefused(f"The carrier does not allow sub-accounts: {failure.message}") from None
 
     async def _attach(self, caller: Caller, purchase: NumberPurchase) -> CarrierAccount | None:
-        """Notes the organization's sub-account on the purchase, so that it is not closed meanwhile. Returns None while
-        there is none."""
+        """Notes the organization's sub-account on the purchase, so that it is not closed in the meantime. Returns None
+        while there is none."""
         async with self._db.transaction() as session:
             row = await statements.lock_current(session, caller.organization_id, self.provider, self.parent_reference)
             if row is None or row.state != statements.ACTIVE or row.telephony_configuration_id is None:
@@ -188,7 +188,7 @@ class SubAccounts:
         return row
 
     async def _renew(self, row: CarrierSubAccount) -> bool:
-        """Begins the claim anew. Returns False when another process has taken over."""
+        """Renews the claim. Returns False if another process has taken over."""
         assert row.claimed_at is not None
         now = self._clock.now()
         async with self._db.transaction() as session:

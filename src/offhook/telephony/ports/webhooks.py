@@ -41,7 +41,7 @@ class MachineVerdict:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """The stream to ``media_url`` of ours has ended or failed, for whatever reason; the call may go on."""
+    """The stream to our ``media_url`` has ended or failed, for any reason; the call may continue."""
 
     media_url: str
     call_id: str | None = None

@@ -1,4 +1,4 @@
-"""Queries on transfers. Their ids are unguessable and known only to recipients of ours, so no query takes the
+"""Queries on transfers. Their ids are unguessable and known only to our recipients, so no query takes the
 organization."""
 
 from collections.abc import Collection

@@ -36,7 +36,8 @@ def answer_rule(language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """How a conversation goes on in a language: what a model is told, and what is said instead of fixed sentences."""
+    """How a conversation continues in a language: the model's instruction, and what is said instead of fixed
+    sentences."""
 
     rule: str = ""
     translations: Mapping[str, str] = field(default_factory=dict)

@@ -225,7 +225,7 @@ class InterruptionRules:
         return InterruptionVerdict.HOLD, "long_speech" if is_long else "speech"
 
     def _has_ended(self, overlap: SpeechOverlap) -> bool:
-        """Returns whether the sound is over; within the words of somebody who interrupts there are gaps."""
+        """Returns whether the sound is over; the words of a caller who interrupts have gaps."""
         if overlap.held_s is None:
             return overlap.quiet_s >= GAP_S
         if overlap.is_raised:

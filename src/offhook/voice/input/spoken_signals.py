@@ -81,7 +81,7 @@ class SpokenLexicon:
         return SpeechSignal.WORDS
 
     def is_aside(self, words: list[str]) -> bool:
-        """Returns whether words are meant for somebody else than the agent."""
+        """Returns whether words are meant for someone other than the agent."""
         if words[0] in self.vocatives:
             return True
         # "one second, mom", and not "it is for my mom"

@@ -213,7 +213,7 @@ class ReplayKnowledge:
 
 
 class ReplayLeg:
-    """Implements CallLeg: nobody hears it."""
+    """Implements CallLeg without a listener."""
 
     def __init__(self, codec: Codec, answers: ReplayAnswers, *, confirms_playback: bool) -> None:
         self.codec = codec

@@ -10,7 +10,7 @@ from offhook.voice.speech_to_speech.caller_audio import CallerAudio
 
 @dataclass(slots=True, eq=False)
 class _Entry:
-    """A message of ours and what it is at the vendor. ``is_spoken``: the model has said it, or the caller."""
+    """One of our messages and what it is at the vendor. ``is_spoken``: the model has said it, or the caller."""
 
     message: LlmMessage
     refs: list[ItemRef] = field(default_factory=list)

@@ -42,7 +42,7 @@ async def list_running(session: AsyncSession) -> Sequence[Row[int, int]]:
 
 
 async def lock_running(session: AsyncSession, organization_id: int, canary_id: int) -> WorkflowCanary | None:
-    """Returns a canary that takes calls, locked; None when it has ended. Calls can begin meanwhile."""
+    """Returns a canary that takes calls, locked; None when it has ended. Calls can begin in the meantime."""
     found = (
         select(WorkflowCanary)
         .where(
@@ -77,7 +77,7 @@ async def end_running(
 async def store_evidence(
     session: AsyncSession, organization_id: int, canary_id: int, judged_calls: int, values: Mapping[str, Any]
 ) -> bool:
-    """Stores what a look at so many calls said, unless somebody has looked at more or the canary has ended."""
+    """Stores what a look at so many calls said, unless a later look has covered more or the canary has ended."""
     stored = (
         update(WorkflowCanary)
         .where(

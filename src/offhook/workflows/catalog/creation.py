@@ -26,7 +26,7 @@ class StoredDocument:
 async def store_documents(
     intake: DocumentIntake, organization_id: int, template: AgentTemplate
 ) -> list[StoredDocument]:
-    """Stores the documents' bytes. No transaction is open meanwhile."""
+    """Stores the documents' bytes. No transaction is open while it does so."""
     return [
         StoredDocument(
             document, await intake.store_upload(organization_id, BytesIO(document.content), document.filename)

@@ -1,4 +1,4 @@
-"""Requests take turns in the event loop, so that what is due meanwhile, such as a frame of a call, is on time.
+"""Requests take turns in the event loop, so that work that is due in between, such as a frame of a call, is on time.
 
 Without turns an iteration of the loop runs all that became ready: twenty requests whose rows have arrived are twenty
 times some milliseconds in which no call sends a frame.
@@ -100,7 +100,7 @@ class TurnTaking(Generator[Any, None, None]):
 
 
 class TakeTurns:
-    """Runs each request in turns of its sender: a key or session, or an address without either."""
+    """Runs each request in the turns of its sender: a key or session, or else an address."""
 
     def __init__(self, app: ASGIApp, share: RequestShare) -> None:
         self._app = app

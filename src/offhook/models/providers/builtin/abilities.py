@@ -1,4 +1,4 @@
-"""What the offline agent can do at a node, told from how the node is written. Pure."""
+"""What the offline agent can do at a node, derived from how the node is written. Pure."""
 
 import re
 from typing import Final

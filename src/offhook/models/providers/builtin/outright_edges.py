@@ -1,4 +1,4 @@
-"""Edges whose own words a caller says, whatever else they say beside them. Pure."""
+"""Edges whose own words a caller says, regardless of what else they say. Pure."""
 
 import re
 from collections.abc import Sequence

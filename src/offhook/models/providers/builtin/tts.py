@@ -82,8 +82,8 @@ def synthesize_speech(
 
 
 class BlockingSynthesizer:
-    """The offline voice for callers without an event loop, or with one whose time stands still meanwhile. A text always
-    sounds the same, whatever was said before it. The program is started by the first text."""
+    """The offline voice for callers without an event loop, or with one whose time stands still while it speaks. A text
+    always sounds the same, whatever was said before it. The program is started by the first text."""
 
     def __init__(self) -> None:
         self._program: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""The vocabulary of a value, told from its name and its description. Pure."""
+"""The vocabulary of a value, derived from its name and description. Pure."""
 
 import re
 from typing import Final

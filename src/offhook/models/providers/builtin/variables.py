@@ -196,7 +196,7 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
 
 
 def _remarked_time(before: str, said: CallerUtterance, stated: str) -> str | None:
-    """Returns a clock time that nobody asked for: "nine" to "shall I book two o'clock?", "make it four instead"."""
+    """Returns a clock time that was not asked for: "nine" to "shall I book two o'clock?", "make it four instead"."""
     words = word_tokens(stated)
     is_lone = len(words) <= 2 and spoken_values.clock_time(before) is not None
     may_be_lone = is_lone or changes_to_number(said, stated)

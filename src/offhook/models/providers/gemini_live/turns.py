@@ -33,7 +33,7 @@ class TurnReader:
     def __init__(
         self, errors: VendorErrors, on_usage: Callable[[SpeechUsage | None], None], on_stray: Callable[[], None]
     ) -> None:
-        """``on_stray``: the vendor has said what nobody hears."""
+        """``on_stray``: the vendor has said something that is not played."""
         self._errors = errors
         self._on_usage = on_usage
         self._on_stray = on_stray

@@ -43,7 +43,7 @@ class NovaTurnReader:
     """Sorts the vendor's blocks into turns. What it says unasked is dropped, and ends the session's use."""
 
     def __init__(self, errors: VendorErrors, on_stray: Callable[[], None]) -> None:
-        """``on_stray``: the vendor has said what nobody hears."""
+        """``on_stray``: the vendor has said something that is not played."""
         self._errors = errors
         self._on_stray = on_stray
         self._blocks: dict[str, _Block] = {}

@@ -1,4 +1,4 @@
-"""What the programs of a pack get told at their start."""
+"""The arguments of a pack's programs at startup."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The recognizer of an installed pack: a streaming zipformer or Moonshine, in a program of its own."""
+"""The recognizer of an installed pack: a streaming zipformer or Moonshine, in a separate program."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""The voice of an installed pack: Piper or Kokoro, in a program of its own, with phonemes from the speech program."""
+"""The voice of an installed pack: Piper or Kokoro, in a separate program, with phonemes from the speech program."""
 
 import os
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""Tells an outright yes from one with something left over, and a wish from one with a reservation. Pure."""
+"""Distinguishes an outright yes from one with a remainder, and a wish from one with a reservation. Pure."""
 
 import re
 from typing import Final
@@ -244,7 +244,7 @@ def is_absent(text: str) -> bool:
 
 
 def concerns_others(text: str) -> bool:
-    """Returns True where somebody else has to agree, to answer or to be asked."""
+    """Returns True if another person has to agree, to answer or to be asked."""
     said = " ".join(word_tokens(text))
     return _OTHERS.search(said) is not None or _TALKS_TO.search(said) is not None
 

@@ -97,7 +97,7 @@ def has_full_marks(text: str) -> bool:
 
 
 def tells_rating(text: str) -> bool:
-    """Returns True for a rating that nobody has asked for yet: "it was a five", "four stars from me"."""
+    """Returns True for a rating that has not been asked for yet: "it was a five", "four stars from me"."""
     return _TOLD.search(" ".join(word_tokens(text))) is not None
 
 

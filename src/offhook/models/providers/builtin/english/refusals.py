@@ -1,4 +1,5 @@
-"""Refusals that are no answer to what was asked: "not today", "I would rather not say"; and farewells beside an answer. Pure."""
+"""Refusals that are no answer to what was asked: "not today", "I would rather not say"; and farewells along with an
+answer. Pure."""
 
 import re
 from functools import lru_cache

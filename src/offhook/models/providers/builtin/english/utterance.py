@@ -1,4 +1,4 @@
-"""What a caller's sentence says in the end: without what it takes back, refuses or only asks about. Pure."""
+"""What a caller's sentence finally says, without what it takes back, refuses or only asks about. Pure."""
 
 import re
 from dataclasses import dataclass

@@ -100,7 +100,7 @@ class RecognizerSlot:
         await self.program.request_answer(0, LEARN, json.dumps(order).encode())
 
     async def _teach_words(self, words: Iterable[str]) -> frozenset[str]:
-        """Returns the words that nobody can pronounce."""
+        """Returns the words that cannot be pronounced."""
         unknown: list[str] = await self.program.request_answer(0, WORDS, json.dumps(sorted(words)).encode())
         if not unknown:
             return frozenset()

@@ -1,4 +1,5 @@
-"""Answers questions out of documents, says back what was understood, and takes the ways that an author has drawn for danger."""
+"""Answers questions from documents, repeats what was understood, and takes the edges that an author has drawn for
+danger."""
 
 import re
 from typing import Final

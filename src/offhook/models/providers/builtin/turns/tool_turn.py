@@ -1,4 +1,4 @@
-"""Calls the tools of a node and tells what they answered."""
+"""Calls the tools of a node and reports their results."""
 
 import re
 from collections.abc import Mapping
