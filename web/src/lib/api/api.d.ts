@@ -19,7 +19,8 @@ export interface paths {
         put?: never;
         /**
          * Delete Account
-         * @description Deletes your account. You leave your organizations; what you made there stays. Your sessions and keys end at once.
+         * @description Deletes your account. You leave your organizations; what you created there stays. Your sessions and keys end
+         *     immediately.
          *
          *     If you have neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
          */
@@ -440,7 +441,7 @@ export interface paths {
         };
         /**
          * List Campaigns
-         * @description Lists campaigns, newest first; without `limit`, all of them. `X-Total-Count` is the length of the whole list.
+         * @description Lists campaigns, newest first; without `limit`, all of them. `X-Total-Count` is the length of the full list.
          */
         get: operations["list_campaigns"];
         put?: never;
@@ -539,7 +540,7 @@ export interface paths {
         };
         /**
          * Explain Campaign Contact
-         * @description Explains which rule holds a contact back now, and until when if that is known.
+         * @description Explains which rule currently prevents a contact from being called, and until when if that is known.
          */
         get: operations["explain_campaign_contact"];
         put?: never;
@@ -1027,8 +1028,9 @@ export interface paths {
         head?: never;
         /**
          * Update Document
-         * @description Updates a document. `metadata` is replaced as a whole. With the `retrieval_mode` `full_document` agents get the
-         *     whole text (up to 4,000 tokens), with `chunked` the best passages, with `auto` the whole text of short documents.
+         * @description Updates a document. `metadata` is replaced completely. With the `retrieval_mode` `full_document`, agents get the
+         *     full text (up to 4,000 tokens), with `chunked` the best passages, and with `auto` the full text of short
+         *     documents.
          */
         patch: operations["update_document"];
         trace?: never;
@@ -1200,7 +1202,7 @@ export interface paths {
         put?: never;
         /**
          * Add Blocked Caller
-         * @description Refuses further calls of this number. A number that is already blocked keeps its entry.
+         * @description Blocks further calls from this number. A number that is already blocked keeps its entry.
          */
         post: operations["add_blocked_caller"];
         delete?: never;
@@ -1371,10 +1373,10 @@ export interface paths {
         put?: never;
         /**
          * Delete Organization
-         * @description Deletes your organization with everything in it, and the accounts of members who are in no other one. Owners
-         *     only. The organization closes at once: sessions and API keys end, numbers no longer answer, and no calls are
-         *     placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have neither
-         *     a password nor two-step sign-in, you must have signed in within the last 10 minutes.
+         * @description Deletes your organization with everything in it, and the accounts of members who are in no other organization.
+         *     Owners only. The organization closes immediately: sessions and API keys end, numbers no longer answer, and no calls
+         *     are placed. A job then deletes its data. Returns 409 while calls, chats or campaigns are running. If you have
+         *     neither a password nor two-step sign-in, you must have signed in within the last 10 minutes.
          */
         post: operations["delete_organization"];
         delete?: never;
@@ -1581,7 +1583,7 @@ export interface paths {
         put?: never;
         /**
          * Create Password Link
-         * @description Creates a link with which a member can choose a new password, once, within 24 hours. Only owners can create one
+         * @description Creates a link that lets a member choose a new password, once, within 24 hours. Only owners can create one
          *     for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
          *     too: the operator makes their link. A link for yourself requires a sign-in within the last 10 minutes.
          */
@@ -2204,7 +2206,7 @@ export interface paths {
         put?: never;
         /**
          * Create Run View
-         * @description Saves a view. Everyone can have views of their own; members and up can share them.
+         * @description Saves a view. Everyone can save views; members and up can share them.
          */
         post: operations["create_run_view"];
         delete?: never;
@@ -2826,7 +2828,7 @@ export interface paths {
         put?: never;
         /**
          * Create Sign In Link
-         * @description Creates the link with which a person who asked for an account can choose a password, once, within 24 hours. The
+         * @description Creates the link that lets a person who requested an account choose a password, once, within 24 hours. The
          *     account
          *     and its organization are created with the first link; a new link replaces the earlier one. Returns 409
          *     `account_in_use` for people who have a password: only the operator can reset it, on the command line.
@@ -2934,7 +2936,7 @@ export interface paths {
         get?: never;
         /**
          * Put Voice Mirrors
-         * @description Replaces the addresses that packs come from, for the whole installation.
+         * @description Replaces the addresses that packs come from, for the entire installation.
          */
         put: operations["put_voice_mirrors"];
         post?: never;
@@ -3874,9 +3876,9 @@ export interface paths {
         put?: never;
         /**
          * Import Workflow
-         * @description Creates a draft from a file of `export_workflow`. Tools of the same name and category are used, others created;
-         *     credentials, documents and recordings are found by name. `missing` lists what was not found, and secrets to enter. A
-         *     credential is linked only to addresses that it is already sent to.
+         * @description Creates a draft from a file of `export_workflow`. Tools with the same name and category are reused, and others
+         *     are created; credentials, documents and recordings are matched by name. `missing` lists what was not found, and
+         *     secrets to enter. A credential is linked only to addresses that it is already sent to.
          */
         post: operations["import_workflow"];
         delete?: never;
@@ -4816,7 +4818,7 @@ export interface paths {
         };
         /**
          * Get Text Chat
-         * @description Returns the whole chat.
+         * @description Returns the complete chat.
          */
         get: operations["get_text_chat"];
         put?: never;
@@ -4858,7 +4860,8 @@ export interface paths {
         put?: never;
         /**
          * Send Text Chat Message
-         * @description Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed.
+         * @description Sends a message and returns the complete chat with the agent's reply; 409 with both revisions if the chat has
+         *     changed.
          */
         post: operations["send_text_chat_message"];
         delete?: never;
@@ -5133,7 +5136,7 @@ export interface components {
         };
         /**
          * AgentLanguage
-         * @description A language that the agent speaks. ``translations`` are its fixed sentences as they stand, and what is said instead.
+         * @description A language that the agent speaks. ``translations`` maps the agent's fixed sentences to what is said instead.
          */
         AgentLanguage: {
             /** Language */
@@ -5259,7 +5262,7 @@ export interface components {
             turn_count: number;
             /**
              * Workflow Name
-             * @description Of an agent; null for the others, and when it was deleted
+             * @description The agent's name in groups by agent; null in other groups, and after the agent was deleted
              */
             workflow_name: string | null;
         };
@@ -5728,7 +5731,7 @@ export interface components {
         };
         /**
          * ByokRealtime
-         * @description A realtime model and the language model beside it; the voice for fixed sentences is the installation's.
+         * @description A realtime model with its language model. The installation's voice says fixed sentences.
          */
         ByokRealtime: {
             /** Embeddings */
@@ -5965,8 +5968,8 @@ export interface components {
         };
         /**
          * CallerModel
-         * @description A caller by a model: who it is, what it wants, how it talks, and which model plays it (``provider/model``; without,
-         *     the organization's own). The ``facts`` of the caller are what it knows.
+         * @description A caller played by a model: who they are, what they want, how they talk, and which model plays them
+         *     (``provider/model``; by default, the organization's own). The caller knows its ``facts``.
          */
         CallerModel: {
             /** Goal */
@@ -7405,8 +7408,9 @@ export interface components {
         };
         /**
          * DisclosureFacts
-         * @description The sentence that the call began with, when all of it was played. ``proof``: ``mark`` (the far end reported that it
-         *     played it) or ``clock`` (it was sent whole, at the speed of speech). The recording begins after it, if at all.
+         * @description The sentence that the call began with, if all of it was played. ``proof``: ``mark`` (the far end reported that it
+         *     played it) or ``clock`` (it was sent completely, at the speed of speech). The recording begins after it, if at
+         *     all.
          */
         DisclosureFacts: {
             /** End S */
@@ -7570,7 +7574,7 @@ export interface components {
         };
         /**
          * DocumentUpdate
-         * @description Omitted fields keep their value; ``metadata`` is replaced as a whole.
+         * @description Omitted fields keep their value; ``metadata`` is replaced completely.
          */
         DocumentUpdate: {
             /** Metadata */
@@ -7718,7 +7722,7 @@ export interface components {
             detail: string | Record<string, never> | unknown[];
             /**
              * Field
-             * @description The field that is wrong, dotted; only where the error is about one
+             * @description The invalid field, dotted; only if the error refers to one
              */
             field?: string;
         };
@@ -8015,7 +8019,7 @@ export interface components {
             detail: components["schemas"]["ValidationError"][] | string | Record<string, never>;
             /**
              * Field
-             * @description The field that is wrong, dotted; only where the error is about one
+             * @description The invalid field, dotted; only if the error refers to one
              */
             field?: string;
         };
@@ -8226,7 +8230,7 @@ export interface components {
         };
         /**
          * ImportedPart
-         * @description Something that is missing after the import; ``message`` says what to do.
+         * @description Something missing after the import; ``message`` says what to do.
          */
         ImportedPart: {
             /**
@@ -8712,7 +8716,7 @@ export interface components {
         };
         /**
          * ManagedCarrierUpdate
-         * @description ``uses_sub_accounts``: each organization buys its numbers in a sub-account of its own from now on. Numbers that it
+         * @description ``uses_sub_accounts``: each organization buys its numbers in its own sub-account from now on. Numbers that it
          *     already has stay where they are.
          */
         ManagedCarrierUpdate: {
@@ -9048,7 +9052,7 @@ export interface components {
         };
         /**
          * ModelDefaultsResponse
-         * @description The installation's own choice, everything that can be chosen, and what was found on this machine.
+         * @description The installation's defaults, all available choices, and what was found on this machine.
          */
         ModelDefaultsResponse: {
             /**
@@ -9413,7 +9417,7 @@ export interface components {
         };
         /**
          * OrganizationDeletionResponse
-         * @description What ended at once, and the number of the deletion, with which the operator can find its receipt.
+         * @description What ended immediately, and the number of the deletion, which the operator needs to find its receipt.
          */
         OrganizationDeletionResponse: {
             /** Accounts */
@@ -10471,7 +10475,7 @@ export interface components {
         };
         /**
          * RecognizerOverride
-         * @description A recognizer in a language that is chosen elsewhere.
+         * @description A recognizer for a language that is set elsewhere.
          */
         RecognizerOverride: {
             /** Model */
@@ -10486,7 +10490,7 @@ export interface components {
         RecordedAnswersFile: {
             /**
              * Answers
-             * @description Answers by the hash of what was asked, piece by piece with their times
+             * @description Answers by the hash of their request, in pieces with their times
              */
             answers: unknown[];
             /**
@@ -10683,8 +10687,8 @@ export interface components {
         };
         /**
          * RedactionUpdate
-         * @description `kinds`: what is replaced by `[card]` and the like before a transcript is stored. `names`: what the kind `name` finds besides the
-         *     names that callers give as their own; without it the list stays.
+         * @description `kinds`: what is replaced with labels such as `[card]` before a transcript is stored. `names`: what the kind
+         *     `name` finds in addition to the names that callers give as their own; if omitted, the list is kept.
          */
         RedactionUpdate: {
             /** Kinds */
@@ -10938,10 +10942,11 @@ export interface components {
         };
         /**
          * RetentionResponse
-         * @description `recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are deleted; times,
-         *     steps, outcome and cost stay. `runs_days`: until whole runs are deleted; usage and charges stay. `contacts_days`: until the
-         *     contacts of finished campaigns lose their numbers and variables; counts and report stay. `audit_days`: until entries of the
-         *     audit log are deleted. `…_swept_until`: everything that began before it has been processed.
+         * @description `recordings_days`: until recordings are deleted. `transcripts_days`: until the words of a conversation are
+         *     deleted; times, steps, outcome and cost stay. `runs_days`: until entire runs are deleted; usage and charges stay.
+         *     `contacts_days`: until the contacts of finished campaigns lose their numbers and variables; counts and report stay.
+         *     `audit_days`: until entries of the audit log are deleted. `…_swept_until`: everything that began before it has been
+         *     processed.
          */
         RetentionResponse: {
             /** Audit Days */
@@ -11358,8 +11363,8 @@ export interface components {
         };
         /**
          * RunReplayResponse
-         * @description ``is_exact`` is false when the call is not even the same with its own version: nothing can be said about another one
-         *     then, and ``first_difference`` is that of its own version.
+         * @description ``is_exact`` is false if the call differs even with its own version. It then says nothing about other versions,
+         *     and ``first_difference`` is that of its own version.
          */
         RunReplayResponse: {
             /** Events */
@@ -11593,7 +11598,7 @@ export interface components {
         /**
          * ScenarioPlayResponse
          * @description ``content_hash`` identifies what was played, ``result_hash`` its results: the same seed gives the same hash.
-         *     ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it demands.
+         *     ``verdict`` is the publish gate's, for plays of all scenarios in the mode that it requires.
          */
         ScenarioPlayResponse: {
             /**
@@ -12116,7 +12121,7 @@ export interface components {
         };
         /**
          * StorageUsage
-         * @description Bytes of uploaded files by what they are. ``limit_bytes`` is null without a limit.
+         * @description Bytes of uploaded files by type. ``limit_bytes`` is null if there is no limit.
          */
         StorageUsage: {
             /** Contact Files */
@@ -12520,7 +12525,7 @@ export interface components {
         };
         /**
          * TelephonyConfigUpdate
-         * @description ``config`` replaces the fields; a secret that is left out or sent as its mask stays.
+         * @description ``config`` replaces the fields; a secret that is omitted or sent as its mask is kept.
          */
         TelephonyConfigUpdate: {
             /** Config */
@@ -12659,8 +12664,8 @@ export interface components {
         };
         /**
          * TextChat
-         * @description A whole chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a message is on its way;
-         *     ``messages`` are those that count.
+         * @description A complete chat. ``status`` is its run's; ``revision`` counts changes; ``is_answering``: a reply is in progress;
+         *     ``messages`` leaves out those that were rewound.
          */
         TextChat: {
             /**
@@ -13404,7 +13409,7 @@ export interface components {
         ValidationError: {
             /**
              * Limit
-             * @description The limit that the value exceeds, such as the maximum length; only where there is one
+             * @description The limit that the value exceeds, such as the maximum length; only if there is one
              */
             limit?: number;
             /** Location */
@@ -13457,7 +13462,7 @@ export interface components {
             is_own: boolean;
             /**
              * Is Shared
-             * @description Whether the whole organization sees it
+             * @description Whether everyone in the organization sees it
              */
             is_shared: boolean;
             /** Name */
@@ -17264,9 +17269,9 @@ export interface operations {
     download_campaign_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 start_date?: string | null;
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 end_date?: string | null;
             };
             header?: {
@@ -27587,9 +27592,9 @@ export interface operations {
                 offset?: number | null;
                 /** @description Used when there is no offset */
                 page?: number;
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 from_date?: string | null;
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 to_date?: string | null;
                 /** @description The same as from_date */
                 start_date?: string | null;
@@ -27693,9 +27698,9 @@ export interface operations {
     download_usage_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 from_date?: string | null;
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 to_date?: string | null;
                 /** @description The same as from_date */
                 start_date?: string | null;
@@ -38414,9 +38419,9 @@ export interface operations {
     download_workflow_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 start_date?: string | null;
-                /** @description ISO 8601; a plain date covers the whole day */
+                /** @description ISO 8601; a plain date covers the entire day */
                 end_date?: string | null;
                 /** @description JSON array of {field, type, value} */
                 filters?: string | null;
