@@ -97,7 +97,7 @@ class OrganizationAIModelConfigurationV2(_StrictModel):
     tts: TtsService | None = None
     stt: SttService | None = None
     realtime: RealtimeService | None = None
-    is_realtime: bool | None = Field(default=None, description="false: the realtime model is kept and not used")
+    is_realtime: bool | None = Field(default=None, description="false: the realtime model is kept but not used")
     embeddings: EmbeddingsService | None = None
     fallbacks: Fallbacks | None = None
 
@@ -273,7 +273,7 @@ class ModelDefaultsResponse(Schema):
     """The installation's defaults, all available choices, and what was found on this machine."""
 
     version: Literal[2] = 2
-    configuration: dict[str, JsonValue] = Field(description="The installation's own choice")
+    configuration: dict[str, JsonValue] = Field(description="The installation's default")
     effective: EffectiveModels
     providers: dict[Literal["llm", "tts", "stt", "realtime"], list[ProviderResponse]]
     default_providers: dict[Literal["llm", "tts", "stt", "embeddings"], str]

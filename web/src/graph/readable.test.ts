@@ -19,6 +19,6 @@ it("says values without the marks of JSON, and names what stands for something",
 });
 
 it("calls steps what the API calls nodes, and leaves names alone", () => {
-  expect(asSteps("Tools that the agent may use at this node.")).toBe("Tools that the agent may use at this step.");
+  expect(asSteps("Tools that the agent can use at this node.")).toBe("Tools that the agent can use at this step.");
   expect(asSteps("Nodes after “Node 2” and its node")).toBe("Steps after “Node 2” and its step");
 });

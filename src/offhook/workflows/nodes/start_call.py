@@ -34,7 +34,7 @@ def _greeting_properties() -> list[PropertySpec]:
             "greeting",
             "mention_textarea",
             "Greeting",
-            "The first words of the agent, spoken at once, before any model is asked. Supports {{variables}}.",
+            "The agent's first words, spoken immediately, without a model. Supports {{variables}}.",
             display_options=shown_if("greeting_type", "text"),
         ),
         define_property(
@@ -77,7 +77,7 @@ def _pre_call_properties() -> list[PropertySpec]:
             "pre_call_fetch_mode",
             "options",
             "Ask before the call",
-            "For which calls an address of yours is asked for variables before the agent speaks.",
+            "For which calls your server is asked for variables before the agent speaks.",
             default="disabled",
             options=property_options(
                 ("disabled", "Never"), ("always", "Every call"), ("inbound", "Inbound"), ("outbound", "Outbound")
@@ -87,14 +87,14 @@ def _pre_call_properties() -> list[PropertySpec]:
             "pre_call_fetch_url",
             "url",
             "Address to ask",
-            "Receives a POST with the caller's and the called number and answers with variables.",
+            "Receives a POST with the caller's and the called number, and returns variables.",
             display_options=when_on,
         ),
         define_property(
             "pre_call_fetch_credential_uuid",
             "credential_ref",
             "Credential",
-            "Credential that is sent to that address.",
+            "Credential sent to that address.",
             display_options=when_on,
         ),
         define_property(

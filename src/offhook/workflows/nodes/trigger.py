@@ -42,7 +42,7 @@ KIND = NodeKind(
                 "trigger_path",
                 "string",
                 "Path",
-                "Last part of the address. Empty: made by the server.",
+                "Last part of the address. If empty, the server creates one.",
                 max_length=MAX_PATH,
                 pattern=f"^{_PATH.pattern}$",
             ),

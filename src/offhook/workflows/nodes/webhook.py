@@ -27,8 +27,8 @@ KIND = NodeKind(
     spec=NodeSpec(
         name="webhook",
         display_name="Webhook",
-        description="Sends the result of the call to an address of yours when the call has ended.",
-        llm_hint="Any number of them; nothing is connected to one.",
+        description="Sends the result of the call to your server after the call has ended.",
+        llm_hint="Any number of them; none is connected to other nodes.",
         category="integration",
         icon="Link2",
         properties=[
@@ -50,7 +50,7 @@ KIND = NodeKind(
                 "custom_headers",
                 "fixed_collection",
                 "Headers",
-                "Headers that are added to the request.",
+                "Headers added to the request.",
                 properties=[
                     define_property("key", "string", "Name", "Name of the header.", required=True),
                     define_property("value", "string", "Value", "Value of the header.", required=True),
@@ -60,7 +60,7 @@ KIND = NodeKind(
                 "payload_template",
                 "json",
                 "Body",
-                "JSON object that is sent. Values support {{variables}}.",
+                "The JSON object to send. Values support {{variables}}.",
                 default=DEFAULT_PAYLOAD,
             ),
         ],

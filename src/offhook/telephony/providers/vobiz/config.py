@@ -8,12 +8,12 @@ CONFIG: Final = ConfigSpec(
     display_name="Vobiz",
     fields=(
         ConfigField("auth_id", "Auth ID"),
-        ConfigField("auth_token", "Auth token", kind="secret", help="Also proves that callbacks are Vobiz's."),
+        ConfigField("auth_token", "Auth token", kind="secret", help="Also proves that callbacks come from Vobiz."),
         ConfigField(
             "application_id",
             "Application",
             is_required=False,
-            help="The XML application that your numbers belong to. Left empty, one is made.",
+            help="The XML application that your numbers belong to. If empty, one is created.",
         ),
         ConfigField("amd_enabled", "Detect answering machines", kind="boolean", is_required=False),
     ),

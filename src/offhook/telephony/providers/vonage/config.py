@@ -10,14 +10,16 @@ CONFIG: Final = ConfigSpec(
         ConfigField("api_key", "API key"),
         ConfigField("api_secret", "API secret", kind="secret"),
         ConfigField("application_id", "Application id", help="An application with the Voice capability."),
-        ConfigField("private_key", "Private key", kind="multiline_secret", help="The application's, as PEM."),
+        ConfigField(
+            "private_key", "Private key", kind="multiline_secret", help="The application's private key, as PEM."
+        ),
         ConfigField(
             "signature_secret",
             "Signature secret",
             kind="secret",
             is_required=False,
             is_missed=True,
-            help="Under API settings: proves that callbacks are Vonage's. None is believed without.",
+            help="Under API settings. Proves that callbacks come from Vonage; without it, all are refused.",
         ),
         ConfigField("amd_enabled", "Detect answering machines", kind="boolean", is_required=False),
     ),
