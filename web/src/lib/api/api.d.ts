@@ -9057,7 +9057,7 @@ export interface components {
         ModelDefaultsResponse: {
             /**
              * Configuration
-             * @description The installation's own choice
+             * @description The installation's default
              */
             configuration: {
                 [key: string]: components["schemas"]["JsonValue"];
@@ -9362,7 +9362,7 @@ export interface components {
             fallbacks?: components["schemas"]["Fallbacks"] | null;
             /**
              * Is Realtime
-             * @description false: the realtime model is kept and not used
+             * @description false: the realtime model is kept but not used
              */
             is_realtime?: boolean | null;
             llm?: components["schemas"]["LlmService"] | null;
