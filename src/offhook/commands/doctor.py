@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
     def doctor(
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
         is_bench: Annotated[
-            bool, typer.Option("--bench", help="Measure the voices and recognizers of this machine instead.")
+            bool, typer.Option("--bench", help="Measure the voices and recognizers on this machine instead.")
         ] = False,
     ) -> None:
         """Check this installation. The exit code is 0 if Offhook can run and 1 if something it needs is missing."""

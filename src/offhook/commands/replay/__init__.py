@@ -31,7 +31,7 @@ SinceOption = Annotated[
     typer.Option(help="Replay an agent's runs that began after this: a duration, such as 7d or 12h, or a date."),
 ]
 UntilOption = Annotated[
-    str | None, typer.Option(help="Only runs that began before this, a duration or a date. The default is now.")
+    str | None, typer.Option(help="Only runs that began before this: a duration or a date. Default: now.")
 ]
 LimitOption = Annotated[int | None, typer.Option(help="At most this many runs, the newest ones.", min=1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The agent's organization, by number or name.")]

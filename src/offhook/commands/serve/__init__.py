@@ -53,9 +53,7 @@ def register(app: typer.Typer) -> None:
     def serve(
         host: Annotated[str | None, typer.Option(help="Address to listen on. [OFFHOOK_HOST, 127.0.0.1]")] = None,
         port: Annotated[int | None, typer.Option(help="Port; 0 picks a free one. [OFFHOOK_PORT, 8480]")] = None,
-        no_worker: Annotated[
-            bool, typer.Option("--no-worker", help="Do not start a job worker beside the API.")
-        ] = False,
+        no_worker: Annotated[bool, typer.Option("--no-worker", help="Do not start a job worker with the API.")] = False,
     ) -> None:
         """Start Offhook: API, voice and web pages in one process, with a job worker and the embedded database."""
         with report_errors():

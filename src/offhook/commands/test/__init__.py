@@ -71,7 +71,7 @@ AgainstOption = Annotated[
     typer.Option(help="Judge this version against another one: 'published', a version's number, or a .json file."),
 ]
 SoundOption = Annotated[
-    bool, typer.Option("--sound", help="Play whole calls with voices, turn-taking and a recording, not only text.")
+    bool, typer.Option("--sound", help="Play complete calls with voices, turn-taking and a recording, not only text.")
 ]
 RecordingsOption = Annotated[
     Path | None, typer.Option(help="With --sound: keep the recordings of failed scenarios in this folder.")
@@ -88,10 +88,8 @@ AnswersOption = Annotated[
 RecordOption = Annotated[
     bool, typer.Option("--record", help="With --answers recorded: ask the model for missing answers, and record them.")
 ]
-CassetteOption = Annotated[
-    Path | None, typer.Option(help="A file of recorded answers, instead of those that the installation keeps.")
-]
-MaxCostOption = Annotated[int, typer.Option(help="Stop when models have cost so many cents.", min=1, max=100_000)]
+CassetteOption = Annotated[Path | None, typer.Option(help="A file of recorded answers, instead of the installation's.")]
+MaxCostOption = Annotated[int, typer.Option(help="Stop when models have cost this many cents.", min=1, max=100_000)]
 SeedOption = Annotated[int, typer.Option(help="Seed for the callers' random choices.", min=0, max=2**31 - 1)]
 OrganizationOption = Annotated[str, typer.Option("--org", help="The organization, by number or name.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only one JSON object.")]

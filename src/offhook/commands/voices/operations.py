@@ -96,8 +96,8 @@ def pack_voices(
     folder: Annotated[Path, typer.Argument(help="A folder with stt/ (a recognizer), tts/ (a voice), or both.")],
     name: Annotated[str, typer.Option(help="Name of the pack: lowercase letters, digits and hyphens.")],
     title: Annotated[str | None, typer.Option(help="Title that people see; the name by default.")] = None,
-    stt_license: Annotated[str | None, typer.Option(help="As on the model's page, e.g. Apache-2.0.")] = None,
-    tts_license: Annotated[str | None, typer.Option(help="As on the model's page, e.g. MIT.")] = None,
+    stt_license: Annotated[str | None, typer.Option(help="As shown on the model's page, e.g. Apache-2.0.")] = None,
+    tts_license: Annotated[str | None, typer.Option(help="As shown on the model's page, e.g. MIT.")] = None,
     language: Annotated[
         list[str] | None, typer.Option(help="Language that it speaks and understands; en by default.")
     ] = None,
