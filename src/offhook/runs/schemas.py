@@ -235,6 +235,19 @@ class TranscriptResponse(Schema):
     lines: list[TranscriptItem]
 
 
+class PassagePart(Schema):
+    text: str
+    is_match: bool = Field(description="Whether these are words that were looked for")
+
+
+class RunPassage(Schema):
+    """What was said with the words of a search."""
+
+    role: str = Field(description="agent or caller")
+    start_s: float = Field(description="When it was said, in seconds of the call")
+    parts: list[PassagePart] = Field(description="The text in order, cut around the first match")
+
+
 class UsageRunItem(Schema):
     run_id: int
     id: int = Field(description="The same as run_id")
@@ -256,6 +269,9 @@ class UsageRunItem(Schema):
     tags: list[str]
     answer_ms: int | None = Field(description="The median response time of its turns")
     last_step: str | None = Field(description="The step in which the conversation ended")
+    passage: RunPassage | None = Field(
+        description="Where the words of `search` were said; null without them, and for runs that match by `-word` alone"
+    )
     created_at: datetime
     started_at: datetime | None
     duration_seconds: float

@@ -19,8 +19,9 @@ from offhook.kit.filters.date_conditions import date_condition
 from offhook.kit.filters.filter_values import BadValue
 from offhook.runs.lists import queries, result_queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
+from offhook.runs.lists.passages import load_passages
 from offhook.runs.records.transcript_queries import find_transcript_condition
-from offhook.runs.schemas import UsageRunItem
+from offhook.runs.schemas import RunPassage, UsageRunItem
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 
@@ -105,8 +106,11 @@ async def find_usage_page(
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
     found = await queries.find_runs(session, COLUMNS, conditions, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
-    summaries = await result_queries.load_summaries(session, organization_id, [row.id for row in found.rows])
-    return [_usage_run_item(row, names, summaries.get(row.id)) for row in found.rows], found.total
+    run_ids = [row.id for row in found.rows]
+    summaries = await result_queries.load_summaries(session, organization_id, run_ids)
+    passages = await load_passages(session, organization_id, query.search, run_ids) if query.search else {}
+    items = [_usage_run_item(row, names, summaries.get(row.id), passages.get(row.id)) for row in found.rows]
+    return items, found.total
 
 
 async def _find_usage_conditions(session: AsyncSession, organization_id: int, query: UsageQuery) -> FilterConditions:
@@ -133,11 +137,14 @@ def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterCo
     return conditions
 
 
-def _usage_run_item(row: Any, workflow_names: dict[int, str], summary: str | None) -> UsageRunItem:
+def _usage_run_item(
+    row: Any, workflow_names: dict[int, str], summary: str | None, passage: RunPassage | None
+) -> UsageRunItem:
     return UsageRunItem(
         **{column.key: getattr(row, column.key) for column in _SHOWN_COLUMNS},
         run_id=row.id,
         summary=summary,
+        passage=passage,
         workflow_name=workflow_names.get(row.workflow_id, ""),
         duration_seconds=0.0 if row.duration is None else float(row.duration),
     )

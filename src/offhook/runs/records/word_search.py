@@ -14,6 +14,9 @@ _QUERY_PART: Final = re.compile(r'(-?)(?:"([^"]*)"?|(\S+))')
 # Longer ones are no words that somebody looks for.
 _MAX_WORD_CHARS: Final = 200
 
+# Where something begins and ends in a text, in characters.
+WordPlace = tuple[int, int]
+
 
 def split_words(text: str) -> list[str]:
     """Returns the words of a text in order, in lower case; what is joined ("e-mail") as its parts."""
@@ -42,12 +45,22 @@ class Term:
     def is_phrase(self) -> bool:
         return len(self.words) > 1
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Returns its words, with what is joined ("e-mail") as its parts."""
+        return tuple(part for word in self.words for part in _WORD.findall(word))
+
     def is_in(self, words: set[str], sequence: Sequence[str]) -> bool:
         if not self.is_phrase:
             return self.words[0] in words
-        parts = tuple(part for word in self.words for part in _WORD.findall(word))
-        last = len(sequence) - len(parts)
-        return any(tuple(sequence[at : at + len(parts)]) == parts for at in range(last + 1))
+        return any(self.positions_in(sequence))
+
+    def positions_in(self, sequence: Sequence[str]) -> Iterator[range]:
+        """Yields where these words, of :func:`split_words`, are in a row."""
+        parts = self.parts
+        for at in range(len(sequence) - len(parts) + 1):
+            if tuple(sequence[at : at + len(parts)]) == parts:
+                yield range(at, at + len(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,10 @@ class WordQuery:
             all(term.is_in(words, sequence) is not term.is_negative for term in terms) for terms in self.alternatives
         )
 
+    def list_wanted_terms(self) -> list[Term]:
+        """Returns what a text that matches has, or has of one alternative."""
+        return [term for terms in self.alternatives for term in terms if not term.is_negative]
+
     def format_tsquery(self, hash_word: Callable[[str], str], marker: str) -> str:
         """Returns the query for PostgreSQL over tokens, of texts with this lexeme. It finds all that match, and with
         phrases more."""
@@ -86,6 +103,17 @@ def _format_terms(terms: Iterable[Term], hash_word: Callable[[str], str]) -> Ite
             yield from (f"'{hash_word(word)}'" for word in term.words)
         elif not term.is_phrase:
             yield f"!'{hash_word(term.words[0])}'"
+
+
+def find_places(text: str, terms: Iterable[Term]) -> dict[Term, list[WordPlace]]:
+    """Returns where each of these terms that is in ``text``, of composed characters, is there."""
+    found = list(_WORD.finditer(text.replace(_APOSTROPHE, "'")))
+    sequence = [match[0].lower() for match in found]
+    places = {
+        term: [(found[at.start].start(), found[at.stop - 1].end()) for at in term.positions_in(sequence)]
+        for term in terms
+    }
+    return {term: among for term, among in places.items() if among}
 
 
 def parse_query(text: str) -> WordQuery:
