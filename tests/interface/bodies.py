@@ -47,6 +47,7 @@ VIEWER_MAY = frozenset(
     {
         "validate_workflow",
         "check_scenarios",
+        "change_own_name",
         "change_password",
         "delete_account",
         "end_session",
@@ -134,6 +135,7 @@ BODIES: dict[str, Body] = {
     "put_second_factor_demand": lambda world: {"due_at": None},
     "look_at_invitation": lambda world: {"token": "x" * 43},
     "accept_invitation": lambda world: {"token": "x" * 43, "password": "long enough"},
+    "change_own_name": lambda world: {"name": "Ann Example"},
     "change_password": lambda world: {"new_password": "long enough"},
     # Of nobody: the account that asks is needed by the other operations.
     "delete_account": lambda world: {"email": "nobody@example.com"},

@@ -54,6 +54,7 @@ async def sign_up(client: AsyncClient, root: Root, email: str = "ann@new.example
     [
         ("GET", "/auth/organizations", None),
         ("POST", "/auth/switch", {"organization_id": 1}),
+        ("PATCH", "/auth/me", {"name": "Ann"}),
         ("POST", "/auth/password", {"new_password": PASSWORD}),
         ("GET", "/auth/sessions", None),
         ("DELETE", "/auth/sessions/1", None),
@@ -93,6 +94,25 @@ class TestSwitch:
         answer = await client.post("/auth/switch", json={"organization_id": other_org.id}, headers=org.owner_headers)
         assert (answer.status_code, answer.json()["code"]) == (404, "organization_not_found")
         assert (await client.get("/auth/me", headers=org.owner_headers)).status_code == 200
+
+
+class TestName:
+    async def test_it_is_what_members_see(self, client: AsyncClient, org: OrgFixture) -> None:
+        headers = org.headers_for("viewer")
+        answer = await client.request("PATCH", "/auth/me", json={"name": "  Ann Example "}, headers=headers)
+        assert (answer.status_code, answer.json()["name"]) == (200, "Ann Example")
+        me = (await client.get("/auth/me", headers=headers)).json()
+        assert (me["name"], me["email"], me["role"]) == ("Ann Example", org.email("viewer"), "viewer")
+        members = (await client.get("/organizations/members", headers=org.owner_headers)).json()["members"]
+        assert "Ann Example" in [member["name"] for member in members]
+        (entry, *_) = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
+        assert (entry["action"], entry["target"]) == ("user.renamed", f"user:{org.user_ids['viewer']}")
+        assert "Ann" not in str(entry["data"])
+
+    @pytest.mark.parametrize("name", ["", "   ", "x" * 201, None, 7])
+    async def test_bad_input(self, client: AsyncClient, org: OrgFixture, name: object) -> None:
+        answer = await client.request("PATCH", "/auth/me", json={"name": name}, headers=org.owner_headers)
+        assert answer.status_code == 422
 
 
 class TestPassword:

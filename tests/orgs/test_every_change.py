@@ -86,7 +86,7 @@ OF_THE_PRODUCT = {
 # Changing operations that need no role: what a person may do for himself, and questions asked by POST.
 FOR_EVERYONE = {
     "signup", "login", "sign_in_by_link", "accept_invitation", "look_at_invitation", "logout",
-    "change_password", "delete_account", "end_session", "switch_organization", "remove_member", "validate_workflow",
+    "change_own_name", "change_password", "delete_account", "end_session", "switch_organization", "remove_member", "validate_workflow",
     "search_knowledge", "check_scenarios", "pass_second_step", "enroll_second_factor", "confirm_second_factor", "renew_recovery_codes",
     "remove_second_factor", "create_run_view", "update_run_view", "delete_run_view",
     "start_provider_sign_in", "finish_provider_sign_in",

@@ -34,6 +34,7 @@ from offhook.orgs.service import SignInResult
 from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
 from offhook.orgs.sign_in.second_step import Challenge
+from offhook.orgs.tables import User
 
 auth_router = Router(prefix="/auth", tags=["auth"])
 organizations_router = Router(prefix="/organizations", tags=["organizations"])
@@ -151,12 +152,15 @@ def entry_response(result: SignInResult | Challenge) -> SignedInResponse | Secon
 
 
 def signed_in_response(result: SignInResult) -> SignedInResponse:
-    user = UserResponse(
-        id=result.user.id,
-        email=result.user.email,
-        name=result.user.name,
-        organization_id=result.organization_id,
-        role=result.role,
-        is_superuser=result.user.is_superuser,
+    return SignedInResponse(token=result.token, user=describe_user(result.user, result.organization_id, result.role))
+
+
+def describe_user(user: User, organization_id: int, role: str) -> UserResponse:
+    return UserResponse(
+        id=user.id,
+        email=user.email,
+        name=user.name,
+        organization_id=organization_id,
+        role=role,
+        is_superuser=user.is_superuser,
     )
-    return SignedInResponse(token=result.token, user=user)

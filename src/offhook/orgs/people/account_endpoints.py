@@ -20,11 +20,11 @@ from offhook.orgs.dependencies import (
     RequireOwnAccount,
     RequirePerson,
 )
-from offhook.orgs.endpoints import signed_in_response
+from offhook.orgs.endpoints import describe_user, signed_in_response
 from offhook.orgs.people import account_deletion, accounts, repository
 from offhook.orgs.people.account_deletion import AccountDeletion, DeletionPreview, Refusal
 from offhook.orgs.people.invitations import InvitationPreview
-from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
+from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse, UserResponse
 from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
 
@@ -68,6 +68,10 @@ class MembershipResponse(Schema):
     name: str
     role: Role
     is_current: bool
+
+
+class OwnNameChange(Schema):
+    name: Name
 
 
 class PasswordChange(Schema):
@@ -172,6 +176,15 @@ async def switch_organization(
         session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id}
     )
     return signed_in_response(result)
+
+
+@router.patch("/me", response_model=UserResponse, operation_id="change_own_name")
+async def change_own_name(body: OwnNameChange, org: RequireOwnAccount, session: Session) -> UserResponse:
+    """Changes your name as the members of your organizations see it."""
+    assert org.user_id is not None
+    user = await accounts.change_name(session, org.user_id, body.name)
+    await write_audit_entry(session, org, "user.renamed", f"user:{org.user_id}")
+    return describe_user(user, org.organization_id, org.role)
 
 
 @router.post("/password", response_model=LogoutResponse, operation_id="change_password")

@@ -23,6 +23,13 @@ async def get_user(session: AsyncSession, user_id: int) -> User:
     return user
 
 
+async def change_name(session: AsyncSession, user_id: int, name: str) -> User:
+    """Returns the user with the new name; raises :class:`UserNotFound` (404)."""
+    user = await get_user(session, user_id)
+    user.name = name
+    return user
+
+
 async def has_way_in_beside_links(session: AsyncSession, user: User) -> bool:
     """Returns whether the account has something that a session must not be worth more than: a password, a second factor, or
     an identity provider of an organization that signs the person in."""
