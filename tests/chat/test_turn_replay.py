@@ -77,6 +77,7 @@ class TestReplay:
         await change_definition(root, workflow_id, {**DEFINITION, "nodes": renamed, "edges": []})
         answer = await replay(client, workflow_id, run_id, 1, org.owner_headers)
         assert (answer.status_code, answer.json()["code"]) == (409, "step_not_in_draft")
+        assert answer.json()["detail"].endswith(", where this was said, is not in version 1.")
 
     @pytest.mark.parametrize(("turn", "status"), [(3, 404), (0, 404), ("x", 422), (100_001, 404)])
     async def test_turns_that_are_not_there(

@@ -231,7 +231,7 @@ def test_an_error_is_found_and_named(raw: dict[str, Any], expected: Found) -> No
     report = validate_definition(raw, tools=TOOLS)
     assert expected in found(report.errors)
     assert not report.is_valid
-    assert all(issue.message for issue in report.errors)
+    assert all(issue.message.endswith(".") for issue in report.errors)
 
 
 WARNINGS: list[tuple[str, dict[str, Any], Found]] = [
@@ -292,6 +292,7 @@ def test_a_warning_is_found_and_does_not_make_it_invalid(raw: dict[str, Any], ex
     report = validate_definition(raw, tools=TOOLS)
     assert expected in found(report.warnings)
     assert report.is_valid
+    assert all(issue.message.endswith(".") for issue in report.warnings)
 
 
 CLEAN: list[tuple[str, dict[str, Any]]] = [
@@ -385,7 +386,8 @@ def test_any_json_as_a_node_or_an_edge_gives_a_report(value: Any, where: str, in
 @given(json_values, st.sampled_from(sorted(KINDS)), st.data())
 def test_any_json_as_a_field_gives_a_report(value: Any, kind: str, data: st.DataObject) -> None:
     field = data.draw(st.sampled_from([spec.name for spec in KINDS[kind].spec.properties]))
-    validate_definition(definition(start(), node("n", kind, **{field: value}), edges=[edge("s", "n")]), tools=TOOLS)
+    raw = definition(start(), node("n", kind, **{field: value}), edges=[edge("s", "n")])
+    assert all(issue.message.endswith(".") for issue in validate_definition(raw, tools=TOOLS).errors)
 
 
 @patient

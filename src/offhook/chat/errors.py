@@ -29,7 +29,7 @@ class TurnNotUnderstood(Conflict):
 
 
 class StepNotInDraft(Conflict):
-    """The step where this was said is not in the draft."""
+    """The step where this was said is not in the version that the turn would be replayed with."""
 
     code = "step_not_in_draft"
 

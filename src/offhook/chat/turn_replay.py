@@ -61,7 +61,9 @@ class TurnReplayer:
             version = await workflows.get_version_to_run(session, caller.organization_id, workflow_id, use_draft=True)
         graph = parse_graph(version.definition)
         if graph.start_id is None or turn.node_id not in graph.nodes:
-            raise StepNotInDraft(f"The step {turn.step!r:.100}, where this was said, is no longer in the draft.")
+            raise StepNotInDraft(
+                f"The step “{turn.step:.100}”, where this was said, is not in version {version.version_number}."
+            )
         self._limiter.spend(str(caller.organization_id))
         async with self._db.transaction() as session:
             await self._billing.charge_request(session, caller.organization_id, "Turn played again")

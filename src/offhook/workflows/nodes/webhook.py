@@ -20,7 +20,7 @@ DEFAULT_PAYLOAD: Final = {
 
 def _check_payload(data: Mapping[str, Any]) -> Iterator[FieldProblem]:
     if isinstance(data.get("payload_template"), list):
-        yield FieldProblem("data.payload_template", "field_invalid", "Input should be a JSON object")
+        yield FieldProblem("data.payload_template", "field_invalid", "Input should be a JSON object.")
 
 
 KIND = NodeKind(

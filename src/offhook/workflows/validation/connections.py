@@ -18,11 +18,11 @@ def check_instances(nodes: list[Mapping[str, Any]]) -> Iterator[ValidationIssue]
         name = kind.spec.display_name
         if count < least:
             yield ValidationIssue(
-                "workflow", None, "nodes", "too_few_nodes", f"Workflow must have at least {_count_word(least)} {name}"
+                "workflow", None, "nodes", "too_few_nodes", f"Workflow must have at least {_count_word(least)} {name}."
             )
         elif most is not None and count > most:
             yield ValidationIssue(
-                "workflow", None, "nodes", "too_many_nodes", f"Workflow can have at most {_count_word(most)} {name}"
+                "workflow", None, "nodes", "too_many_nodes", f"Workflow can have at most {_count_word(most)} {name}."
             )
 
 
@@ -30,7 +30,7 @@ def kind_warnings(graph: WorkflowGraph) -> Iterator[ValidationIssue]:
     """Warns about node kinds of other platforms, which do nothing here."""
     for node in graph.nodes.values():
         if node.kind in KINDS and not KINDS[node.kind].is_offered:
-            message = f"{KINDS[node.kind].spec.display_name} is not available here: this node does nothing"
+            message = f"{KINDS[node.kind].spec.display_name} is not available here: this node does nothing."
             yield ValidationIssue("node", node.id, "type", "node_without_effect", message)
 
 
@@ -55,10 +55,10 @@ def check_transitions(edges: list[Mapping[str, Any]]) -> Iterator[ValidationIssu
         for edge in siblings:
             name, digits = tool_name(edge["data"]["label"]), edge["data"].get("digits")
             if name in names:
-                message = f"Transition tool name “{name}” is duplicated at this node; give its edges different labels"
+                message = f"Transition tool name “{name}” is duplicated at this node; give its edges different labels."
                 yield ValidationIssue("edge", edge["id"], "data.label", "transition_duplicate", message)
             if digits and digits in keys:
-                message = f"The digits {digits} already take another edge of this node"
+                message = f"The digits {digits} already take another edge of this node."
                 yield ValidationIssue("edge", edge["id"], "data.digits", "digits_duplicate", message)
             names.add(name)
             keys.add(digits or "")
@@ -70,10 +70,14 @@ def _check_degree(
     name = kind.spec.display_name
     if most is not None and count > most:
         rest = f"{side} edges" if most == 0 else f"more than {most} {side} edge{'s' if most > 1 else ''}"
-        yield ValidationIssue("node", node_id, None, f"{side}_not_allowed", f"{name} cannot have {rest}")
+        yield ValidationIssue("node", node_id, None, f"{side}_not_allowed", f"{name} cannot have {rest}.")
     elif least is not None and count < least:
         yield ValidationIssue(
-            "node", node_id, None, f"{side}_required", f"{name} must have at least {least} {side} edge(s)"
+            "node",
+            node_id,
+            None,
+            f"{side}_required",
+            f"{name} must have at least {least} {side} edge{'s' if least > 1 else ''}.",
         )
 
 

@@ -21,10 +21,8 @@ def document_warnings(graph: WorkflowGraph, documents: Mapping[str, DocumentFact
         for ref in node.document_refs:
             facts = documents.get(ref)
             if facts is None:
-                message = f"Document {ref!r} does not exist. “{node.name}” continues without it"
+                message = f"Document {ref!r} does not exist. “{node.name}” continues without it."
                 yield ValidationIssue("node", node.id, field, "document_unknown", message)
             elif facts.status in _UNUSABLE_REASONS:
-                message = (
-                    f"The document “{facts.name}” {_UNUSABLE_REASONS[facts.status]}. “{node.name}” continues without it"
-                )
+                message = f"The document “{facts.name}” {_UNUSABLE_REASONS[facts.status]}. “{node.name}” continues without it."
                 yield ValidationIssue("node", node.id, field, f"document_{facts.status}", message)

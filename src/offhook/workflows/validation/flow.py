@@ -19,7 +19,7 @@ def flow_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
         reached = _reachable_from([graph.start_id], forward)
         for node in steps:
             if node.id not in reached:
-                yield _node_warning(node, "node_unreachable", f"“{node.name}” is never reached from the Start Call")
+                yield _node_warning(node, "node_unreachable", f"“{node.name}” is never reached from the Start Call.")
     ending = _reachable_from([node.id for node in steps if _ends_call(node, tools)], backward)
     stuck = {node.id for node in steps if node.id not in ending}
     looping: set[str] = set()
@@ -30,7 +30,9 @@ def flow_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
             looping.update(component)
             first = next(node for node in steps if node.id in component)
             names = ", ".join(f"“{graph.nodes[member].name}”" for member in forward if member in component)
-            yield _node_warning(first, "loop_without_exit", f"A conversation that reaches {names:.200} can never leave")
+            yield _node_warning(
+                first, "loop_without_exit", f"A conversation that reaches {names:.200} can never leave."
+            )
     for node in steps:
         if node.id in stuck - looping:
             yield _node_warning(

@@ -49,9 +49,9 @@ def check_recordings(found: Collection[RecordingReference], known: Collection[st
     """Yields the issues. ``known``: the ids that are recordings of the organization."""
     for place in found:
         if not place.recording_id:
-            yield ValidationIssue(place.kind, place.id, place.field, "field_required", "Choose the recording to play")
+            yield ValidationIssue(place.kind, place.id, place.field, "field_required", "Choose the recording to play.")
         elif place.recording_id not in known:
-            message = f"Recording {place.recording_id!r} does not exist"
+            message = f"Recording {place.recording_id!r} does not exist."
             yield ValidationIssue(place.kind, place.id, place.field, "recording_unknown", message)
 
 

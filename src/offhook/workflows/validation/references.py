@@ -65,7 +65,7 @@ def check_tools(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterato
         for uuid in dict.fromkeys(node.tool_uuids):
             for name in _function_names(node, uuid, tools.get(uuid)):
                 if name in taken:
-                    message = f"The tool name “{name}” is already used at this node by an edge or another tool"
+                    message = f"The tool name “{name}” is already used at this node by an edge or another tool."
                     yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
                 taken.add(name)
 
@@ -91,21 +91,21 @@ def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
         for uuid in dict.fromkeys(node.tool_uuids):
             facts = tools.get(uuid)
             if facts is None:
-                message = f"Tool {uuid!r} does not exist. “{node.name}” continues without it"
+                message = f"Tool {uuid!r} does not exist. “{node.name}” continues without it."
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_unknown", message)
                 continue
             if facts.is_archived:
-                message = f"The tool “{facts.name}” is archived. “{node.name}” continues without it"
+                message = f"The tool “{facts.name}” is archived. “{node.name}” continues without it."
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_archived", message)
                 continue
             if facts.functions is not None and not facts.offered_functions(_get_mcp_filter(node, uuid)):
-                message = f"The tool “{facts.name}” offers no functions here: refresh its server's catalog, or check its filter"
+                message = f"The tool “{facts.name}” offers no functions here: refresh its server's catalog, or check its filter."
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
             if facts.is_transfer and not facts.has_fallback and not graph.edges_from(node.id):
-                message = f"If the transfer “{facts.name}” fails, “{node.name}” has no transition to take"
+                message = f"If the transfer “{facts.name}” fails, “{node.name}” has no transition to take."
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
             if facts.timeout_s is None and not facts.is_transfer and not facts.ends_call:
-                message = f"The tool “{facts.name}” has no timeout: callers could wait forever"
+                message = f"The tool “{facts.name}” has no timeout: callers could wait forever."
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_timeout", message)
 
 
@@ -114,7 +114,7 @@ def variable_warnings(graph: WorkflowGraph, template_variables: Collection[str])
     for kind, id_, field, path in _iter_never_set(graph, template_variables):
         message = (
             f"Nothing in this workflow sets {{{{{path}}}}}: pass it with the call, or give it a default,"
-            f" {{{{{path} | …}}}}"
+            f" {{{{{path} | …}}}}."
         )
         yield ValidationIssue(kind, id_, f"data.{field}", "variable_never_set", message)
 

@@ -17,7 +17,7 @@ def check_structure(definition: Mapping[str, Any]) -> Iterator[ValidationIssue]:
         if not isinstance(value, list):
             code = "field_required" if value is None else "field_invalid"
             yield ValidationIssue(
-                "workflow", None, key, code, "Field required" if value is None else "Input should be a list"
+                "workflow", None, key, code, "Field required." if value is None else "Input should be a list."
             )
     nodes = as_list(definition.get("nodes"))
     seen: set[str] = set()
@@ -25,7 +25,7 @@ def check_structure(definition: Mapping[str, Any]) -> Iterator[ValidationIssue]:
         yield from _check_node(node, index)
         node_id = get_item_id(node)
         if node_id in seen:
-            yield ValidationIssue("node", node_id, "id", "node_id_duplicate", f"Node id {node_id!r} is used twice")
+            yield ValidationIssue("node", node_id, "id", "node_id_duplicate", f"Node id {node_id!r} is used twice.")
         if node_id is not None:
             seen.add(node_id)
     for index, edge in enumerate(as_list(definition.get("edges"))):
@@ -43,7 +43,7 @@ def get_item_id(item: object) -> str | None:
 
 def _check_node(node: Any, index: int) -> Iterator[ValidationIssue]:
     if not isinstance(node, Mapping):
-        yield ValidationIssue("node", None, f"nodes.{index}", "field_invalid", "Input should be an object")
+        yield ValidationIssue("node", None, f"nodes.{index}", "field_invalid", "Input should be an object.")
         return
     node_id = get_item_id(node)
     yield from _check_text("node", node_id, node, "id")
@@ -51,13 +51,13 @@ def _check_node(node: Any, index: int) -> Iterator[ValidationIssue]:
     kind_name, data = node.get("type"), node.get("data")
     kind = KINDS.get(kind_name) if isinstance(kind_name, str) else None
     if kind_name is None:
-        yield ValidationIssue("node", node_id, "type", "field_required", "Field required")
+        yield ValidationIssue("node", node_id, "type", "field_required", "Field required.")
     elif kind is None:
-        yield ValidationIssue("node", node_id, "type", "node_type_unknown", f"Unknown node type: {kind_name!r:.60}")
+        yield ValidationIssue("node", node_id, "type", "node_type_unknown", f"Unknown node type: {kind_name!r:.60}.")
     if data is None:
-        yield ValidationIssue("node", node_id, "data", "field_required", "Field required")
+        yield ValidationIssue("node", node_id, "data", "field_required", "Field required.")
     elif not isinstance(data, Mapping):
-        yield ValidationIssue("node", node_id, "data", "field_invalid", "Input should be an object")
+        yield ValidationIssue("node", node_id, "data", "field_invalid", "Input should be an object.")
     elif kind is not None:
         for problem in check_data(kind, data):
             yield ValidationIssue("node", node_id, problem.field, problem.code, problem.message)
@@ -66,24 +66,24 @@ def _check_node(node: Any, index: int) -> Iterator[ValidationIssue]:
 def _check_position(node: Mapping[str, Any], node_id: str | None) -> Iterator[ValidationIssue]:
     position = node.get("position")
     if position is None:
-        yield ValidationIssue("node", node_id, "position", "field_required", "Field required")
+        yield ValidationIssue("node", node_id, "position", "field_required", "Field required.")
         return
     if not isinstance(position, Mapping):
-        yield ValidationIssue("node", node_id, "position", "field_invalid", "Input should be an object")
+        yield ValidationIssue("node", node_id, "position", "field_invalid", "Input should be an object.")
         return
     for axis in ("x", "y"):
         value = position.get(axis)
         if value is None:
-            yield ValidationIssue("node", node_id, f"position.{axis}", "field_required", "Field required")
+            yield ValidationIssue("node", node_id, f"position.{axis}", "field_required", "Field required.")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
             yield ValidationIssue(
-                "node", node_id, f"position.{axis}", "field_invalid", "Input should be a valid number"
+                "node", node_id, f"position.{axis}", "field_invalid", "Input should be a valid number."
             )
 
 
 def _check_edge(edge: Any, index: int, node_ids: set[str]) -> Iterator[ValidationIssue]:
     if not isinstance(edge, Mapping):
-        yield ValidationIssue("edge", None, f"edges.{index}", "field_invalid", "Input should be an object")
+        yield ValidationIssue("edge", None, f"edges.{index}", "field_invalid", "Input should be an object.")
         return
     edge_id = get_item_id(edge)
     yield from _check_text("edge", edge_id, edge, "id")
@@ -92,13 +92,13 @@ def _check_edge(edge: Any, index: int, node_ids: set[str]) -> Iterator[Validatio
         yield from problems
         if not problems and edge[end] not in node_ids:
             yield ValidationIssue(
-                "edge", edge_id, end, "edge_dangling", f"Edge references missing node {edge[end]!r:.60}"
+                "edge", edge_id, end, "edge_dangling", f"Edge references missing node {edge[end]!r:.60}."
             )
     data = edge.get("data")
     if data is None:
-        yield ValidationIssue("edge", edge_id, "data", "field_required", "Field required")
+        yield ValidationIssue("edge", edge_id, "data", "field_required", "Field required.")
     elif not isinstance(data, Mapping):
-        yield ValidationIssue("edge", edge_id, "data", "field_invalid", "Input should be an object")
+        yield ValidationIssue("edge", edge_id, "data", "field_invalid", "Input should be an object.")
     else:
         yield from _check_edge_data(edge_id, data)
 
@@ -113,13 +113,13 @@ def _check_edge_data(edge_id: str | None, data: Mapping[str, Any]) -> Iterator[V
     if has_condition or not has_digits:
         yield from _check_text("edge", edge_id, data, "condition", prefix="data.")
     if digits is not None and not (isinstance(digits, str) and re.fullmatch(r"[0-9*#]{0,20}", digits)):
-        yield ValidationIssue("edge", edge_id, "data.digits", "digits_invalid", "Digits are up to 20 of 0-9, * and #")
+        yield ValidationIssue("edge", edge_id, "data.digits", "digits_invalid", "Digits are up to 20 of 0-9, * and #.")
     for key in ("transition_speech", "transition_speech_recording_id"):
         if data.get(key) is not None and not isinstance(data[key], str):
-            yield ValidationIssue("edge", edge_id, f"data.{key}", "field_invalid", "Input should be a valid string")
+            yield ValidationIssue("edge", edge_id, f"data.{key}", "field_invalid", "Input should be a valid string.")
     if data.get("transition_speech_type") not in (None, "text", "audio"):
         yield ValidationIssue(
-            "edge", edge_id, "data.transition_speech_type", "field_invalid", "Input should be one of: text, audio"
+            "edge", edge_id, "data.transition_speech_type", "field_invalid", "Input should be one of: text, audio."
         )
     phrases = data.get("examples")
     if phrases is not None and not (isinstance(phrases, list) and all(isinstance(item, str) for item in phrases)):
@@ -134,6 +134,6 @@ def _check_text(
     """Requires a non-blank string."""
     value = holder.get(key)
     if value is None or (isinstance(value, str) and is_blank(value)):
-        yield ValidationIssue(kind, item_id, prefix + key, "field_required", "Field required")
+        yield ValidationIssue(kind, item_id, prefix + key, "field_required", "Field required.")
     elif not isinstance(value, str):
-        yield ValidationIssue(kind, item_id, prefix + key, "field_invalid", "Input should be a valid string")
+        yield ValidationIssue(kind, item_id, prefix + key, "field_invalid", "Input should be a valid string.")
