@@ -146,7 +146,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change Own Name
+         * @description Changes your name as the members of your organizations see it.
+         */
+        patch: operations["change_own_name"];
         trace?: never;
     };
     "/api/v1/auth/organizations": {
@@ -9445,6 +9449,11 @@ export interface components {
             /** Name */
             name: string;
         };
+        /** OwnNameChange */
+        OwnNameChange: {
+            /** Name */
+            name: string;
+        };
         /**
          * OwnPriceRequest
          * @description ``model`` ``*`` is every model of the provider; a carrier's is ``outbound`` or ``inbound``, or with the country of
@@ -9583,6 +9592,16 @@ export interface components {
             R_R?: number | null;
             /** R Y */
             R_Y?: number | null;
+        };
+        /** PassagePart */
+        PassagePart: {
+            /**
+             * Is Match
+             * @description Whether these are words that were looked for
+             */
+            is_match: boolean;
+            /** Text */
+            text: string;
         };
         /**
          * PasswordChange
@@ -11272,6 +11291,27 @@ export interface components {
             tags: string[];
             /** Workflow Run Id */
             workflow_run_id: number;
+        };
+        /**
+         * RunPassage
+         * @description What was said with the words of a search.
+         */
+        RunPassage: {
+            /**
+             * Parts
+             * @description The text in order, cut around the first match
+             */
+            parts: components["schemas"]["PassagePart"][];
+            /**
+             * Role
+             * @description agent or caller
+             */
+            role: string;
+            /**
+             * Start S
+             * @description When it was said, in seconds of the call
+             */
+            start_s: number;
         };
         /** RunRecord */
         RunRecord: {
@@ -13261,6 +13301,8 @@ export interface components {
             name: string;
             /** Outcome */
             outcome: string | null;
+            /** @description Where the words of `search` were said; null without them, and for runs that match by `-word` alone */
+            passage: components["schemas"]["RunPassage"] | null;
             /** Phone Number */
             phone_number: string | null;
             /** Result */
@@ -14664,6 +14706,107 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    change_own_name: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnNameChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
