@@ -13,10 +13,20 @@ export function readable(value: unknown, nameOf: (id: string) => string | undefi
     .join(", ");
 }
 
-/** A sentence of the API, which calls steps nodes, in the words of the page. Names in quotation marks stay. */
-export function asSteps(words: string): string {
-  return words.replace(/“[^”]*”|\bnode(s?)\b/gi, (found: string, plural?: string) => {
-    if (plural === undefined) return found;
-    return `${found.startsWith("N") ? "S" : "s"}tep${plural}`;
+const PAGE_WORDS: Readonly<Record<string, string>> = { node: "step", edge: "transition", workflow: "agent" };
+
+/** A sentence of the API, which calls steps nodes, transitions edges and agents workflows, in the words of the page. Names in
+ * quotation marks and variables stay. */
+export function inPageWords(words: string): string {
+  const named = /“[^”]*”|\{\{.*?\}\}|\b(?:(an?) )?(node|edge|workflow)(s?)\b/gi;
+  return words.replace(named, (found: string, article?: string, name?: string, plural?: string) => {
+    const word = PAGE_WORDS[name?.toLowerCase() ?? ""];
+    if (word === undefined) return found;
+    if (article === undefined) return likeCase(word, found) + (plural ?? "");
+    return `${likeCase(word === "agent" ? "an" : "a", article)} ${word}`;
   });
+}
+
+function likeCase(word: string, model: string): string {
+  return model.charAt(0) === model.charAt(0).toUpperCase() ? word.charAt(0).toUpperCase() + word.slice(1) : word;
 }

@@ -30,7 +30,7 @@ it("sorts issues to their step, their edge and their field", () => {
 });
 
 it("says what a required field is, as the list of problems does not name it", () => {
-  const required = (field: string, message = "Field required") => ({
+  const required = (field: string, message = "Field required.") => ({
     ...issue("edge", "w", field),
     code: "field_required",
     message,

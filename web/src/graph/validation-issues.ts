@@ -2,7 +2,7 @@
 
 import type { components } from "../lib/api/api";
 import { type Definition, nodeName, edgeLabel } from "./definition";
-import { asSteps } from "./readable";
+import { inPageWords } from "./readable";
 
 export type ApiIssue = components["schemas"]["WorkflowIssue"];
 export interface ValidationIssue extends ApiIssue {
@@ -55,9 +55,9 @@ export function groupIssues(errors: readonly ApiIssue[], warnings: readonly ApiI
 
 /** A required recording has a better sentence than other required fields. */
 function issueMessage({ code, field, message }: ApiIssue): string {
-  if (code === "field_required" && message !== "Field required") return message;
+  if (code === "field_required" && message !== "Field required.") return message;
   const required = code === "field_required" ? REQUIRED_FIELDS[field ?? ""] : undefined;
-  return required ?? MESSAGES[code] ?? asSteps(message);
+  return required ?? MESSAGES[code] ?? inPageWords(message);
 }
 
 /** The sentence at a field: `name` as the specification has it, or a row of a collection such as `headers.0.key`. */

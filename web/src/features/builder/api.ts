@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Conflict } from "../../graph/editing/autosave";
 import { type Data, type Definition, parse } from "../../graph/definition";
-import { asSteps } from "../../graph/readable";
+import { inPageWords } from "../../graph/readable";
 import type { NodeSpec, PropertySpec } from "../../graph/specs";
 import { api, unwrap } from "../../lib/api/client";
 import { ApiError } from "../../lib/api/errors";
@@ -55,10 +55,10 @@ function withSteps(property: PropertySpec): PropertySpec {
   const { properties, options } = property;
   return {
     ...property,
-    display_name: asSteps(property.display_name),
-    description: asSteps(property.description),
+    display_name: inPageWords(property.display_name),
+    description: inPageWords(property.description),
     ...(properties ? { properties: properties.map(withSteps) } : {}),
-    ...(options ? { options: options.map((option) => ({ ...option, label: asSteps(option.label) })) } : {}),
+    ...(options ? { options: options.map((option) => ({ ...option, label: inPageWords(option.label) })) } : {}),
   };
 }
 
@@ -75,7 +75,7 @@ export function useNodeTypes() {
           {
             ...spec,
             display_name: STEP_NAMES[spec.name] ?? spec.display_name,
-            description: asSteps(spec.description),
+            description: inPageWords(spec.description),
             properties: spec.properties.map(withSteps),
             max_instances: limits[spec.name]?.max_instances,
           },

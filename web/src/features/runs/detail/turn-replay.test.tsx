@@ -48,10 +48,10 @@ it("says why a turn cannot be played again", async () => {
   const { server, run } = await renderReplay();
   server.on(ROUTE, {
     status: 409,
-    body: { detail: "The draft does not have the step 'Day' any more.", code: "step_not_in_draft" },
+    body: { detail: "The step “Day”, in which this was said, is not in version 2.", code: "step_not_in_draft" },
   });
   await run();
-  expect(await screen.findByText("The draft does not have the step 'Day' any more.")).toBeTruthy();
+  expect(await screen.findByText("The step “Day”, in which this was said, is not in version 2.")).toBeTruthy();
 });
 
 it("says that it plays the published version where there is no draft", async () => {
