@@ -6,12 +6,19 @@ import classes from "./data-table.module.css";
 
 export const nameClass = classes.name;
 
-export function LinkRow({ onOpen, children }: { onOpen: () => void; children: ReactNode }) {
+interface LinkRowProps {
+  onOpen: () => void;
+  /** It goes on with the row above it. */
+  isBelow?: boolean;
+  children: ReactNode;
+}
+
+export function LinkRow({ onOpen, isBelow = false, children }: LinkRowProps) {
   const open = (event: MouseEvent) => {
     if (event.target instanceof Element && event.target.closest("a, button, input, label") === null) onOpen();
   };
   return (
-    <Table.Tr className={classes.row} onClick={open}>
+    <Table.Tr className={classes.row} data-below={isBelow || undefined} onClick={open}>
       {children}
     </Table.Tr>
   );

@@ -1,9 +1,9 @@
 /** The page of one run, live or finished: its transcript, recording, and latency. */
 
-import { ActionIcon, Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, type LucideIcon } from "lucide-react";
-import { useMemo } from "react";
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { useEffect, useMemo, useRef } from "react";
 import { Fact } from "../../../components/layout/fact";
 import { Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
@@ -31,11 +31,12 @@ import { NotesPanel } from "./notes-panel";
 import classes from "../runs.module.css";
 import { channelName, partyName } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
+import { Neighbor, Trail } from "./run-trail";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
 import { showHeardTurn, TurnsPanel } from "./turns-panel";
 
-/** `startAt`: seconds of the recording that a link leads to. */
+/** `startAt`: seconds of the call that a link leads to. */
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
   usePageTitle(run.data === undefined ? "Run" : runTitle(run.data));
@@ -62,7 +63,12 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const player = usePlayer(address, startAt);
   const strip = useRunStrip(agentId, run.id, isSpoken && !isLive(run));
   const end = useMemo(() => (isLive(run) ? null : explainEnd(run, run.events)), [run]);
-  const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
+  // Without a recording a link leads to what was said then.
+  const shownSeconds = address === null ? startAt : player.seconds;
+  const said = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (startAt > 0) said.current?.scrollIntoView({ block: "nearest" });
+  }, [startAt]);
   return (
     <Page
       title={isSample ? "Sample call" : runTitle(run)}
@@ -107,6 +113,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           title="Transcript"
           right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />}
           className={classes.said}
+          ref={said}
         >
           {transcript.lines.length > 0 ? (
             <Transcript
@@ -115,7 +122,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
               partyName={partyName(run)}
               hasTimes
               isLive={isLive(run)}
-              {...(isHeard ? { heardMs: player.seconds * 1000 } : {})}
+              {...(player.isPlaying || shownSeconds > 0 ? { heardMs: shownSeconds * 1000 } : {})}
               {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
             />
           ) : (
@@ -143,56 +150,6 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         </Stack>
       </div>
     </Page>
-  );
-}
-
-interface NeighborProps {
-  agentId: number;
-  runId: number | null;
-  name: string;
-  icon: LucideIcon;
-}
-
-/** The run of the same agent before or after this one. */
-function Neighbor({ agentId, runId, name, icon: Icon }: NeighborProps) {
-  if (runId === null) {
-    return (
-      <ActionIcon size={36} variant="default" disabled aria-label={name}>
-        <Icon size={17} />
-      </ActionIcon>
-    );
-  }
-  return (
-    <ActionIcon
-      size={36}
-      variant="default"
-      aria-label={name}
-      renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
-    >
-      <Icon size={17} />
-    </ActionIcon>
-  );
-}
-
-function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
-  return (
-    <nav aria-label="Breadcrumb">
-      <Group gap={8}>
-        <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/runs" {...props} />}>
-          Runs
-        </Anchor>
-        <Text span fz="sm" c="dimmed" aria-hidden="true">
-          /
-        </Text>
-        <Anchor
-          fz="sm"
-          c="dimmed"
-          renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}
-        >
-          {agentName}
-        </Anchor>
-      </Group>
-    </nav>
   );
 }
 

@@ -3,7 +3,7 @@
 import { Button, Group, Table, Text } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Download } from "lucide-react";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
 import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../../components/layout/page";
@@ -29,6 +29,7 @@ import { runTitle } from "../../../lib/runs/run-title";
 import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
 import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
+import { PassageRow } from "./passage-row";
 import { countFilters, listTitle, type RunSearch, withoutFilters } from "./search";
 
 const COLUMNS = [
@@ -79,7 +80,10 @@ export function RunsPage() {
               <>
                 <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1080} isTight>
                   {data.items.map((run) => (
-                    <RunRow key={run.run_id} run={run} strip={strips.get(run.run_id)} />
+                    <Fragment key={run.run_id}>
+                      <RunRow run={run} strip={strips.get(run.run_id)} />
+                      {run.passage !== null && <PassageRow run={run} passage={run.passage} columns={COLUMNS.length} />}
+                    </Fragment>
                   ))}
                 </DataTable>
                 <Pager

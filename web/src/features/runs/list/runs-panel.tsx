@@ -8,6 +8,9 @@ import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
 import { ResultBadge } from "../../../components/runs/result-badge";
 import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
+import type { Strip } from "../../../components/runs/strip/strip-shapes";
+import { DataTable } from "../../../components/tables/data-table";
+import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { formatDuration, formatMilliseconds, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
@@ -18,6 +21,15 @@ import { hasStrip, useRuns } from "../api";
 import classes from "../runs.module.css";
 
 const PER_PAGE = 10;
+const COLUMNS = [
+  { title: "Run" },
+  { title: "Outcome" },
+  { title: "Result" },
+  { title: "Channel" },
+  { title: "Duration", isRight: true },
+  { title: "Median response", isRight: true },
+  { title: "When", isRight: true },
+];
 
 export function RunsPanel({ agentId }: { agentId: number }) {
   const [page, setPage] = useState(1);
@@ -52,61 +64,43 @@ export function RunsPanel({ agentId }: { agentId: number }) {
 }
 
 function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
-  const navigate = useNavigate();
   const strips = useRunStrips(runs.filter(hasStrip).map((run) => run.id));
   return (
-    <div className={classes.scroll}>
-      <Table highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Run</Table.Th>
-            <Table.Th>Outcome</Table.Th>
-            <Table.Th>Result</Table.Th>
-            <Table.Th>Channel</Table.Th>
-            <Table.Th ta="right">Duration</Table.Th>
-            <Table.Th ta="right">Median response</Table.Th>
-            <Table.Th ta="right">When</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {runs.map((run) => (
-            <Table.Tr
-              key={run.id}
-              className={classes.row}
-              onClick={() => void navigate({ to: "/agents/$agentId/runs/$runId", params: { agentId, runId: run.id } })}
-            >
-              <Table.Td>
-                <Link
-                  to="/agents/$agentId/runs/$runId"
-                  params={{ agentId, runId: run.id }}
-                  className={classes.link}
-                  title={run.name}
-                  onClick={(event) => event.stopPropagation()}
-                >
-                  {runTitle(run)}
-                </Link>
-                {hasStrip(run) && (
-                  <div>
-                    <CallSparkline strip={strips.get(run.id)} />
-                  </div>
-                )}
-              </Table.Td>
-              <Table.Td>
-                <RunBadge status={run.status} outcome={run.outcome} />
-              </Table.Td>
-              <Table.Td>
-                <ResultBadge result={run.result} isSuccess={run.is_success} />
-              </Table.Td>
-              <Table.Td>{channelName(run.mode)}</Table.Td>
-              <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>
-              <Table.Td ta="right">{formatMilliseconds(run.latency.p50_ms)}</Table.Td>
-              <Table.Td ta="right" c="dimmed">
-                {formatTimeAgo(run.created_at)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+    <DataTable label="Runs" columns={COLUMNS} minWidth={780}>
+      {runs.map((run) => (
+        <RunRow key={run.id} agentId={agentId} run={run} strip={strips.get(run.id)} />
+      ))}
+    </DataTable>
+  );
+}
+
+function RunRow({ agentId, run, strip }: { agentId: number; run: Run; strip: Strip | undefined }) {
+  const navigate = useNavigate();
+  const target = { to: "/agents/$agentId/runs/$runId", params: { agentId, runId: run.id } } as const;
+  return (
+    <LinkRow onOpen={() => void navigate(target)}>
+      <Table.Td>
+        <Link {...target} className={nameClass} title={run.name}>
+          {runTitle(run)}
+        </Link>
+        {hasStrip(run) && (
+          <div>
+            <CallSparkline strip={strip} />
+          </div>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <RunBadge status={run.status} outcome={run.outcome} />
+      </Table.Td>
+      <Table.Td>
+        <ResultBadge result={run.result} isSuccess={run.is_success} />
+      </Table.Td>
+      <Table.Td>{channelName(run.mode)}</Table.Td>
+      <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>
+      <Table.Td ta="right">{formatMilliseconds(run.latency.p50_ms)}</Table.Td>
+      <Table.Td ta="right" c="dimmed">
+        {formatTimeAgo(run.created_at)}
+      </Table.Td>
+    </LinkRow>
   );
 }

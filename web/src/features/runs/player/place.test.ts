@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { placeIn, readPlace } from "./place";
+import { placeIn, placeOf, readPlace } from "./place";
 
 test("a place in a recording goes into an address and comes back", () => {
   expect(readPlace({ at: Number(placeIn(42.9).replace("?at=", "")) })).toEqual({ at: 42 });
-  expect([{}, { at: -1 }, { at: "soon" }, { at: 1.5 }, { at: Infinity }].map(readPlace)).toEqual([{}, {}, {}, {}, {}]);
+  expect(readPlace(JSON.parse(JSON.stringify(placeOf(1.512))) as Record<string, unknown>)).toEqual({ at: 1.512 });
+  expect([{}, { at: -1 }, { at: 0 }, { at: "soon" }, { at: Infinity }].map(readPlace)).toEqual([{}, {}, {}, {}, {}]);
 });

@@ -1,4 +1,4 @@
-/** A place in a recording, as it stands in the address of a run's page: whole seconds. */
+/** A place in a run, as it stands in the address of its page: seconds from its beginning. */
 
 export interface Place {
   at?: number;
@@ -8,8 +8,12 @@ export function placeIn(seconds: number): string {
   return `?at=${Math.floor(seconds)}`;
 }
 
+export function placeOf(seconds: number): Place {
+  return seconds > 0 ? { at: seconds } : {};
+}
+
 /** Keeps what can be used of an address that anybody may have typed. */
 export function readPlace(raw: Record<string, unknown>): Place {
   const at = raw["at"];
-  return typeof at === "number" && Number.isSafeInteger(at) && at > 0 ? { at } : {};
+  return typeof at === "number" && Number.isFinite(at) ? placeOf(at) : {};
 }
