@@ -2,11 +2,27 @@ import { screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
 import { currentToken, farewell, hasExpired, startSession } from "../../../lib/api/session";
 import { renderPart } from "../../../testing/render";
-import { PasswordPanel } from "./account-section";
+import { OwnName, PasswordPanel } from "./account-section";
 
 const ROUTE = "POST /api/v1/auth/password";
 
 beforeEach(() => startSession("token"));
+
+it("changes one's name, and says at the field what is wrong with it", async () => {
+  const name = "PATCH /api/v1/auth/me";
+  const { user, server } = await renderPart(<OwnName name="Ann" />);
+  server.refuse(name, ["name"], "string_too_short", "String should have at least 1 character", 1);
+  const field = await screen.findByLabelText(/Name/);
+  const save = screen.getByRole<HTMLButtonElement>("button", { name: "Save" });
+  expect(save.disabled).toBe(true);
+  await user.clear(field);
+  await user.click(save);
+  expect(await screen.findByText("Name is required.")).toBeTruthy();
+  server.on(name, { body: { name: "Ann Example" } });
+  await user.type(field, "Ann Example");
+  await user.click(save);
+  await waitFor(() => expect(server.sent.at(-1)).toEqual({ route: name, body: { name: "Ann Example" } }));
+});
 
 it("sets a first password without asking for a current one, and says at the field what is wrong", async () => {
   const { user, server } = await renderPart(<PasswordPanel hasPassword={false} />);

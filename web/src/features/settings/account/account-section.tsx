@@ -1,7 +1,8 @@
-/** A person's own password, two-step sign-in and sessions, and the deletion of their account. */
+/** A person's own name, password, two-step sign-in and sessions, and the deletion of their account. */
 
-import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
+import { Badge, Button, Group, Stack, Table, Text, TextInput } from "@mantine/core";
 import type { SubmitEvent } from "react";
+import { FormProblem } from "../../../components/forms/dialog";
 import { DataTable } from "../../../components/tables/data-table";
 import { Fact } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
@@ -11,7 +12,7 @@ import { useAccount } from "../../../lib/organization/organization-context";
 import { formatDateTime, humanize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
-import { useChangePassword, useEndSession, useSessions } from "../organization/api";
+import { useChangeOwnName, useChangePassword, useEndSession, useSessions } from "../organization/api";
 import classes from "../settings.module.css";
 import { ProofProblem } from "../sign-in-again";
 import { DeleteAccount } from "./delete-account";
@@ -23,14 +24,20 @@ export default function AccountSection() {
     <Stack gap="lg">
       <Panel title="You">
         <Loaded query={account} what="Your account" height={70}>
-          {(me) => (
-            <Group p="lg" gap={40}>
-              <Fact name="Name" value={me.name || "–"} />
-              <Fact name="Email" value={me.email ?? "–"} />
-              <Fact name="Role" value={humanize(me.role)} />
-              {me.is_superuser && <Fact name="Access" value="Superuser" />}
-            </Group>
-          )}
+          {(me) => {
+            const isOwn = !me.impersonated && !me.is_provider_session;
+            return (
+              <>
+                <Group p="lg" pb={isOwn ? 0 : "lg"} gap={40}>
+                  {!isOwn && <Fact name="Name" value={me.name || "–"} />}
+                  <Fact name="Email" value={me.email ?? "–"} />
+                  <Fact name="Role" value={humanize(me.role)} />
+                  {me.is_superuser && <Fact name="Access" value="Superuser" />}
+                </Group>
+                {isOwn && <OwnName name={me.name ?? ""} />}
+              </>
+            );
+          }}
         </Loaded>
       </Panel>
       {account.data?.impersonated === false && (
@@ -53,6 +60,27 @@ export default function AccountSection() {
         </>
       )}
     </Stack>
+  );
+}
+
+/** As the members of the person's organizations see it. */
+export function OwnName({ name }: { name: string }) {
+  const change = useChangeOwnName();
+  const form = useForm({ name }, change.error);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    change.mutate(form.values.name, { onSuccess: () => notifySuccess("Name saved.") });
+  };
+  return (
+    <form onSubmit={submit} className={classes.form} noValidate>
+      <TextInput label="Name" autoComplete="name" {...form.text("name")} />
+      <FormProblem words={form.problem} />
+      <div>
+        <Button type="submit" loading={change.isPending} disabled={form.values.name.trim() === name}>
+          Save
+        </Button>
+      </div>
+    </form>
   );
 }
 

@@ -26,6 +26,18 @@ export function useSavePreferences() {
   });
 }
 
+export function useChangeOwnName() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (name: string) => unwrap(api.PATCH("/api/v1/auth/me", { body: { name } })),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["account"] }),
+        queries.invalidateQueries({ queryKey: ["members"] }),
+      ]),
+  });
+}
+
 export function useChangePassword() {
   const queries = useQueryClient();
   return useMutation({

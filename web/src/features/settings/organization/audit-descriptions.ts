@@ -35,6 +35,7 @@ const ACTIONS: Record<string, string> = {
   "transcript.read": "Opened the transcript of",
   "user.password_changed": "Password changed",
   "user.password_reset": "Password reset",
+  "user.renamed": "Name changed",
   "user.session_ended": "Session ended",
   "workflow.canary_share_changed": "Canary share changed",
   "workflow.canary_started": "Canary started",
