@@ -3,7 +3,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Panel } from "../../components/layout/panel";
-import { outcomeColor, SERIES, seriesColor } from "../../lib/format/colors";
+import { outcomeColor, resultColors, SERIES } from "../../lib/format/colors";
 import { formatCount, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
 import type { Insights } from "./api";
 import classes from "./usage.module.css";
@@ -34,7 +34,8 @@ export function ResultsChart({ days }: { days: Insights["days"] }) {
   const results = [...new Set(days.flatMap((day) => Object.keys(day.results)))];
   if (results.length === 0) return null;
   const rows = days.map((day) => ({ at: dayName(day.date), ...day.results }));
-  const series = results.map((key, index) => ({ key, name: key, color: seriesColor(index) }));
+  const colorOf = resultColors(results);
+  const series = results.map((key) => ({ key, name: key, color: colorOf(key) }));
   return (
     <Framed title="Runs by result" isEmpty={false}>
       <Chart label="Runs per day by result" kind="bars" rows={rows} series={series} show={formatCount} />

@@ -14,8 +14,29 @@ const OUTCOMES: Record<string, string> = {
   canceled: "#93a1a6",
 };
 
+const UNKNOWN = "#93a1a6";
+
 export function outcomeColor(outcome: string): string {
-  return OUTCOMES[outcome] ?? "#93a1a6";
+  return OUTCOMES[outcome] ?? UNKNOWN;
+}
+
+/** The same in the colors of badges, whose words have to be legible on their tint; "gray" for what is neither good nor bad. */
+const BADGES: Record<string, string> = {
+  answered: "brand",
+  in_progress: "brand",
+  transferred: "blue",
+  not_understood: "orange",
+  interrupted_by_us: "red",
+  voicemail: "violet",
+  no_answer: "yellow",
+  busy: "yellow",
+  failed: "red",
+  error: "red",
+  invalid_number: "red",
+};
+
+export function outcomeBadgeColor(word: string): string {
+  return BADGES[word] ?? "gray";
 }
 
 /** For series without a meaning of their own. */
@@ -30,4 +51,13 @@ export function seriesColor(index: number): string {
   if (named !== undefined) return named;
   const lightness = index % 2 === 0 ? 42 : 60;
   return `hsl(${Math.round((index * HUE_STEP) % 360)} 48% ${lightness}%)`;
+}
+
+/** Gives each of these results, whatever their order, the same color in every chart of them; others are gray. */
+export function resultColors(names: readonly string[]): (name: string) => string {
+  const places = new Map([...new Set(names)].sort().map((name, index) => [name, index]));
+  return (name) => {
+    const place = places.get(name);
+    return place === undefined ? UNKNOWN : seriesColor(place);
+  };
 }

@@ -9,6 +9,7 @@ import { nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { messageOf } from "../../../lib/api/errors";
+import { outcomeBadgeColor } from "../../../lib/format/colors";
 import { formatDateTime, formatTimeUntil, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
@@ -153,7 +154,7 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
         )}
       </Table.Td>
       <Table.Td>
-        <Badge color={colorOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
+        <Badge color={outcomeBadgeColor(word)} variant={contact.state === "calling" ? "dot" : "light"}>
           {humanize(word === "pending" ? "waiting" : word)}
         </Badge>
       </Table.Td>
@@ -224,19 +225,4 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-const COLORS: Record<string, string> = {
-  answered: "brand",
-  not_understood: "orange",
-  interrupted_by_us: "red",
-  voicemail: "violet",
-  no_answer: "yellow",
-  busy: "yellow",
-  failed: "red",
-  invalid_number: "red",
-};
-
-function colorOf(word: string): string {
-  return COLORS[word] ?? "gray";
 }

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
-import { seriesColor } from "../../../lib/format/colors";
+import { resultColors } from "../../../lib/format/colors";
 import { formatCount } from "../../../lib/format/format";
 import { type Campaign, useCampaignResults } from "../api";
 import classes from "./progress.module.css";
@@ -19,6 +19,7 @@ export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: num
   const total = counts.reduce((sum, one) => sum + one.contacts, 0);
   const answered = total + without;
   const share = (contacts: number) => `${Math.round((contacts / answered) * 100)}% of answered`;
+  const colorOf = resultColors(counts.map((one) => one.name));
   const won = counts.filter((one) => one.is_success === true).reduce((sum, one) => sum + one.contacts, 0);
   return (
     <Panel
@@ -42,11 +43,11 @@ export function ResultsPanel({ campaign, done }: { campaign: Campaign; done: num
         </Figures>
         {total > 0 && (
           <Bar.Root size={18} radius="sm" aria-label="Results">
-            {counts.map((one, index) => (
+            {counts.map((one) => (
               <Tooltip key={one.name} label={`${one.name}: ${formatCount(one.contacts)}`}>
                 <Bar.Section
                   value={(one.contacts / answered) * 100}
-                  color={seriesColor(index)}
+                  color={colorOf(one.name)}
                   aria-label={`${one.name}: ${one.contacts}`}
                 />
               </Tooltip>

@@ -7,9 +7,9 @@ import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { TooltipBox } from "../../../components/charts/chart-tooltip";
 import { api, unwrap } from "../../../lib/api/client";
-import { outcomeColor, seriesColor } from "../../../lib/format/colors";
+import { outcomeColor, resultColors } from "../../../lib/format/colors";
 import { humanize } from "../../../lib/format/format";
-import type { Campaign } from "../api";
+import { type Campaign, useCampaignResults } from "../api";
 
 function useTimeline(campaign: Campaign, done: number) {
   return useQuery({
@@ -23,12 +23,15 @@ function useTimeline(campaign: Campaign, done: number) {
 
 export default function TimelinePanel({ campaign, done }: { campaign: Campaign; done: number }) {
   const timeline = useTimeline(campaign, done);
+  const results = useCampaignResults(campaign, done);
   const [kind, setKind] = useState<"outcomes" | "results">("outcomes");
   const steps = timeline.data?.steps ?? [];
   if (steps.length === 0) return null;
   const hasResults = steps.some((step) => Object.keys(step.results).length > 0);
   const shown = hasResults ? kind : "outcomes";
   const names = [...new Set(steps.flatMap((step) => Object.keys(step[shown])))];
+  const colorOf =
+    shown === "outcomes" ? outcomeColor : resultColors(results.data?.results.map((one) => one.name) ?? names);
   const title = shown === "outcomes" ? "Outcomes over time" : "Results over time";
   const isLong = (timeline.data?.step_seconds ?? 0) >= 3600 * 6;
   const hasSeconds = (timeline.data?.step_seconds ?? 60) < 60;
@@ -81,13 +84,13 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
               width={44}
             />
             <Tooltip content={<TooltipBox />} cursor={{ fill: "var(--soft)" }} />
-            {names.map((name, index) => (
+            {names.map((name) => (
               <Bar
                 key={name}
                 dataKey={name}
                 name={shown === "outcomes" ? humanize(name) : name}
                 stackId="all"
-                fill={shown === "outcomes" ? outcomeColor(name) : seriesColor(index)}
+                fill={colorOf(name)}
                 maxBarSize={28}
                 isAnimationActive={false}
               />
