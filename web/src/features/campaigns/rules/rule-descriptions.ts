@@ -2,7 +2,7 @@
 
 import type { Schema } from "../../../lib/api/types";
 import { formatCount, pluralize } from "../../../lib/format/format";
-import { countryName } from "./countries";
+import { countryName } from "../../../lib/format/countries";
 import { describeWeek } from "./week";
 
 type Campaign = Schema<"CampaignResponse">;

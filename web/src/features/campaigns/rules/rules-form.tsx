@@ -15,7 +15,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { Panel } from "../../../components/layout/panel";
 import { useOrganizationContext } from "../../../lib/organization/organization-context";
 import { AccountChoice, useHasChoice } from "./account-choice";
-import { countryChoices } from "./countries";
+import { countryChoices } from "../../../lib/format/countries";
 import type { Rules } from "./draft";
 import { RetryRules } from "./retry-rules";
 import { FieldError, numberOf, Padded } from "./rule-panels";
