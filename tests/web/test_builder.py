@@ -239,7 +239,7 @@ def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
 
     prompt(mine).fill("Mine.")
     warning = mine.get_by_role("alert")
-    expect(warning).to_contain_text("Someone else changed this agent", timeout=SLOW)
+    expect(warning).to_contain_text("This agent was changed elsewhere", timeout=SLOW)
     mine.get_by_role("button", name="Load theirs").click()
     expect(prompt(mine)).to_have_value("Theirs.")
     expect(warning).to_be_hidden()

@@ -23,7 +23,7 @@ class WorkflowNotPublished(Conflict):
 
 
 class WorkflowRevisionConflict(Conflict):
-    """This agent was changed by someone else. Reload it and try again."""
+    """This agent was changed by someone else or in another tab. Reload it and try again."""
 
     code = "revision_conflict"
 

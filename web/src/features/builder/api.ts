@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Conflict } from "../../graph/editing/autosave";
+import { withoutTriggerPaths } from "../../graph/editing/clipboard";
 import { type Data, type Definition, parse } from "../../graph/definition";
 import { inPageWords } from "../../graph/readable";
 import type { NodeSpec, PropertySpec } from "../../graph/specs";
@@ -43,6 +44,21 @@ export async function saveDocument(id: number, document: Document, revision: num
   } catch (error) {
     if (error instanceof ApiError && error.code === "revision_conflict")
       throw new Conflict((await fetchAgent(id)).revision);
+    throw error;
+  }
+}
+
+/** Stores the document as an agent of its own, beside this one. */
+export async function saveAsCopy(id: number, document: Document): Promise<Agent> {
+  const copy = await unwrap(
+    api.POST("/api/v1/workflow/{workflow_id}/duplicate", { params: { path: { workflow_id: id } } }),
+  );
+  try {
+    const definition = withoutTriggerPaths(document.definition);
+    return await saveDocument(copy.id, { ...document, definition }, copy.revision);
+  } catch (error) {
+    // It has what is stored already, and would be taken for what is here.
+    await unwrap(api.DELETE("/api/v1/workflow/{workflow_id}", { params: { path: { workflow_id: copy.id } } }));
     throw error;
   }
 }

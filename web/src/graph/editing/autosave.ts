@@ -20,7 +20,7 @@ export interface AutosaveOptions<T> {
 
 export class Conflict extends Error {
   constructor(readonly revision: number) {
-    super("Someone else changed this agent.");
+    super("This agent was changed by someone else or in another tab.");
   }
 }
 

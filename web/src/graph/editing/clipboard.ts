@@ -83,6 +83,10 @@ function withoutTriggerPath(node: GraphNode): GraphNode["data"] {
   return node.type === "trigger" ? data : node.data;
 }
 
+export function withoutTriggerPaths(definition: Definition): Definition {
+  return { ...definition, nodes: definition.nodes.map((node) => ({ ...node, data: withoutTriggerPath(node) })) };
+}
+
 export function middleOf(nodes: readonly GraphNode[]): Point {
   const { x, y, width, height } = boundsOf(nodes);
   return { x: x + width / 2, y: y + height / 2 };

@@ -5,7 +5,8 @@ import { Check, CloudOff } from "lucide-react";
 import { useState } from "react";
 import { diff } from "../../../graph/diff";
 import { fetchAgent } from "../../../lib/organization/agent";
-import { type Document, documentOf } from "../api";
+import { notifyError, notifySuccess } from "../../../lib/ui/notifications";
+import { type Document, documentOf, saveAsCopy, useRefresh } from "../api";
 import { ChangeList } from "../panels/change-list";
 import { useEditorContext } from "../state/editor";
 import classes from "./header.module.css";
@@ -51,6 +52,7 @@ export function SaveState() {
 export function ConflictBar() {
   const { agent, document, specs, saving, reload, keepMine } = useEditorContext();
   const [isBusy, setIsBusy] = useState(false);
+  const refresh = useRefresh(agent.id);
   const [theirs, setTheirs] = useState<Document | null>(null);
   if (saving.name === "failed") {
     return (
@@ -65,15 +67,21 @@ export function ConflictBar() {
   const decide = (action: () => Promise<void>) => () => {
     setIsBusy(true);
     void action()
-      .catch(() => undefined)
+      .catch(notifyError)
       .finally(() => setIsBusy(false));
+  };
+  const keepBoth = async () => {
+    const copy = await saveAsCopy(agent.id, document);
+    await reload();
+    await refresh();
+    notifySuccess(`Your version is saved as “${copy.name}”.`);
   };
   return (
     <Alert color="orange" variant="light" radius={0} py={8} role="alert">
       <Group justify="space-between" gap="sm">
         <Text fz="sm">
-          <b>Someone else changed this agent</b> after you opened it. Your latest changes are not saved. Whichever
-          version you keep, undo restores the other.
+          <b>This agent was changed elsewhere</b>, by someone else or in another tab. Your latest changes are not saved.
+          Whichever version you keep, undo restores the other until you close this page.
         </Text>
         <Group gap={8}>
           <Button
@@ -88,6 +96,9 @@ export function ConflictBar() {
           </Button>
           <Button size="xs" variant="default" disabled={isBusy} onClick={decide(reload)}>
             Load theirs
+          </Button>
+          <Button size="xs" variant="default" disabled={isBusy} onClick={decide(keepBoth)}>
+            Save mine as a copy
           </Button>
           <Button size="xs" color="orange" disabled={isBusy} onClick={decide(keepMine)}>
             Keep mine
