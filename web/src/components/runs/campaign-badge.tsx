@@ -11,7 +11,7 @@ const COLORS: Record<string, string> = {
   failed: "red",
 };
 
-export function StatusBadge({ status }: { status: string }) {
+export function CampaignBadge({ status }: { status: string }) {
   return (
     <Badge color={COLORS[status] ?? "gray"} variant={status === "running" ? "dot" : "light"}>
       {humanize(status)}

@@ -9,7 +9,7 @@ import { Panel } from "../../components/layout/panel";
 import { usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDateTime, pluralize, formatTimeAgo } from "../../lib/format/format";
 import { type Campaign, useCampaigns } from "./api";
-import { StatusBadge } from "./status-badge";
+import { CampaignBadge } from "../../components/runs/campaign-badge";
 
 const COLUMNS = [
   { title: "Campaign" },
@@ -64,7 +64,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         </Link>
       </Table.Td>
       <Table.Td>
-        <StatusBadge status={campaign.status} />
+        <CampaignBadge status={campaign.status} />
       </Table.Td>
       <Table.Td>{campaign.workflow_name}</Table.Td>
       <Table.Td ta="right">{formatCount(progress.total_contacts)}</Table.Td>

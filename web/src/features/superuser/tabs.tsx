@@ -5,6 +5,7 @@ import { useState } from "react";
 import { DataTable, Pager, ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
+import { CampaignBadge } from "../../components/runs/campaign-badge";
 import { RunBadge } from "../../components/runs/run-badge";
 import {
   formatCount,
@@ -143,7 +144,7 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
                     <Table.Td>{campaign.organization_name}</Table.Td>
                     <Table.Td style={{ whiteSpace: "normal" }}>{campaign.workflow_name}</Table.Td>
                     <Table.Td>
-                      <Badge color="gray">{humanize(campaign.status)}</Badge>
+                      <CampaignBadge status={campaign.status} />
                     </Table.Td>
                     <Table.Td ta="right">{campaign.max_concurrency}</Table.Td>
                     <Table.Td c="dimmed">{formatDateTime(campaign.created_at)}</Table.Td>

@@ -17,7 +17,7 @@ import classes from "../create/new-campaign.module.css";
 import { PreflightPanel } from "./preflight-panel";
 import { ProgressPanel } from "./progress-panel";
 import { ResultsPanel } from "./results-panel";
-import { StatusBadge } from "../status-badge";
+import { CampaignBadge } from "../../../components/runs/campaign-badge";
 import { describeRetries, describeBreaker, describeHours, describeDestinations } from "../rules/rule-descriptions";
 
 const Timeline = lazy(() => import("./timeline-panel"));
@@ -58,7 +58,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
       back={<Back />}
       about={
         <Group gap="sm" mt={4}>
-          <StatusBadge status={campaign.status} />
+          <CampaignBadge status={campaign.status} />
           <Anchor
             fz="sm"
             renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId: campaign.workflow_id }} {...props} />}
