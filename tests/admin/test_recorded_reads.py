@@ -133,6 +133,17 @@ async def test_a_text_chat_has_its_reader(
     ]
 
 
+async def test_a_search_in_transcripts_has_its_reader_and_not_its_words(
+    client: AsyncClient, org: OrgFixture, log: Log
+) -> None:
+    path = "/organizations/usage/runs"
+    for params in ({}, {"search": ""}, {"search": "marzipan"}, {"search": "quillon"}):
+        assert (await client.get(path, params=params, headers=org.headers_for("viewer"))).status_code == 200
+    (entry,) = await log()
+    assert (entry["action"], entry["actor_email"]) == ("transcripts.searched", org.email("viewer"))
+    assert entry["data"] == {"path": f"/api/v1{path}"}
+
+
 async def test_exports_have_their_reader(
     client: AsyncClient, org: OrgFixture, run: Run, make_campaign: MakeCampaign, log: Log
 ) -> None:

@@ -32,6 +32,8 @@ RECORDED_READS: Final = {
     "download_usage_report": "usage_report.exported",
     "download_campaign_report": "campaign_report.exported",
 }
+# Lists that show what was said when its words are looked for, and else do not.
+RECORDED_SEARCHES: Final = {"list_usage_runs": "transcripts.searched"}
 _SUPERUSER_PATHS: Final = "/api/v1/superuser/"
 _REPEATED_AFTER_S: Final = 600.0
 _MAX_KEPT: Final = 50_000
@@ -44,9 +46,20 @@ def is_recorded_read(connection: HTTPConnection, caller: Caller) -> bool:
     """Returns whether this request's read has an entry."""
     return (
         caller.impersonator_id is not None
-        or getattr(connection.scope.get("route"), "operation_id", None) in RECORDED_READS
+        or _find_action(connection) is not None
         or connection.scope["path"].startswith(_SUPERUSER_PATHS)
     )
+
+
+def _operation_id(connection: HTTPConnection) -> str:
+    return str(getattr(connection.scope.get("route"), "operation_id", None))
+
+
+def _find_action(connection: HTTPConnection) -> str | None:
+    operation_id = _operation_id(connection)
+    if operation_id in RECORDED_SEARCHES and connection.query_params.get("search"):
+        return RECORDED_SEARCHES[operation_id]
+    return RECORDED_READS.get(operation_id)
 
 
 class RecentReads:
@@ -58,9 +71,9 @@ class RecentReads:
 
     async def record_read(self, session: AsyncSession, connection: HTTPConnection, caller: Caller) -> None:
         """Writes an entry in the transaction of a request for which :func:`is_recorded_read`, unless it is a repetition."""
-        operation_id = str(getattr(connection.scope.get("route"), "operation_id", None))
+        operation_id = _operation_id(connection)
         path, query = connection.scope["path"], ""
-        action, target = RECORDED_READS.get(operation_id), name_target(connection)
+        action, target = _find_action(connection), name_target(connection)
         if path.startswith(_SUPERUSER_PATHS):
             # Lists of all organizations differ by their query alone.
             action, target, query = "superuser.read", operation_id, connection.url.query[:_MAX_QUERY_CHARS]

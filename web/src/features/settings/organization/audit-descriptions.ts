@@ -33,6 +33,7 @@ const ACTIONS: Record<string, string> = {
   "telephony_config.made_default": "Carrier account made the default",
   "text_chat.read": "Opened the chat of",
   "transcript.read": "Opened the transcript of",
+  "transcripts.searched": "Searched the transcripts",
   "user.password_changed": "Password changed",
   "user.password_reset": "Password reset",
   "user.renamed": "Name changed",
