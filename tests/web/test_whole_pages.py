@@ -9,6 +9,7 @@ from tests.web.looks import (
     DIALOGS,
     PAGES,
     SCHEMES,
+    Scheme,
     ask,
     complaints,
     contrast_faults,
@@ -26,7 +27,7 @@ pytestmark = [*in_a_browser(timeout_s=600), pytest.mark.usefixtures("patience")]
 
 WIDTHS = (1440, 1280, 390)
 # Which of them have a picture in the documentation, and what its name ends with.
-PICTURES = {(1280, "light"): "", (390, "dark"): "-phone"}
+PICTURES: dict[tuple[int, Scheme], str] = {(1280, "light"): "", (390, "dark"): "-phone"}
 
 
 @pytest.mark.slow
