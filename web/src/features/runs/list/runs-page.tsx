@@ -48,7 +48,9 @@ export function RunsPage() {
   const search = useSearch({ from: "/signed-in/runs" });
   const navigate = useNavigate();
   const runs = useAllRuns(search);
-  const strips = useRunStrips(runs.data?.items.filter(hasStrip).map((run) => run.run_id) ?? []);
+  const strips = useRunStrips(
+    (runs.data?.items ?? []).filter((run) => hasStrip(run, run.duration_seconds)).map((run) => run.run_id),
+  );
   const go = (next: RunSearch) => void navigate({ to: "/runs", search: next, replace: true });
   useLastPage(search.page ?? 1, runs, (page) => go({ ...search, page }));
   const sorting = {
@@ -114,7 +116,7 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
         <Link {...target} className={nameClass} title={run.name}>
           {runTitle(run)}
         </Link>
-        {hasStrip(run) && (
+        {hasStrip(run, run.duration_seconds) && (
           <div>
             <CallSparkline strip={strip} />
           </div>

@@ -64,7 +64,7 @@ export function RunsPanel({ agentId }: { agentId: number }) {
 }
 
 function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
-  const strips = useRunStrips(runs.filter(hasStrip).map((run) => run.id));
+  const strips = useRunStrips(runs.filter((one) => hasStrip(one, one.duration)).map((one) => one.id));
   return (
     <DataTable label="Runs" columns={COLUMNS} minWidth={780}>
       {runs.map((run) => (
@@ -83,7 +83,7 @@ function RunRow({ agentId, run, strip }: { agentId: number; run: Run; strip: Str
         <Link {...target} className={nameClass} title={run.name}>
           {runTitle(run)}
         </Link>
-        {hasStrip(run) && (
+        {hasStrip(run, run.duration) && (
           <div>
             <CallSparkline strip={strip} />
           </div>
