@@ -2,7 +2,7 @@
 
     uv run --active --with torch python scripts/edge_reading/train.py decisions.jsonl adapters.pt [--held-out trades]
 
-``decisions.jsonl`` is what ``collect.py`` wrote. An hour on two cores with AMX, of which the product needs none.
+``decisions.jsonl`` is what ``collect.py`` wrote. An epoch of all answers takes half an hour on two cores.
 Writes the adapters to a file of PyTorch after each epoch, from which a run goes on if it is there, and ``edge_reading.npz``
 of ``offhook.knowledge.offline`` in the end. With ``--held-out``, the steps of that file are only judged.
 
@@ -44,6 +44,8 @@ BATCH = 2000
 # Of the decisions in the corpora, so many of each step and edge.
 MOST_ALIKE = 10
 NONE = -1
+# Of the steps with examples, the share that is read without any: first agents have none.
+PLAIN = 0.35
 MATRICES = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -66,6 +68,10 @@ class Example(NamedTuple):
     edges: tuple[EdgeText, ...]
     edge: int
     source: str
+
+    @property
+    def has_examples(self) -> bool:
+        return any(edge.examples for edge in self.edges)
 
 
 def read_steps(path: Path) -> Iterator[Example]:
@@ -179,21 +185,24 @@ class EdgeReadingModel(nn.Module):
 
     def adapters(self) -> dict[str, Any]:
         """Returns what was learned by the names that ``build_program`` and ``EdgeReadingHead`` read."""
-        found = {}
-        for name, value in self.state_dict().items():
-            first, *rest = name.split(".")
-            if first == "layers":
-                layer, part, kind = rest
-                prefix = f"encoder.layer.{layer}."
-                named = f"{NORMS[part]}.{kind}" if part in NORMS else f"{MATRICES[part]}.weight.{kind}"
-                found[prefix + named] = value
-            elif first == "norm":
-                found[f"embeddings.LayerNorm.{rest[0]}"] = value
-            elif first == "types":
-                found["embeddings.token_type_embeddings.weight"] = value
-            else:
-                found[f"head.{name}"] = value
-        return {name: value.float().numpy().astype(np.float16) for name, value in found.items()}
+        return {_shipped(name): value.float().numpy().astype(np.float16) for name, value in self.state_dict().items()}
+
+    def load_adapters(self) -> None:
+        """Goes on with what is shipped."""
+        with np.load(WEIGHTS) as stored:
+            self.load_state_dict({name: torch.tensor(stored[_shipped(name)]).float() for name in self.state_dict()})
+
+
+def _shipped(name: str) -> str:
+    """Returns the name of a parameter in ``edge_reading.npz``."""
+    first, *rest = name.split(".")
+    if first == "layers":
+        layer, part, kind = rest
+        part = f"{NORMS[part]}.{kind}" if part in NORMS else f"{MATRICES[part]}.weight.{kind}"
+        return f"encoder.layer.{layer}.{part}"
+    if first == "norm":
+        return f"embeddings.LayerNorm.{rest[0]}"
+    return "embeddings.token_type_embeddings.weight" if first == "types" else f"head.{name}"
 
 
 def _norm(weights: dict[str, Any], name: str) -> nn.LayerNorm:
@@ -238,6 +247,8 @@ class ExampleReader:
                 # none is meant where the edge is missing
                 places.pop()
             edges = [self._varied(edge, example.heard) for edge in edges]
+            if random.random() < PLAIN:
+                edges = [EdgeText(edge.label, edge.condition or edge.label, ()) for edge in edges]
             if random.random() < 0.3:
                 heard = "".join(sign for sign in heard.lower() if sign.isalnum() or sign in " '")
         else:
@@ -293,6 +304,8 @@ def main() -> None:
     parser.add_argument("adapters", type=Path)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--held-out", default="")
+    parser.add_argument("--share", type=float, default=1.0, help="of the answers at steps with examples, in an epoch")
+    parser.add_argument("--go-on", action="store_true", help="begin with the shipped adapters")
     given = parser.parse_args()
     random.seed(0)
     torch.manual_seed(0)
@@ -302,10 +315,13 @@ def main() -> None:
     model, reader = EdgeReadingModel(), ExampleReader()
     if given.adapters.exists():
         model.load_state_dict(torch.load(given.adapters))
+    elif given.go_on:
+        model.load_adapters()
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     done, total = 0, 0
     for epoch in range(given.epochs):
-        made = batches([reader.read(example, varied=True) for example in trained])
+        read = [one for one in trained if not one.has_examples or random.random() < given.share]
+        made = batches([reader.read(example, varied=True) for example in read])
         total = total or given.epochs * len(made)
         losses = []
         for batch in made:
