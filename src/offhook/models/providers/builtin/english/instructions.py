@@ -4,7 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from offhook.models.providers.builtin.english.question_forms import ask_clause, invert_clause, write_question
+from offhook.models.providers.builtin.english.question_forms import (
+    ask_clause,
+    ask_either,
+    invert_clause,
+    write_question,
+)
 
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.](?=\d|[a-z]))+[.!?]*")
 _PERSONA: Final = re.compile(
@@ -21,7 +26,8 @@ _ACTS: Final = (
 _PRONOUNS: Final = (
     (re.compile(rf"\b(the )?{_ROLE}'s\b", re.IGNORECASE), "your"),
     (re.compile(rf"\bthe {_ROLE} (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
-    (re.compile(rf"\bthe {_CALLER}\b", re.IGNORECASE), "you"),
+    # "Dana, the owner, calls back" is somebody else
+    (re.compile(rf"(?<![a-z], )\bthe {_CALLER}\b|\bthe {_CALLER}\b(?!,)", re.IGNORECASE), "you"),
     (re.compile(rf"\bthey (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
     (re.compile(r"\b(?:they|them)\b", re.IGNORECASE), "you"),
     (re.compile(r"\btheir\b", re.IGNORECASE), "your"),
@@ -89,12 +95,15 @@ _GERUNDS: Final = (
 )  # fmt: skip
 _SHORT_FORMS: Final = (
     (re.compile(r"\u2019"), "'"),
+    (re.compile(r"\b(that|what|there|who)s\b(?! (?:and|or)\b)", re.IGNORECASE), r"\1's"),
+    (re.compile(r"\bits (?=(?:right|correct|okay|ok|fine|true|urgent|an?|too|not|about|for|free|booked|noted|done)\b)", re.IGNORECASE), "it's "),
+    (re.compile(r"\b(it|he|she|that|there|what|who|everything)'s (?=(?:been|had|got|gone|happened)\b)", re.IGNORECASE), r"\1 has "),
     (re.compile(r"\b(they|you|we)[\u2019']ve\b", re.IGNORECASE), r"\1 have"),
     (re.compile(r"\b(they|you|we)[\u2019']re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(they|you|we|he|she)[\u2019']d\b", re.IGNORECASE), r"\1 would"),
     (re.compile(r"\b(they|you|we|he|she)[\u2019']ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(it|he|she|that|there|what|who|everything)[\u2019']s\b", re.IGNORECASE), r"\1 is"),
-)
+)  # fmt: skip
 # What an author writes as it is to be said, and the sentences of it that belong to a question.
 _CHOICES: Final = re.compile(
     r"^(?:we (?!want|need to|should|must|are |would like)\w+|(?:they|it|you) can\b|(?:for [\w ]{2,20} )?there (?:is|are)|our (?!goal|aim|task)\w+|there (?:is|are)|(?:the|our) (?:options|choices|plans|rooms|prices|slots|times) (?:are|include))\b",
@@ -193,10 +202,12 @@ def _greet(match: re.Match[str]) -> str:
 
 def _ask(match: re.Match[str]) -> str:
     rest = re.sub(
-        r",? so (?:that )?(?:the|we|you|I|it)\b.*$|,? or (?:whether|if) .*$",
-        "",
-        address_caller(match["rest"]).rstrip(".!?: "),
+        r",? so (?:that )?(?:the|we|you|I|it)\b.*$", "", address_caller(match["rest"]).rstrip(".!?: "), count=1
     )
+    if (either := ask_either(rest)) is not None:
+        return either
+    rest = re.sub(r",? or (?:whether|if) .*$", "", rest)
+    rest = re.sub(r"^about (?=what\b)", "", rest, flags=re.IGNORECASE)
     if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
         return ask_clause(rest)
     if re.match(rf"(?:on|at|for|in|by|from|since|until|under|to|about|with) {_QUESTION_WORD}\b", rest, re.IGNORECASE):
@@ -281,11 +292,15 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (rf"^(?:let|help) {_WHO} (?:choose|pick|select|decide) (?P<rest>.+)$", _let_choose),
         (rf"^(?:have|get|let|instruct|tell|advise|remind)(?P<ask>) {_WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
         (rf"^(?:instruct|tell|advise|remind)(?P<ask>) {_WHO} to (?P<rest>.+)$", _request_action),
+        (r"^say to (?P<rest>(?!them\b|the\b|him\b|her\b).+)$", lambda m: state_sentence(f"please {m['rest']}")),
+        (r"^say .+ (?:back|again)$", lambda _: ""),
         (rf"^let {_WHO} know (?:that )?(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
         (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|warn {_WHO}|mention|remind {_WHO}|express|state)(?: to {_WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that )?(?!about\b|whether\b|how\b|what\b|when\b|your\b|who\b)(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
         (rf"^(?:confirm|verify|check|double-check|make sure|ensure)(?: with {_WHO})? (?P<rest>.+)$", _confirm),
         (r"^(?:you|we)(?: would like| want|'d like)? (?:to )?(?:know|learn|hear|understand) (?P<rest>.+)$", _ask),
         (rf"^{_ASKS}(?: (?:from |with |of )?{_WHO})? (?P<rest>.+)$", _ask),
         (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", _offer),
+        # "name and phone number please"
+        (r"^(?P<rest>(?:(?:their|the|full|first|last) )*(?:name|phone|telephone|number|address|e-?mail|zip|birthday|date of birth)\b(?!.*\b(?:is|are|was|has|of the)\b)[^:]{0,50}?)(?:,? please)?$", _ask),
     )
 )  # fmt: skip

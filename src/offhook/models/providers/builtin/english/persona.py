@@ -8,11 +8,25 @@ from typing import Final, Self
 
 from offhook.models.providers.builtin.english.words import word_tokens
 
-_ENDS: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_ENDS: Final = re.compile(r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)\s+|\n+")
+# "Friendly and short.", "Polite, but brief."
+_MANNER: Final = re.compile(
+    r"^(?:(?:friendly|short|brief|polite|casual|warm|calm|patient|professional|cheerful|helpful|kind|nice|quick|concise|clear|simple|to the point|"
+    r"and|but|very|always|please|tone|style|sentences|answers|voice)\b[ ,:]*)+[.!]?$",
+    re.IGNORECASE,
+)
+_HOURS: Final = re.compile(
+    r"^(?:open|closed) (?=\w+days?\b|daily\b|every\b|from\b|on\b|until\b|till\b|\d|weekdays\b|24)", re.IGNORECASE
+)
+_OPENING_HOURS: Final = re.compile(
+    r"^(?=\w+days?(?: (?:to|through|and|-) \w+days?)?,? (?:from )?\d{1,2}(?::\d\d)? ?(?:am|pm)? (?:to|until|-) \d)",
+    re.IGNORECASE,
+)
+_DAY_NAME: Final = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _INSTRUCTION: Final = re.compile(
     r"^(you(?!r (?:appointment|order|stay))\b|your (?:name|role|job|goal|task)|act as|always|never|do not|don't|be |keep |speak|use |if |when |ask|offer|"
     r"greet|welcome|say|tell|find|thank|explain|confirm|repeat|agree|wish|read|mention|apologi[sz]e|let |answer|check|"
-    r"collect|get |make |give|remember|please|try|only say|afterwards|then |now it is|look |help |wait|stop|avoid|respond|talk|note|the caller|the guest|the customer|they )",
+    r"collect|get |make |give|remember|please|try|only say|afterwards|then |now it is|look |help |wait|stop|avoid|respond|talk|note|sound |stay |tone\b|the caller|the guest|the customer|they )",
     re.IGNORECASE,
 )
 _SITUATION: Final = re.compile(
@@ -94,6 +108,13 @@ class PersonaFacts:
 
 
 @lru_cache(maxsize=256)
+def _whole_sentence(fact: str) -> str:
+    """Returns "We're open Monday to Friday." for "open monday to friday", as terse authors write it."""
+    fact = _HOURS.sub(lambda found: f"We're {found.group().lower()}", fact)
+    fact = _OPENING_HOURS.sub(lambda found: f"We're open {found.group()}", fact)
+    return _DAY_NAME.sub(lambda found: found.group().capitalize(), fact)
+
+
 def read_prompts(persona: str, prompt: str) -> PersonaFacts:
     """Reads the rendered global prompt and the node's prompt."""
     facts: dict[str, None] = {}
@@ -105,8 +126,8 @@ def read_prompts(persona: str, prompt: str) -> PersonaFacts:
         elif match := _STATED.match(sentence):
             if not re.match(r"you\b|they\b", fact := _AND_ACT.sub("", match["fact"]).strip(), re.IGNORECASE):
                 facts[_capital(fact)] = None
-        elif not _INSTRUCTION.match(sentence) and len(sentence.split()) > 2:
-            facts[_capital(sentence)] = None
+        elif not _INSTRUCTION.match(sentence) and not _MANNER.match(sentence) and len(sentence.split()) > 2:
+            facts[_capital(_whole_sentence(sentence))] = None
     named = (
         _EMPLOYED.search(persona)
         or _IDENTITY.search(persona)
