@@ -21,7 +21,7 @@ def opening_sentence(hint: NodeHint) -> str:
     """Returns the sentence on entering a node: its own, a quoted one, or one made from the prompt."""
     if hint.say_text and hint.say_text.strip():
         return hint.say_text.strip()
-    if (match := _QUOTED.search(hint.prompt)) and " " in match[1].strip():
+    if match := _quoted_in(hint.prompt):
         quoted, asked = match[1].strip(), speak_instructions(hint.prompt[match.end() :])
         if quoted.endswith("?") or not asked.endswith("?"):
             return quoted
@@ -34,6 +34,16 @@ def opening_sentence(hint: NodeHint) -> str:
         return "Hello! How can I help you?"
     offers = spoken_choices(hint.edges)
     return f"What would you like? You can say: {offers}." if offers else "How can I help you with that?"
+
+
+def is_written(hint: NodeHint) -> bool:
+    """Returns whether an author wrote what is said on entering a node, word by word."""
+    return bool(hint.say_text and hint.say_text.strip()) or _quoted_in(hint.prompt) is not None
+
+
+def _quoted_in(prompt: str) -> re.Match[str] | None:
+    match = _QUOTED.search(prompt)
+    return match if match is not None and " " in match[1].strip() else None
 
 
 def offers_help(text: str) -> bool:

@@ -18,6 +18,7 @@ from offhook.models.providers.builtin.english.persona import read_prompts
 from offhook.models.providers.builtin.english.utterance import shorten_utterance
 from offhook.models.providers.builtin.hearing.punctuation import punctuate
 from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMeaning
+from offhook.models.providers.builtin.turns.read_back import read_back
 from offhook.models.spoken_text import question_of
 
 # Above this confidence an edge takes precedence over a tool whose arguments were given too.
@@ -49,6 +50,8 @@ class NodeTurn:
         self._edges = tuple(edge for edge in self._hint.edges if edge.tool in offered)
         self._tools = tuple(tool for tool in self._hint.tools if tool.name in offered)
         self._opening = phrases.opening_sentence(self._hint)
+        if not phrases.is_written(self._hint):
+            self._opening = f"{read_back(self._hint.prompt, self._messages)} {self._opening}".strip()
         self._facts = read_prompts(self._hint.persona, self._hint.prompt).with_statements(self._opening)
 
     def _edge_taken_before(self) -> str | None:
