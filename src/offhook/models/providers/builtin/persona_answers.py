@@ -24,7 +24,7 @@ _NEAR_EDGE: Final = 0.65
 # "My knee is fine now" tells of no pain, near as its words are.
 _IS_WELL: Final = re.compile(
     r"\b(?:is|are|am|feels?|feeling|felt|got) (?:(?:all|much|so|quite|really|totally|perfectly|a lot|just|completely) )*"
-    r"(?:fine|better|great|okay|ok|good|well|healed|gone|cured|recovered)\b"
+    r"(?:fine|better|great|okay|ok|good|well|healed|gone(?! (?:numb|bad|wrong|dead|out|down))|cured|recovered)\b|\b(?:a (?:whole )?lot|much|way|lots) better\b"
 )
 # Of a wish: who asks for something says so in words that are near to many a situation.
 _MIN_SITUATION_OF_WISH: Final = 0.42
@@ -133,7 +133,8 @@ def situation_sentence(
     for rule in helping if is_danger else facts.rules:
         shared = set(content_stems(said.heard)) & set(content_stems(rule.situation)) - _OF_ANYTHING
         is_asked_about = rule.situation.startswith(("asks", "ask ", "wants", "want "))
-        if is_asked_about or (said.polarity == "no" and not is_danger):
+        is_well = _ABOUT_DANGER.search(rule.situation) and _IS_WELL.search(" ".join(word_tokens(said.standing)))
+        if is_asked_about or ((said.polarity == "no" or is_well) and not is_danger):
             continue
         if is_emergency and rule in helping and _ABOUT_DANGER.search(rule.situation):
             return rule.sentence

@@ -23,6 +23,25 @@ _KINDS: Final = tuple(
 )
 
 
+_STREET: Final = re.compile(
+    r"\b\d{1,5}[a-z]?(?: [a-z][\w'.-]*){1,3}? (?:street|st|avenue|ave|road|rd|drive|dr|lane|ln|court|ct|way|place|pl|boulevard|blvd|"
+    r"terrace|circle|parkway|highway|square|trail|alley|row)\b[^.?!;]*",
+    re.IGNORECASE,
+)
+
+
+def asks_address(name: str, described: str) -> bool:
+    """Returns whether a value is the address of a place, and no email address."""
+    about = f"{name.replace('_', ' ')} {described}".lower()
+    return "address" in about and "mail" not in about
+
+
+def street_address(text: str) -> str | None:
+    """Returns a street address in the middle of a sentence: "the furnace quit, I'm at 27 Elm Street in Salem"."""
+    found = _STREET.search(text)
+    return None if found is None else found.group().strip(" ,")
+
+
 def kind_of(name: str, described: str) -> str | None:
     """Returns the vocabulary of a value, by its name first and then by its description."""
     for text in (name.replace("_", " "), described):

@@ -1,7 +1,7 @@
 """Extracts a node's variables from the conversation about it. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.ports import EdgeHint
@@ -18,7 +18,7 @@ from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
-from offhook.models.providers.builtin.english.corrections import values_in
+from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part, values_in
 from offhook.models.providers.builtin.english.offered_options import (
     answered_day,
     hour_of,
@@ -35,7 +35,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.hearing.punctuation import punctuate
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
-from offhook.models.providers.builtin.value_kinds import kind_of
+from offhook.models.providers.builtin.value_kinds import asks_address, kind_of, street_address
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
 
@@ -117,7 +117,20 @@ def extract_variables(
             found |= {name: _as_declared(rating, {variable["type"]})} if rating is not None else {}
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
             found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
+        if variable.get("type", "string") == "string" and (whole := _corrected_value(lines, name, prompt)) is not None:
+            found[name] = whole
     return found
+
+
+def _corrected_value(lines: Sequence[SpokenLine], name: str, prompt: str) -> str | None:
+    """Returns the value of an earlier answer with the part that the caller has corrected since."""
+    for at in range(len(lines) - 1, 0, -1):
+        who, text = lines[at]
+        if who == "caller" and (part := corrected_part(text)) is not None:
+            before = _extract_variable(lines[:at], name, prompt, {"type": "string"})
+            if isinstance(before, str) and (whole := replace_part(before, *part)) is not None:
+                return whole
+    return None
 
 
 def _is_number(schema: Mapping[str, Any]) -> bool:
@@ -233,9 +246,17 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         return next((_as_declared(rating, types) for rating in ratings if rating is not None), None)
     described = {**schema, "description": prompt}
     if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
-        everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
-        found = (value_of(text, name, described) for text in everything)
-        return next((value for value in found if value is not None), None)
+        return _first_of(value_of(text, name, described) for text in (*answers, *_said_by_caller(lines)))
+    if asks_address(name, prompt) and (place := _first_of(map(street_address, _said_by_caller(lines)))) is not None:
+        return place
+    return _extract_text(lines, name, prompt, described, answers)
+
+
+def _extract_text(
+    lines: Sequence[SpokenLine], name: str, prompt: str, described: Mapping[str, Any], answers: list[str]
+) -> Any:
+    """Returns the answer that a caller gave in their own words, or a name. ``answers``: the likeliest first."""
+    about, kind = f"{name.replace('_', ' ')}. {prompt}", kind_of(name, prompt)
     if kind is None and lines and lines[-1][0] == "caller" and len(content_stems(lines[-1][1])) > 1:
         # what took the caller onwards answered this node's question
         answers = [lines[-1][1], *answers]
@@ -247,13 +268,21 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         value = value_of(text, name, described, may_be_whole=index == 0)
         if value is not None:
             return value
-    if kind_of(name, prompt) == "name":
-        who_asked = len(lines) > 1 and _ASKS_NAME.search(lines[-2][1]) is not None
+    if kind == "name":
+        who_asked = len(lines) > 1 and lines[-1][0] == "caller" and _ASKS_NAME.search(lines[-2][1]) is not None
         if who_asked and (answered := spoken_values.person_name(lines[-1][1])) is not None:
             return answered
-        said = (spoken_values.person_name(text, may_be_whole=False) for who, text in reversed(lines) if who == "caller")
-        return next((value for value in said if value is not None), None)
+        return _first_of(spoken_values.person_name(text, may_be_whole=False) for text in _said_by_caller(lines))
     return None
+
+
+def _said_by_caller(lines: Sequence[SpokenLine]) -> Iterator[str]:
+    """Yields what the caller said, the newest first."""
+    return (text for who, text in reversed(lines) if who == "caller")
+
+
+def _first_of(values: Iterable[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
 
 
 def _answers_nothing(lines: Sequence[SpokenLine], about: str) -> bool:

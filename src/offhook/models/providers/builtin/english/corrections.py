@@ -67,6 +67,34 @@ def values_in(text: str) -> set[str]:
     return kinds
 
 
+# "The last part's wrong, it's 0112, not 0121", "did I say 41? It's 14".
+_PARTS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:did|had) i say (?P<old>[\w' -]+?)[?,.]+ (?:no[, ]+)?(?:sorry[, ]+)?(?:it's|it is|i meant?|that's|should be|make (?:it|that)) (?P<new>[\w' -]+)",
+        r"\b(?:it's|it is|that's|should be|make (?:it|that)|i meant?) (?P<new>[\w' -]+?),? (?:and )?not (?P<old>[\w' -]+)",
+        r"\bnot (?P<old>[\w' -]+?), (?:but |it's |it is )?(?P<new>[\w' -]+)",
+    )
+)
+
+
+def corrected_part(text: str) -> tuple[str, str] | None:
+    """Returns what was said and what is to stand in its place, where only a part of a value is corrected."""
+    for pattern in _PARTS:
+        if match := pattern.search(text):
+            return match["old"].strip(), match["new"].strip()
+    return None
+
+
+def replace_part(value: str, old: str, new: str) -> str | None:
+    """Returns a value with its corrected part; None where the old part is not in it."""
+    had, has = spoken_values.all_digits(old), spoken_values.all_digits(new)
+    if had and has and not re.search(r"[a-z]", value, re.IGNORECASE):
+        return value.replace(had, has) if had in value else None
+    replaced, count = re.subn(rf"\b{re.escape(old)}\b", lambda _: new, value, flags=re.IGNORECASE)
+    return replaced if count else None
+
+
 def drop_hedges(clauses: list[str]) -> list[str]:
     """Drops "I guess" at an end and "I don't know what to do" beside something else."""
     shorter = [_HEDGE.sub("", clause) if len(content_stems(clause)) > 1 else clause for clause in clauses]

@@ -108,11 +108,18 @@ def spoken_hour(hour: int) -> str:
     return f"{names[hour % 12]} o'clock"
 
 
+# "None of those are any good to me", "I can't do any of those".
+NONE_OFFERED: Final = re.compile(
+    r"\b(?:none|neither|not any) of (?:those|these|them|that)\b|\bnot (?:\w+ ){0,3}(?:any|either) of (?:those|these|them)\b"
+    r"|\bnone (?:work|works|suit|suits|is|are) (?!left)"
+)
+
+
 def pick_hour(hours: Sequence[int], text: str) -> int | None:
     """Returns the hour that words like "the later one" or "either" pick of several; None when they pick none."""
     said = " ".join(word_tokens(text))
     within = hours_in_part(hours, text)
-    if not within or _BEFORE_THAT.search(said):
+    if not within or _BEFORE_THAT.search(said) or NONE_OFFERED.search(said):
         return None
     if len(within) == 1 and len(hours) > 1 and len(within) < len(hours):
         return within[0]

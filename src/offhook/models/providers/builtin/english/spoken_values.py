@@ -107,7 +107,8 @@ def _digits_of(words: list[str], index: int) -> str:
 
 def first_number(text: str) -> float | None:
     """Returns the first number: "eight out of ten" → 8, "four point five" → 4.5, "two hundred and ten" → 210."""
-    words = word_tokens(text)
+    # "one eighty, two hundred in the summer"
+    words = word_tokens(re.split(r"(?<=[a-z])(?<!thousand), (?=[a-z]+ hundred)", text.lower())[0])
     for start, word in enumerate(words):
         if word[0].isdigit():
             value = float(word.replace(":", "."))
@@ -241,6 +242,7 @@ _MONTH_DAY: Final = re.compile(
 _DATE: Final = re.compile(
     rf"\b(?:{NTH}|\d{{1,2}}) (?:of )?(?:{'|'.join(MONTHS)})\b|\b(?:{'|'.join(MONTHS)}) (?:the )?(?:{NTH}|\d{{1,2}})\b"
     r"|\bon the \d{1,2}\b(?! oclock)|\bthe \d{1,2} of\b"
+    r"|\b(?:get|gets|am|is) (?:off|out|done)(?: of)?(?: work| school)? (?:at|by|around) \w+\b"
 )
 _HOUR: Final = rf"(?:\d{{1,2}}(?:[:.]\d\d)?|{'|'.join([*list(_UNITS)[1:], 'ten', 'eleven', 'twelve'])})"
 _MINUTE: Final = rf"(?:fifteen|thirty|forty five|oh \w+|{'|'.join(_TENS)})"
@@ -254,7 +256,7 @@ _TIMES: Final = tuple(
         rf"\b{_HOUR} oclock(?: {_PART})?\b",
         rf"\b{_HOUR} {_PART}\b",
         r"\b\d{1,2}[:.]\d\d\b",
-        rf"(?<=\bat ){_HOUR}\b",
+        rf"(?<=\bat ){_HOUR}\b|(?<=\baround ){_HOUR}\b(?! (?:hundred|thousand|dollars|bucks|people|years|months|weeks|days|hours|minutes|percent))",
     )
 )
 _LONE_HOUR: Final = re.compile(rf"\b{_HOUR}\b")
@@ -313,13 +315,13 @@ def email_address(text: str) -> str | None:
 
 
 _NAME: Final = re.compile(
-    r"\b(?:my (?:\w+ )?name is|(?:my|the) name's|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
+    r"\b(?:(?:my|his|her|their) (?:\w+ )?name(?: is|'?s)|the name'?s|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
     r"\s+((?:[A-Za-z][\w'-]*\s*){1,3})",
     re.IGNORECASE,
 )
 # Where nobody asked for a name, "it's for a divorce" gives none.
 _NAME_UNASKED: Final = re.compile(
-    r"\b(?:(?i:my (?:full |first |last )?name is|(?:my|the) name's|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
+    r"\b(?:(?i:(?:my|his|her|their) (?:full |first |last )?name(?: is|'?s)|the name'?s|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
     r"((?:[A-Za-z][\w'-]*\s*){1,3})"
 )
 _FIRST_NAME: Final = re.compile(r"\b(?:first|given) name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)

@@ -15,6 +15,7 @@ from offhook.models.providers.builtin.english.corrections import (
     values_in,
 )
 from offhook.models.providers.builtin.english.everyday import everyday_words
+from offhook.models.providers.builtin.english.offered_options import NONE_OFFERED
 from offhook.models.providers.builtin.english.paraphrases import plain_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import ASKING_WORDS, FILLERS, TAG, VALUE_PATTERN, asks_question
@@ -48,7 +49,7 @@ _STOPS: Final = re.compile(
 )
 _MODIFIES: Final = re.compile(
     r"\b(instead|rather|change|changed|different|another (?:day|time|date|slot)|other (?:day|time)|(?<!the )earlier|(?<!the )later|move it|switch|"
-    r"make (?:it|that) (?!quick|short|fast|snappy))\b|\bbut (?:\w+ ){0,6}(?:at|on|for|not|can|could|is|what|if|monday|tuesday|wednesday|thursday|friday)\b"
+    r"make (?:it|that) (?!quick|short|fast|snappy))\b|\bbut (?!(?:he|she|it|they) (?:is|are) (?:very |quite |really |all )?(?:harmless|friendly|gentle|sweet|nice|fine|okay|ok)\b)(?:\w+ ){0,6}(?:at|on|for|not|can|could|is|what|if|monday|tuesday|wednesday|thursday|friday)\b"
 )
 _REFUSED: Final = tuple(
     re.compile(pattern)
@@ -215,7 +216,7 @@ def parse_utterance(heard: str) -> CallerUtterance:
     tokens = " ".join(word_tokens(text))
     clauses = drop_emphasis([clause for part in _CLAUSES.split(text) if (clause := part.strip())][-MAX_CLAUSES:])
     questioned = {" ".join(word_tokens(clause)) for clause in clauses if clause.endswith("?")}
-    kept, refused = _drop_refused(clauses)
+    kept, refused = _drop_refused(_after_refusal(clauses))
     kept, is_denied = drop_denied(drop_reversed(drop_contrasted(drop_hedges(kept))))
     kept, takes_back = drop_taken_back(kept)
     takes_back = takes_back or is_denied
@@ -293,6 +294,15 @@ def _denied_wish(clauses: list[str]) -> str:
 
 
 _LEFT_OVER: Final = re.compile(r"^(?:i|we|it|that) (?:am|are|is|was)$")
+
+
+def _after_refusal(clauses: list[str]) -> list[str]:
+    """Returns what is said after "ten, one, four, I can't do any of those", where another value follows."""
+    for at, clause in enumerate(clauses[:-1]):
+        rest = clauses[at + 1 :]
+        if NONE_OFFERED.search(" ".join(word_tokens(clause))) and any(map(values_in, rest)):
+            return rest
+    return clauses
 
 
 def _drop_refused(clauses: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -36,6 +36,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"\b(?:n?uh[ -]uh|mm[ -]mm)\b"), "no"),
     (re.compile(r"\bright (now|away)\b"), "now"),
     (re.compile(r"\bnot (?:really )?not\b"), ""),
+    (re.compile(r"\bcheck[ -]up\b"), "checkup"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\b(?:(?:am|are|is) )?not going to (?:be able to )?make it\b"), "can not make it"),
     (re.compile(r"\byou (?:people|guys|folks)\b"), "you"),

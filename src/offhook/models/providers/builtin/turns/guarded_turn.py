@@ -250,7 +250,8 @@ class GuardedTurn(ActTurn):
             return phrases.UNDERSTANDS if self._times_asked() == 0 else None
         if "digits" in kept:
             return self._missing_digits(text, said, edge, kept["digits"])
-        if "name" in kept and spoken_values.person_name(text) is None:
+        # "her name's Ana": what stands of it has lost the sign
+        if "name" in kept and not any(map(spoken_values.person_name, (text, said.heard))):
             return phrases.REPROMPTS[self._times_asked()]
         return None
 

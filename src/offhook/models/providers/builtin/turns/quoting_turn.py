@@ -7,7 +7,7 @@ from typing import Final
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import arguments, edge_values, passage_quotes, persona_answers, phrases
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
@@ -17,9 +17,17 @@ from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 MIN_LEAD_OF_DOCUMENTS: Final = 0.15
 # Where both have what is asked for.
 MIN_LEAD_IN_MEANING: Final = 0.08
+# Of the only sentence that is near a question: of questions about nothing that a document tells, none is above 0.26.
+MIN_NEARNESS_OF_QUOTE: Final = 0.36
+MIN_LEAD_OF_QUOTE: Final = 0.03
 TOPIC_LETTERS: Final = 5
 # Fewer are no number that a caller gave.
 MIN_DIGITS_BACK: Final = 4
+_WEEKDAY: Final = rf"(?:{'|'.join(spoken_values.WEEKDAYS)})s?"
+_CLOSED: Final = re.compile(
+    rf"\bclosed (?:on )?(?P<days>{_WEEKDAY}(?:(?:,| and| or|, and)? (?:on )?{_WEEKDAY})*)", re.IGNORECASE
+)
+_ASKS_DAY: Final = re.compile(r"\b(?:day|when|date)\b", re.IGNORECASE)
 _NAME_AND_NUMBER: Final = re.compile(
     r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
 )
@@ -50,6 +58,42 @@ class QuotingTurn(GuardedTurn):
             self._hint.passages,
             lambda sentence: self._meaning.similarity(heard, sentence) + persona_answers.name_cue(heard, sentence),
         )
+
+    def _say_closed(self, said: CallerUtterance) -> RuleReply | None:
+        """Says so where a caller names a day on which the author's house is closed: "could I come by on Sunday?"."""
+        day = (spoken_values.day_phrase(said.standing) or "").lower()
+        if not day or _ASKS_DAY.search(self._current_question()) is None:
+            return None
+        for fact in self._facts.facts:
+            closed = _CLOSED.search(fact)
+            if closed is not None and any(
+                name in day and name in closed["days"].lower() for name in spoken_values.WEEKDAYS
+            ):
+                return RuleReply(f"{fact} {self._current_question()}")
+        return None
+
+    def _quote_nearest(self, reply: RuleReply) -> RuleReply:
+        """Returns a reply, or the sentence nearest in meaning to a question that would be asked again: "how soon would I
+        see the cash?" shares no word with "refunds reach your card within seven days"."""
+        heard = self._latest_utterance() or ""
+        is_answered = reply.call is not None or not (phrases.is_reprompt(reply.text) or self._is_unknown(reply))
+        if is_answered or not parse_utterance(heard).is_question:
+            return reply
+        found = [sentence for passage in self._hint.passages for sentence in passage_quotes.split_sentences(passage)]
+        near = sorted(
+            ((self._meaning.similarity(heard, sentence), sentence, above) for sentence, above in found), reverse=True
+        )
+        if not near or near[0][0] < MIN_NEARNESS_OF_QUOTE:
+            return reply
+        rivals = [nearness for nearness, _, above in near[1:] if above != near[0][2]]
+        if rivals and near[0][0] - rivals[0] < MIN_LEAD_OF_QUOTE:
+            return reply
+        question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
+        return RuleReply(f"{near[0][1]} {question}" if question.endswith("?") else near[0][1])
+
+    @staticmethod
+    def _is_unknown(reply: RuleReply) -> bool:
+        return reply.text.startswith(persona_answers.UNKNOWN)
 
     def _answers_better(self, heard: str, quoted: str, fact: str) -> bool:
         quoted_score, fact_score = (

@@ -35,7 +35,7 @@ MAX_MISSES: Final = 3
 MIN_PHONE_DIGITS: Final = 5
 # "Where are you again?" and "what does it cost again?" are about the house, not about what was said.
 _ASKS_PLACE: Final = re.compile(
-    r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how much)\b", re.IGNORECASE
+    r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how (?:much|many|long))\b", re.IGNORECASE
 )
 
 # "How long does it take? Because I would rather not wait."
@@ -68,7 +68,7 @@ class RuleTurn(ReadTurn):
     def decide_reply(self) -> RuleReply:
         if self._hint.entered:
             return self._guard(self._reply_on_entry())
-        reply = self._follow_reading(self._guard(self._reply_at_node()))
+        reply = self._quote_nearest(self._follow_reading(self._guard(self._reply_at_node())))
         if reply.text == phrases.HOLDS and (answer := self._after_waiting()) is not None:
             return answer
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
@@ -112,6 +112,7 @@ class RuleTurn(ReadTurn):
             if (
                 ahead := self._answered_ahead(said)
                 or self._rated_ahead(said)
+                or self._given_ahead(said)
                 or self._wished_ahead(said)
                 or self._told_ahead(said)
                 or self._walk_again(said)
@@ -162,6 +163,7 @@ class RuleTurn(ReadTurn):
             self._say_back,
             self._reply_to_courtesy,
             self._leave_or_hand_over,
+            self._say_closed,
             self._reply_to_question,
             self._take_up_values,
         ):
@@ -297,11 +299,12 @@ class RuleTurn(ReadTurn):
         question = self._current_question()
         introduced = self._facts.introduce(said.heard)
         person = edge_matching.person_edge(self._edges)
-        if introduced is not None and person is not None and said.statement:
-            # "Is this a robot? I want a human."
+        if introduced is not None and said.statement:
+            # "Is this a robot? I want a human.", "who is this? You have the wrong person."
             wanted = edge_matching.choose_edge(said.statement, self._edges)
-            if wanted is not None and wanted.edge is person and wanted.score >= SURE_SCORE:
-                return RuleReply(call=(person.tool, {}))
+            is_other = wanted is not None and (wanted.edge is person or wanted.edge.is_final)
+            if wanted is not None and is_other and wanted.score >= SURE_SCORE:
+                return RuleReply(call=(wanted.edge.tool, {}))
         if introduced is not None:
             agreed = self._choose(said) if said.polarity == "yes" and said.statement else None
             is_agreed = agreed is not None and edge_polarity(agreed.edge) == "yes" and not agreed.edge.is_final

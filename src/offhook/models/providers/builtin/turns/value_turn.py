@@ -14,6 +14,7 @@ from offhook.models.providers.builtin import (
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
+from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part, values_in
 from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
@@ -179,7 +180,16 @@ class ValueTurn(ToolTurn):
                 and (said.is_correction or said.wants_change or said.is_modified)
             ):
                 return RuleReply(f"{value[:1].upper()}{value[1:]}, all right. {self._current_question()}")
-        return self._note_rating(said)
+        return self._note_part(said) or self._note_rating(said)
+
+    def _note_part(self, said: CallerUtterance) -> RuleReply | None:
+        """Acknowledges a correction within an earlier answer: "did I say 41? It's 14", "it's 0112, not 0121"."""
+        part = corrected_part(said.heard)
+        if part is None or not self._hint.known_variables or values_in(part[0]) & {"day", "time"}:
+            return None
+        if not any(replace_part(earlier, *part) for earlier in self._earlier_utterances()):
+            return None
+        return RuleReply(f"{part[1][:1].upper()}{part[1][1:]}, all right. {self._current_question()}")
 
     def _note_rating(self, said: CallerUtterance) -> RuleReply | None:
         """Acknowledges another number for what an earlier node asked: "I said four, not five"."""

@@ -7,14 +7,14 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import ratings
+from offhook.models.providers.builtin.english import ratings, spoken_values
 from offhook.models.providers.builtin.english.overlap import count_shared_words, phrase_fit
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.value_turn import ValueTurn
-from offhook.models.providers.builtin.value_kinds import kind_of
+from offhook.models.providers.builtin.value_kinds import asks_address, kind_of, street_address
 
 # How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
@@ -141,6 +141,23 @@ class WishTurn(ValueTurn):
             return None
         choice = edge_matching.choose_edge(said.statement or said.standing, self._edges)
         return None if choice is None or not choice.is_by_value else RuleReply(call=(choice.edge.tool, {}))
+
+    def _given_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "my name is Ana Diaz, and the furnace quit at 27 Elm Street": neither has to be asked for again."""
+        if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or len(self._hint.variables) != 1:
+            return None
+        variable = self._hint.variables[0]
+        name, about = str(variable.get("name")), str(variable.get("prompt") or "")
+        is_name = kind_of(name, about) == "name" and " " in (
+            spoken_values.person_name(said.heard, may_be_whole=False) or ""
+        )
+        is_address = asks_address(name, about) and street_address(said.heard) is not None
+        ways = [
+            edge
+            for edge in self._edges
+            if edge_matching.takes_any_answer(edge) and not edge_matching.is_person(edge) and not edge.is_final
+        ]
+        return RuleReply(call=(ways[0].tool, {})) if (is_name or is_address) and len(ways) == 1 else None
 
     def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
         """Takes the edge of the last time here, when the caller has come back to correct something else."""
