@@ -39,7 +39,11 @@ class TestAnAnswerThatNoRuleUnderstands:
         assert "someone is home" in {edge.label for edge in read.edges}
 
     async def test_is_asked_about_where_none_is_probable(self) -> None:
-        assert await stands_at(FixedReader("someone is home", 0.6), [UNCLEAR]) == "greeting"
+        assert await stands_at(FixedReader("someone is home", 0.4), [UNCLEAR]) == "greeting"
+
+    async def test_is_not_taken_for_a_yes_where_it_begins_with_a_no(self) -> None:
+        said = ["nah, I took something at the post office"]
+        assert await stands_at(FixedReader("someone is home", 0.9), said) != "window"
 
     async def test_ends_no_call_unless_it_is_very_probable(self) -> None:
         said = ["The color of the sofa is not the one that I picked."]

@@ -17,7 +17,7 @@ TALK = (
 
 
 def messages(*talk: tuple[str, str]) -> list[LlmMessage]:
-    return [LlmMessage(role, text) for asked, heard in talk for role, text in (("assistant", asked), ("user", heard))]
+    return [line for asked, heard in talk for line in (LlmMessage("assistant", asked), LlmMessage("user", heard))]
 
 
 def test_values_are_read_back_in_the_order_they_were_told() -> None:

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.models.edge_reading import AnswerToRead, EdgeText
+from offhook.models.edge_reading import AnswerToRead, EdgeOdds, EdgeText
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values, phrases
 from offhook.models.providers.builtin.denied_edges import says_phrase_of
@@ -13,15 +13,28 @@ from offhook.models.providers.builtin.english.assent import has_yes_word
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import parse_utterance
-from offhook.models.providers.builtin.english.words import content_stems, essential_tokens
+from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, is_plain_polarity
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 
-# Chosen on conversations that the model was not trained on (docs/decisions/0128-read-edges.md).
-MIN_PROBABILITY: Final = 0.75
-MIN_PROBABILITY_OF_END: Final = 0.9
+# Chosen on conversations that the model was not trained on (docs/decisions/0134-plain-steps.md).
+MIN_PROBABILITY: Final = 0.45
+MIN_PROBABILITY_OF_END: Final = 0.85
+MIN_PROBABILITY_AGAINST: Final = 0.95
 # Of an edge that a "no" took, where another one is meant.
 MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
+# Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
+# the call; of one instead of the rules' own, and how many times as likely; of one that needs no guard.
+MIN_PLAIN: Final = 0.5
+MIN_PLAIN_OF_END: Final = 0.65
+MIN_PLAIN_INSTEAD: Final = 0.6
+MIN_PLAIN_RATIO: Final = 2.0
+SURE_PLAIN: Final = 0.9
+# With more words than these, an edge's label is said in passing: "it was going to be mowing, but now …".
+MAX_NAMING_WORDS: Final = 4
+# Of one instead of the rules' own, which is as good as ruled out.
+MIN_PROBABILITY_INSTEAD: Final = 0.8
+MAX_PROBABILITY_RULED_OUT: Final = 0.1
 # Words of a reason beside the "no".
 MIN_REASON: Final = 2
 MAX_EXAMPLES: Final = 4
@@ -38,19 +51,25 @@ class ReadTurn(QuotingTurn):
         heard = self._latest_utterance()
         if heard is None or self._hint.entered:
             return reply
+        if not any(edge.examples for edge in self._edges):
+            return self._follow_plain_reading(reply, heard)
         doubted = self._taken_for_no(reply, heard)
+        if doubted is None and (other := self._read_instead(reply, heard)) is not None:
+            return other
         if doubted is None and not self._is_open(reply, heard):
             return reply
-        if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
-            return reply
-        odds = self._meaning.readings.odds(self._answer_to_read(heard))
+        odds = self._odds_of_edges(heard)
         if odds is None:
             return reply
         best = max(range(len(self._edges)), key=odds.__getitem__)
         edge = self._edges[best]
         # instead of an edge that is hardly meant, another step is worth less certainty than a goodbye
-        must_be_sure = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
-        if odds[best] < (MIN_PROBABILITY_OF_END if must_be_sure else MIN_PROBABILITY):
+        is_end = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
+        least = MIN_PROBABILITY_OF_END if is_end else MIN_PROBABILITY if doubted is None else MIN_PROBABILITY_INSTEAD
+        if edge_polarity(edge) == "yes" and polarity_of(heard) == "no":
+            # "nah, I took something at the post office"
+            least = MIN_PROBABILITY_AGAINST
+        if odds[best] < least:
             return reply
         if self._agrees_instead(edge, heard):
             return reply
@@ -60,6 +79,70 @@ class ReadTurn(QuotingTurn):
         if not self._may_be_of_others(edge, odds[best]):
             taken = self._guard(taken)
         return reply if taken.call is None else taken
+
+    def _read_instead(self, reply: RuleReply, heard: str) -> RuleReply | None:
+        """Returns the edge that is read instead of one that the rules took for words alone, or None."""
+        taken = self._edge_taken(reply)
+        if (
+            taken is None
+            or self._says_words_of(taken, heard)
+            or any(self._values_said(parse_utterance(heard)).values())
+        ):
+            return None
+        if len(set(content_stems(heard)) - NEGATIONS) < MIN_REASON:
+            return None
+        odds = self._odds_of_edges(heard)
+        if odds is None or odds[self._edges.index(taken)] > MAX_PROBABILITY_RULED_OUT:
+            return None
+        best = max(range(len(self._edges)), key=odds.__getitem__)
+        if odds[best] < MIN_PROBABILITY_INSTEAD:
+            return None
+        instead = self._guard(RuleReply(reply.text, (self._edges[best].tool, {})))
+        return None if instead.call is None else instead
+
+    def _edge_taken(self, reply: RuleReply) -> EdgeHint | None:
+        return next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
+
+    def _follow_plain_reading(self, reply: RuleReply, heard: str) -> RuleReply:
+        """Returns a reply, or the edge that is meant where an author gave no examples: there the model knows more than
+        the rules, which see words alone."""
+        taken = self._edge_taken(reply)
+        is_open = taken is None and (self._is_open(reply, heard) or reply.text == phrases.LETS_GO)
+        if not (taken or is_open) or self._says_words_of(taken, heard):
+            return reply
+        odds = self._odds_of_edges(heard)
+        if odds is None:
+            return reply
+        best = max(range(len(self._edges)), key=odds.__getitem__)
+        edge = self._edges[best]
+        if taken is not None:
+            is_meant = odds[best] >= max(MIN_PLAIN_INSTEAD, MIN_PLAIN_RATIO * odds[self._edges.index(taken)])
+            return RuleReply(reply.text, (edge.tool, {})) if is_meant else reply
+        if odds[best] < (MIN_PLAIN_OF_END if edge.is_final or reply.text == phrases.LETS_GO else MIN_PLAIN):
+            return reply
+        followed = RuleReply(call=(edge.tool, {}))
+        guarded = followed if odds[best] >= SURE_PLAIN else self._guard(followed)
+        return reply if guarded.call is None else guarded
+
+    def _odds_of_edges(self, heard: str) -> EdgeOdds | None:
+        """Returns the odds of this step's edges and of none; None where the model is not asked, or does not know yet."""
+        if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
+            return None
+        return self._meaning.readings.odds(self._answer_to_read(heard))
+
+    def _says_words_of(self, taken: EdgeHint | None, heard: str) -> bool:
+        """Returns True for an edge that is taken for its own words, or for a plain yes or no."""
+        if taken is None:
+            return False
+        if is_plain_polarity(heard) and edge_polarity(taken) == polarity_of(heard):
+            return True
+        match = edge_matching.edge_of_phrase(heard, self._edges)
+        if match is not None:
+            return match.edge is taken
+        # "deliver it, please" where one label is "deliver": the model was seldom shown a label's own words
+        spoken = set(content_stems(heard))
+        named = [edge for edge in self._edges if (stems := set(content_stems(edge.label))) and stems <= spoken]
+        return named == [taken] and len(spoken) <= MAX_NAMING_WORDS
 
     def _is_open(self, reply: RuleReply, heard: str) -> bool:
         """Returns True where the rules ask again, or only wait though more was said: "hmm, wait, yes, do send it"."""
@@ -75,7 +158,7 @@ class ReadTurn(QuotingTurn):
 
     def _taken_for_no(self, reply: RuleReply, heard: str) -> EdgeHint | None:
         """Returns the edge that a reply takes for a "no" alone, though more was said: "no, I mailed the check last week"."""
-        edge = next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
+        edge = self._edge_taken(reply)
         if edge is None or reply.text or edge_polarity(edge) != "no" or edge.is_final:
             return None
         said = parse_utterance(heard)
