@@ -69,9 +69,8 @@ class ReadTurn(QuotingTurn):
         if edge_polarity(edge) == "yes" and polarity_of(heard) == "no":
             # "nah, I took something at the post office"
             least = MIN_PROBABILITY_AGAINST
-        if odds[best] < least:
-            return reply
-        if self._agrees_instead(edge, heard):
+        # "thanks" says nothing that ends a call
+        if odds[best] < least or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):
             return reply
         if doubted is not None and (edge is doubted or odds[self._edges.index(doubted)] > MAX_PROBABILITY_OF_DOUBTED):
             return reply
