@@ -135,7 +135,7 @@ async def test_the_answer_for_the_widest_file_is_read_whole(places: tuple[Path, 
     source, lines = places
     columns = ["phone_number", *(f"{number:03}" + "é" * 97 for number in range(MAX_COLUMNS - 1))]
     source.write_text(",".join(columns) + f"\n{ONE}\n")
-    assert (await ContactReader().check_file(source, lines, [])).columns == tuple(columns)
+    assert (await ContactReader().check_file(1, source, lines, [])).columns == tuple(columns)
 
 
 @pytest.mark.parametrize("limit", [{"memory_bytes": 1 << 20}, {"file_bytes": 100}, {"timeout_s": 0.01}])
@@ -143,5 +143,5 @@ async def test_a_file_that_is_too_hard_to_read_is_refused(places: tuple[Path, Pa
     source, lines = places
     source.write_text("phone_number\n" + "\n".join(numbers(2000)) + "\n")
     with pytest.raises(ContactsInvalid) as refused:
-        await ContactReader(replace(contact_import.LIMITS, **limit)).check_file(source, lines, [])
+        await ContactReader(replace(contact_import.LIMITS, **limit)).check_file(1, source, lines, [])
     assert "The file could not be read." in str(refused.value)

@@ -32,7 +32,7 @@ import asyncio
 from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner, reader_user_id
 
 runner = SandboxedProcessRunner(ProcessLimits(60.0, 30, 1 << 30, 0), max_concurrent=1)
-done = asyncio.run(runner.run("closed_program"))
+done = asyncio.run(runner.run("closed_program", owner=None))
 assert done.exit_code == 0, done
 assert done.stdout == f"found {reader_user_id()}", done
 """

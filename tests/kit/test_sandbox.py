@@ -45,7 +45,7 @@ program = Path(sys.argv[1])
 program.write_text("print('ran')")
 runner = SandboxedProcessRunner(ProcessLimits(60.0, 30, 1 << 30, 0), max_concurrent=1)
 for _ in range(2):
-    print(asyncio.run(runner.run(program)))
+    print(asyncio.run(runner.run(program, owner=None)))
 """
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
@@ -83,7 +83,7 @@ async def test_a_reader_that_was_taken_over_is_refused_everything(surroundings: 
     source.chmod(0o600)
     runner = SandboxedProcessRunner(LIMITS, max_concurrent=1)
     places = (str(surroundings.key), str(os.getpid()), str(surroundings.port), str(surroundings.unix_socket))
-    done = await runner.run(INTRUDER, InputFile(source), OutputFile(target), *places, str(INHERITED))
+    done = await runner.run(INTRUDER, InputFile(source), OutputFile(target), *places, str(INHERITED), owner=1)
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert {name: got for name, got in report["attempts"].items() if got != "refused"} == {}
@@ -107,11 +107,11 @@ def test_readers_have_a_user_that_nobody_else_is() -> None:
 async def test_output_without_end_is_cut_and_a_reader_without_end_is_stopped(tmp_path: Path) -> None:
     program = tmp_path / "loud.py"
     program.write_text("import sys\nsys.stdout.write('x' * 50_000_000 + 'end')")
-    done = await SandboxedProcessRunner(LIMITS, max_concurrent=1).run(program)
+    done = await SandboxedProcessRunner(LIMITS, max_concurrent=1).run(program, owner=1)
     assert (len(done.stdout), done.stdout[-4:]) == (LIMITS.output_bytes, "xend")
     program.write_text("while True: pass")
     limits = ProcessLimits(timeout_s=60.0, cpu_s=1, memory_bytes=1 << 30, file_bytes=0)
-    assert (await SandboxedProcessRunner(limits, max_concurrent=1).run(program)).exit_code < 0
+    assert (await SandboxedProcessRunner(limits, max_concurrent=1).run(program, owner=1)).exit_code < 0
 
 
 def test_without_landlock_programs_run_and_one_line_says_so(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """Background tasks end with their owner, and their failures are heard."""
 
 import asyncio
+import threading
 
 from structlog.testing import capture_logs
 
-from offhook.kit.tasks import TaskTracker, cancel_task
+from offhook.kit.tasks import TaskTracker, cancel_task, finish_in_thread
 
 
 async def test_a_failure_is_logged_by_name() -> None:
@@ -42,3 +43,12 @@ async def test_cancel_takes_nothing_and_finished_tasks_alike() -> None:
     await done
     await cancel_task(done)
     assert not done.cancelled()
+
+
+async def test_a_thread_hears_that_its_caller_left() -> None:
+    end = threading.Event()
+    task = asyncio.create_task(finish_in_thread(end.wait, on_cancel=end.set))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await cancel_task(task)
+    assert task.cancelled()

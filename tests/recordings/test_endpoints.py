@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import threading
 import wave
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import text
 
+from offhook.kit.processes import limited_programs
+from offhook.kit.processes.limited_programs import ProcessResult
 from offhook.orgs import Caller
 from offhook.recordings import RecordingServices, service
 from offhook.recordings.errors import RecordingExists
@@ -332,3 +335,30 @@ class TestTranscribe:
 
     async def test_bad_language(self, studio: Studio) -> None:
         assert (await self.ask(studio, sound_file(seconds=0.2), language="e?")).status_code == 422
+
+
+async def test_uploads_of_one_organization_leave_a_place_to_another(
+    studio: Studio, other_studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch of twenty, whose first sound takes long."""
+    run, go, began = limited_programs._run_program, threading.Event(), asyncio.Event()
+    slow = sound_file(seconds=SECONDS + 1)
+    loop = asyncio.get_running_loop()
+
+    def wait_and_run(program: str, arguments: tuple[Any, ...], *more: Any) -> ProcessResult:
+        if arguments[0].path.read_bytes() == slow:
+            loop.call_soon_threadsafe(began.set)
+            go.wait(20)
+            arguments[1].path.write_bytes(slow)
+            return ProcessResult(0, str(SECONDS + 1))
+        return run(program, arguments, *more)
+
+    monkeypatch.setattr(limited_programs, "_run_program", wait_and_run)
+    batch = [asyncio.create_task(studio.upload(slow)) for _ in range(20)]
+    try:
+        await began.wait()
+        async with asyncio.timeout(15):
+            await other_studio.upload()
+    finally:
+        go.set()
+        await asyncio.gather(*batch)

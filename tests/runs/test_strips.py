@@ -1,20 +1,25 @@
 """Call strips: what is measured of a recording, what is marked, and who may see it."""
 
+import asyncio
 import wave
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import update
 
+from offhook.errors import TooManyRequests
 from offhook.kit.audio import MULAW_8K
 from offhook.kit.json_values import JsonObject
+from offhook.kit.processes.fair_places import FairPlaces
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.recording_files.call_recording import CallRecordings
 from offhook.runs.services import RunServices
+from offhook.runs.strips import call_strips
 from offhook.runs.strips.loudness import BARS, Loudness, measure_loudness, reduce_bars
 from offhook.runs.strips.timeline import MAX_MARKS, build_timeline
 from offhook.runs.tables import Run
@@ -224,3 +229,38 @@ class TestOfAList:
         strips = root.get(RunServices).strips
         measured, pending = await strips.load_strips(recorded.organization_id, [recorded.id], budget_s=-1)
         assert (measured, pending) == ([], [recorded.id])
+
+    async def test_what_finds_no_room_in_the_line_is_asked_for_again(self, root: Root, recorded: Run) -> None:
+        strips = root.get(RunServices).strips
+        strips._places = FairPlaces(1, max_waiting=0)
+        async with strips._places.take(recorded.organization_id):
+            found = await strips.load_strips(recorded.organization_id, [recorded.id])
+            assert found == ([], [recorded.id])
+            with pytest.raises(TooManyRequests):
+                await strips.load_strip(recorded.organization_id, recorded.workflow_id, recorded.id)
+
+    async def test_the_strip_of_another_organization_is_next(
+        self, root: Root, recorded: Run, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another one has the place and two waiting."""
+        strips = root.get(RunServices).strips
+        measured: list[str] = []
+
+        async def take_place(name: str, organization_id: int) -> None:
+            async with strips._places.take(organization_id):
+                measured.append(name)
+
+        def measure_ours(_: BinaryIO) -> tuple[None, None]:
+            measured.append("ours")
+            return None, None
+
+        async with strips._places.take(-1):
+            others = [asyncio.create_task(take_place("theirs", -1)) for _ in range(2)]
+            await asyncio.sleep(0)
+            monkeypatch.setattr(call_strips, "_measure_sound", measure_ours)
+            ours = asyncio.create_task(strips.load_strips(recorded.organization_id, [recorded.id]))
+            async with asyncio.timeout(10):
+                while recorded.organization_id not in strips._places._waiting:
+                    await asyncio.sleep(0.001)
+        await asyncio.gather(ours, *others)
+        assert measured == ["ours", "theirs", "theirs"]

@@ -49,13 +49,17 @@ class TaskTracker:
             log.error("task_failed", task=task.get_name(), exc_info=error)
 
 
-async def finish_in_thread(function: Callable[..., T], *arguments: object) -> T:
+async def finish_in_thread(
+    function: Callable[..., T], *arguments: object, on_cancel: Callable[[], None] | None = None
+) -> T:
     """Runs a blocking function in a thread. A caller canceled in the meantime continues when the function has ended:
-    what it owns, such as a lock or an open file, stays intact until then."""
+    what it owns, such as a lock or an open file, stays intact until then. ``on_cancel`` makes it end soon."""
     work = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
+        if on_cancel is not None:
+            on_cancel()
         await asyncio.wait([work])
         raise
 

@@ -77,7 +77,7 @@ class DocumentProcessor:
 
     async def _read_file(self, content: DocumentContent) -> None:
         async with (
-            self._reader.read_document(content.storage_key, content.kind) as found,
+            self._reader.read_document(content.organization_id, content.storage_key, content.kind) as found,
             self._db.transaction() as session,
         ):
             locked = await repository.find_content(session, content.organization_id, content.id, for_update=True)

@@ -67,13 +67,15 @@ class DocumentReader:
         self._programs = SandboxedProcessRunner(LIMITS, max_concurrent=MAX_CONCURRENT)
 
     @asynccontextmanager
-    async def read_document(self, storage_key: str, kind: str) -> AsyncIterator[ExtractedDocument]:
+    async def read_document(
+        self, organization_id: int, storage_key: str, kind: str
+    ) -> AsyncIterator[ExtractedDocument]:
         """Yields the pieces of a stored file. Raises DocumentUnreadable and FileGone."""
         async with self._intake.fetch_file(storage_key) as source, self._intake.draft_file() as target:
             tokenizer = await asyncio.to_thread(tokenizer_path)
             limits = HTML_LIMITS if kind == "html" else LIMITS
             arguments = (InputFile(source), kind, OutputFile(target), InputFile(tokenizer) if tokenizer else "")
-            done = await self._programs.run(PROGRAM, *arguments, limits=limits)
+            done = await self._programs.run(PROGRAM, *arguments, owner=organization_id, limits=limits)
             if done.exit_code == _UNREADABLE_EXIT:
                 raise DocumentUnreadable(done.stdout)
             if done.exit_code != 0:

@@ -175,7 +175,7 @@ async def transcribe_recording(
 ) -> TranscriptionResponse:
     """Transcribes a file of up to one minute with your speech-to-text vendor; takes as long as the recording."""
     stt = (await services.models.for_request(org.organization_id, "Transcript of a recording")).stt[0]
-    async with services.uploads.decode_upload(await read_body(_iter_chunks(file))) as (path, _):
+    async with services.uploads.decode_upload(org.organization_id, await read_body(_iter_chunks(file))) as (path, _):
         text, length_s = await transcribe_file(stt, path, language)
     return TranscriptionResponse(transcript=text, language=language, duration_seconds=round(length_s, 3))
 

@@ -55,7 +55,7 @@ class RecordingUploads:
         """Stores an upload, replacing an earlier one; returns its storage key and its length in seconds.
 
         Raises LinkRefused (401), RecordingExists or StorageQuotaExceeded (409), RecordingTooLarge (413), NotAudio (415),
-        AudioUnusable (422), DiskAlmostFull (503).
+        AudioUnusable (422), TooManyRequests (429), DiskAlmostFull (503).
         """
         purpose, _, rest = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
         if purpose != _PURPOSE:
@@ -67,7 +67,7 @@ class RecordingUploads:
         sent = await read_body(body, int(max_bytes))
         await self._quota.require_room(int(organization_id), len(sent))
         async with (
-            self.decode_upload(sent) as (draft, length_s),
+            self.decode_upload(int(organization_id), sent) as (draft, length_s),
             # The decoded file is what is stored; it may be many times larger than what was sent.
             self._quota.hold_room(int(organization_id), draft.stat().st_size),
             self._db.transaction() as session,
@@ -78,14 +78,14 @@ class RecordingUploads:
         return key, length_s
 
     @asynccontextmanager
-    async def decode_upload(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
+    async def decode_upload(self, organization_id: int, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
         """Yields the path of a WAV of these bytes and its length in seconds."""
         name = secrets.token_hex(8)
         raw = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.upload")
         draft = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.wav")
         try:
             await asyncio.to_thread(raw.write_bytes, sent)
-            yield draft, await self._decoder.decode(raw, draft)
+            yield draft, await self._decoder.decode(organization_id, raw, draft)
         finally:
             raw.unlink(missing_ok=True)
             draft.unlink(missing_ok=True)

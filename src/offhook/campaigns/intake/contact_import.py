@@ -19,7 +19,8 @@ PROGRAM: Final = Path(__file__).with_name("contact_reader_program.py")
 LIMITS: Final = ProcessLimits(
     timeout_s=180.0, cpu_s=120, memory_bytes=1 << 30, file_bytes=2 << 30, output_bytes=1 << 20
 )
-# The calls of this machine need its cores: further files wait for their turn.
+# The calls of this machine need its cores: further files wait for their turn. Of one organization, and so of one file,
+# one is checked at a time.
 MAX_CONCURRENT: Final = 2
 log = structlog.get_logger(__name__)
 
@@ -30,9 +31,14 @@ class ContactReader:
     def __init__(self, limits: ProcessLimits = LIMITS) -> None:
         self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
 
-    async def check_file(self, source: Path, lines: Path, required: Sequence[str]) -> CheckedContacts:
-        """Reads ``source`` and writes ``lines``. Raises ContactsInvalid (422) with the errors and their places."""
-        done = await self._programs.run(PROGRAM, InputFile(source), OutputFile(lines), json.dumps(list(required)))
+    async def check_file(
+        self, organization_id: int, source: Path, lines: Path, required: Sequence[str]
+    ) -> CheckedContacts:
+        """Reads ``source`` and writes ``lines``. Raises ContactsInvalid (422) with the errors and their places, and
+        TooManyRequests (429).
+        """
+        files = (InputFile(source), OutputFile(lines))
+        done = await self._programs.run(PROGRAM, *files, json.dumps(list(required)), owner=organization_id)
         if done.exit_code != 0:
             log.warning("contact_file_unreadable", code=done.exit_code)
             raise ContactsInvalid([{"row": None, "column": None, "message": "The file could not be read."}], 1)

@@ -63,7 +63,7 @@ class CampaignCreation:
         """Creates a draft with the contacts of a file, all of them or none, and returns its id.
 
         Raises for an unknown workflow, configuration or file (404), an archived or unpublished workflow (409), and
-        ContactsInvalid (422).
+        ContactsInvalid (422), TooManyRequests (429).
         """
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
@@ -73,7 +73,7 @@ class CampaignCreation:
         lines = self._files.scratch_path()
         try:
             async with self._files.open_file(organization_id, body.contacts_file_key) as source:
-                checked = await self._reader.check_file(source, lines, required)
+                checked = await self._reader.check_file(organization_id, source, lines, required)
             async with self._db.transaction() as session:
                 # Checked again and locked until the campaign exists: reading the file took time.
                 await get_runnable_version(session, organization_id, body.workflow_id)

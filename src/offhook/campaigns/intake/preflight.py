@@ -81,7 +81,7 @@ class CampaignPreflight:
                 needed = needed_variables(version.definition, version.template_context_variables)
                 missing = await repository.count_missing_values(session, organization_id, campaign_id, needed)
                 await repository.write_numbers(session, organization_id, campaign_id, numbers_file)
-            kinds = await self._classify_numbers(numbers_file)
+            kinds = await self._classify_numbers(organization_id, numbers_file)
             listed = 0
             with numbers_file.open(encoding="utf-8") as file:
                 while batch := [line.strip() for line in islice(file, _BATCH)]:
@@ -95,8 +95,8 @@ class CampaignPreflight:
         past = [PastCalls(row.status, row.outcome, row.calls, float(row.talked_s), row.cost_cents) for row in rows]
         return _render_report(campaign, kinds, listed, missing, line, past, self._clock.now())
 
-    async def _classify_numbers(self, numbers_file: Path) -> list[NumberKind]:
-        done = await self._programs.run(PROGRAM, InputFile(numbers_file))
+    async def _classify_numbers(self, organization_id: int, numbers_file: Path) -> list[NumberKind]:
+        done = await self._programs.run(PROGRAM, InputFile(numbers_file), owner=organization_id)
         if done.exit_code != 0:
             log.warning("contact_numbers_unreadable", code=done.exit_code)
             raise PreflightFailed

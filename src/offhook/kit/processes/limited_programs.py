@@ -5,12 +5,12 @@ our environment. Started by root it becomes a user of its own (:func:`reader_use
 otherwise too. Where a kernel or a container lacks one of them the program still runs, and one line in the log says so.
 """
 
-import asyncio
 import contextlib
 import os
 import selectors
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,9 @@ from typing import Final
 
 import structlog
 
+from offhook.kit.processes.fair_places import MAX_WAITING, FairPlaces
 from offhook.kit.processes.system_users import find_unused_user_id
+from offhook.kit.tasks import finish_in_thread
 
 _LAUNCHER: Final = Path(__file__).with_name("limited_program.py")
 TIMED_OUT: Final = -1
@@ -76,27 +78,56 @@ ProgramArgument = str | InputFile | OutputFile
 
 
 class SandboxedProcessRunner:
-    """Runs at most ``max_concurrent`` programs at once in one process; others wait their turn."""
+    """Runs at most ``max_concurrent`` programs at once in one process; others wait for the turn of their owner."""
 
-    def __init__(self, limits: ProcessLimits, *, max_concurrent: int) -> None:
+    def __init__(self, limits: ProcessLimits, *, max_concurrent: int, max_waiting: int = MAX_WAITING) -> None:
         self._limits = limits
-        self._slots = asyncio.Semaphore(max_concurrent)
+        self._places = FairPlaces(max_concurrent, max_waiting=max_waiting)
 
     async def run(
-        self, program: Path | str, *arguments: ProgramArgument, limits: ProcessLimits | None = None
+        self, program: Path | str, *arguments: ProgramArgument, owner: int | None, limits: ProcessLimits | None = None
     ) -> ProcessResult:
-        """Runs one of our files, or a module by name, with the arguments; the child ends with this process.
+        """Runs one of our files, or a module by name, with the arguments; the child ends with this process, or when
+        the caller is canceled.
 
-        ``limits`` replace the runner's own.
+        ``owner`` is the organization that it is for; None: the server itself. ``limits`` replace the runner's own. Raises
+        TooManyRequests (429) when the owner has too many waiting.
         """
-        async with self._slots:
-            return await asyncio.to_thread(_run_program, str(program), arguments, limits or self._limits)
+        async with self._places.take(owner):
+            child = _Child()
+            command = (str(program), arguments, limits or self._limits, child)
+            return await finish_in_thread(_run_program, *command, on_cancel=child.end)
+
+    def require_room(self, owner: int | None) -> None:
+        """Raises TooManyRequests (429) when :meth:`run` would, before work for its arguments is done."""
+        self._places.require_room(owner)
+
+
+class _Child:
+    """The process that a thread starts and another may end at any time, also before it has begun."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_ended = False
+
+    def begin(self, process: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            self._process = process
+            if self._is_ended:
+                process.kill()
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_ended = True
+            if self._process is not None:
+                self._process.kill()
 
 
 async def find_sandbox_gaps() -> tuple[str, ...]:
     """Returns what the sandbox of readers lacks on this machine."""
     limits = ProcessLimits(timeout_s=30.0, cpu_s=10, memory_bytes=1 << 30, file_bytes=0)
-    return (await SandboxedProcessRunner(limits, max_concurrent=1).run(_PROBE)).gaps
+    return (await SandboxedProcessRunner(limits, max_concurrent=1).run(_PROBE, owner=None)).gaps
 
 
 @cache
@@ -105,7 +136,9 @@ def reader_user_id() -> int | None:
     return find_unused_user_id() if os.geteuid() == 0 else None
 
 
-def _run_program(program: str, arguments: tuple[ProgramArgument, ...], limits: ProcessLimits) -> ProcessResult:
+def _run_program(
+    program: str, arguments: tuple[ProgramArgument, ...], limits: ProcessLimits, child: _Child
+) -> ProcessResult:
     user_id = reader_user_id()
     settings = [limits.cpu_s, limits.memory_bytes, limits.file_bytes, "" if user_id is None else user_id]
     # isolated: imports ignore untrusted folders and environment variables
@@ -128,6 +161,7 @@ def _run_program(program: str, arguments: tuple[ProgramArgument, ...], limits: P
     )
     with process:
         try:
+            child.begin(process)
             output, errors = _collect_output(process, deadline, limits.output_bytes)
             process.wait(max(0.0, deadline - time.monotonic()))
         except (TimeoutError, subprocess.TimeoutExpired):

@@ -88,7 +88,8 @@ class PreparedModel:
         # in its own process: it takes 300 MB for a second
         draft = target.with_name(f"{target.stem}-{secrets.token_hex(8)}.part.onnx")
         inputs = [InputFile(path) for path in (weights, self.adapters) if path is not None]
-        done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(_PROGRAM, *inputs, OutputFile(draft))
+        programs = SandboxedProcessRunner(_BUILD, max_concurrent=1)
+        done = await programs.run(_PROGRAM, *inputs, OutputFile(draft), owner=None)
         if done.exit_code != 0:
             raise EmbeddingFailed("The offline embedding model could not be prepared.", retryable=True)
         draft.replace(target)

@@ -1,14 +1,16 @@
 """Measures the strips of finished runs once, stores them, and gives them to pages and lists."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import BinaryIO, Final
 
+from offhook.errors import TooManyRequests
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.json_values import JsonObject
+from offhook.kit.processes.fair_places import FairPlaces
+from offhook.kit.tasks import finish_in_thread
 from offhook.runs import service as runs
 from offhook.runs.errors import RunInProgress
 from offhook.runs.recording_files.vault import RecordingVault
@@ -33,11 +35,11 @@ class CallStrips:
     def __init__(self, db: Database, vault: RecordingVault) -> None:
         self._db = db
         self._vault = vault
-        self._slots = asyncio.Semaphore(_MEASURED_AT_A_TIME)
+        self._places = FairPlaces(_MEASURED_AT_A_TIME)
 
     async def load_strip(self, organization_id: int, workflow_id: int, run_id: int) -> RunStrip:
         """Returns a run's strip. Raises RunNotFound (404), RunInProgress (409) for a run that is not over, and
-        StorageUnavailable (503)."""
+        StorageUnavailable (503), TooManyRequests (429)."""
         async with self._db.transaction() as session:
             await runs.get_run(session, organization_id, run_id, workflow_id=workflow_id)
         strips, _ = await self.load_strips(organization_id, [run_id], budget_s=None)
@@ -74,7 +76,12 @@ class CallStrips:
             if stop is not None and time.monotonic() > stop:
                 pending.append(run.id)
                 continue
-            strips.append(await self._measure_strip(organization_id, run, events.get(run.id, [])))
+            try:
+                strips.append(await self._measure_strip(organization_id, run, events.get(run.id, [])))
+            except TooManyRequests:
+                if stop is None:
+                    raise
+                pending.append(run.id)
         return strips, pending
 
     async def _measure_strip(self, organization_id: int, run: FinishedRun, events: Sequence[TimedEvent]) -> RunStrip:
@@ -82,8 +89,8 @@ class CallStrips:
         is_whole = True
         if run.recording_key is not None:
             try:
-                async with self._slots, self._vault.open_file(run.recording_key) as file:
-                    loudness, answers = await asyncio.to_thread(_measure_sound, file)
+                async with self._places.take(organization_id), self._vault.open_file(run.recording_key) as file:
+                    loudness, answers = await finish_in_thread(_measure_sound, file)
             except FileGone:  # another machine may still be moving it to the bucket
                 is_whole = False
         seconds = loudness.seconds if loudness else run.duration
