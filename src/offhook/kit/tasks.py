@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import structlog
 
 T = TypeVar("T")
+K = TypeVar("K")
 log = structlog.get_logger(__name__)
 
 
@@ -62,6 +64,34 @@ async def finish_in_thread(
             on_cancel()
         await asyncio.wait([work])
         raise
+
+
+@dataclass(slots=True, eq=False)
+class _SharedTask(Generic[T]):
+    task: asyncio.Task[T]
+    users: int = 0
+
+
+class SharedWork(Generic[K, T]):
+    """Equal work of the same moment is done once, for all who want it. It ends when all of them are gone."""
+
+    def __init__(self) -> None:
+        self._running: dict[K, _SharedTask[T]] = {}
+
+    async def join(self, key: K, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Returns what the work with this key returns, or raises what it raises; begins it when none runs."""
+        shared = self._running.get(key)
+        if shared is None or shared.task.done():
+            shared = self._running[key] = _SharedTask(asyncio.create_task(work()))
+        shared.users += 1
+        try:
+            return await asyncio.shield(shared.task)
+        finally:
+            shared.users -= 1
+            if not shared.users:
+                if self._running.get(key) is shared:
+                    del self._running[key]
+                await cancel_task(shared.task)
 
 
 async def cancel_task(task: asyncio.Task[Any] | None) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,7 @@ from offhook.errors import NotReady
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.processes.limited_programs import InputFile, ProcessLimits, SandboxedProcessRunner
+from offhook.kit.tasks import SharedWork
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.lists import queries as run_queries
@@ -51,6 +53,15 @@ class PreflightFailed(NotReady):
 NumberKind = tuple[tuple[str, ...], str | None, str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _CountedContacts:
+    """What depends on the contacts: their kinds, how many are on the do-not-call list, and how many miss a value."""
+
+    kinds: list[NumberKind]
+    listed: int
+    missing: dict[str, int]
+
+
 class CampaignPreflight:
     """Builds preflight reports. One per process."""
 
@@ -68,17 +79,33 @@ class CampaignPreflight:
         self._presenter = presenter
         self._clock = clock
         self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
+        self._counting: SharedWork[tuple[int, int, tuple[str, ...]], _CountedContacts] = SharedWork()
 
     async def build_report(self, organization_id: int, campaign_id: int) -> PreflightResponse:
         """Returns the effects of a start now. Raises CampaignNotFound, workflow_not_found (404); 409 for an archived or
-        unpublished workflow.
+        unpublished workflow; 429 while the organization has too many of other campaigns waiting.
         """
+        async with self._db.transaction() as session:
+            campaign = await service.get_campaign(session, organization_id, campaign_id)
+            version = await get_runnable_version(session, organization_id, campaign.workflow_id)
+        needed = tuple(needed_variables(version.definition, version.template_context_variables))
+        # The rules may change while the contacts are counted, so they are not part of what reports share.
+        counted = await self._counting.join(
+            (organization_id, campaign_id, needed), lambda: self._count_contacts(organization_id, campaign_id, needed)
+        )
+        async with self._db.transaction() as session:
+            line = await self._load_line(session, campaign)
+            rows = await run_queries.load_past_calls(session, organization_id, campaign.workflow_id)
+        past = [PastCalls(row.status, row.outcome, row.calls, float(row.talked_s), row.cost_cents) for row in rows]
+        return _render_report(campaign, counted, line, past, self._clock.now())
+
+    async def _count_contacts(
+        self, organization_id: int, campaign_id: int, needed: tuple[str, ...]
+    ) -> _CountedContacts:
+        self._programs.require_room(organization_id)
         numbers_file = self._files.scratch_path()
         try:
             async with self._db.transaction() as session:
-                campaign = await service.get_campaign(session, organization_id, campaign_id)
-                version = await get_runnable_version(session, organization_id, campaign.workflow_id)
-                needed = needed_variables(version.definition, version.template_context_variables)
                 missing = await repository.count_missing_values(session, organization_id, campaign_id, needed)
                 await repository.write_numbers(session, organization_id, campaign_id, numbers_file)
             kinds = await self._classify_numbers(organization_id, numbers_file)
@@ -89,11 +116,7 @@ class CampaignPreflight:
                         listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
         finally:
             numbers_file.unlink(missing_ok=True)
-        async with self._db.transaction() as session:
-            line = await self._load_line(session, campaign)
-            rows = await run_queries.load_past_calls(session, organization_id, campaign.workflow_id)
-        past = [PastCalls(row.status, row.outcome, row.calls, float(row.talked_s), row.cost_cents) for row in rows]
-        return _render_report(campaign, kinds, listed, missing, line, past, self._clock.now())
+        return _CountedContacts(kinds, listed, missing)
 
     async def _classify_numbers(self, organization_id: int, numbers_file: Path) -> list[NumberKind]:
         done = await self._programs.run(PROGRAM, InputFile(numbers_file), owner=organization_id)
@@ -115,9 +138,7 @@ class CampaignPreflight:
 
 def _render_report(
     campaign: Campaign,
-    kinds: list[NumberKind],
-    listed: int,
-    missing: dict[str, int],
+    counted: _CountedContacts,
     line: tuple[int, float | None],
     past: list[PastCalls],
     now: datetime,
@@ -125,7 +146,7 @@ def _render_report(
     hours, allowed = parse_calling_hours(campaign.calling_hours), parse_destinations(campaign.destinations)
     zones: Counter[str] = Counter()
     closed = blocked = invalid = 0
-    for kind_zones, country, line_type, count in kinds:
+    for kind_zones, country, line_type, count in counted.kinds:
         zones[kind_zones[0] if kind_zones else _UNKNOWN] += count
         if line_type == "invalid":
             invalid += count
@@ -135,9 +156,9 @@ def _render_report(
             blocked += count
         elif not calling_window(hours, now, kind_zones).is_open:
             closed += count
-    total = sum(count for *_, count in kinds)
+    total = sum(count for *_, count in counted.kinds)
     # A contact can be both listed and blocked, so this is a lower bound.
-    callable_ = max(0, total - invalid - blocked - listed)
+    callable_ = max(0, total - invalid - blocked - counted.listed)
     estimate = estimate_calls(past, retry_policy(campaign.retry_config), callable_)
     calls = round(callable_ * estimate.calls)
     dialing_s = _dialing_seconds(line, callable_, estimate)
@@ -147,10 +168,12 @@ def _render_report(
         total_contacts=total,
         contacts_by_zone=[ZoneCount(zone=zone, contacts=count) for zone, count in zones.most_common()],
         closed_now=closed,
-        on_do_not_call_list=listed,
+        on_do_not_call_list=counted.listed,
         invalid_numbers=invalid,
         blocked_destinations=blocked,
-        missing_values=[VariableCount(variable=name, contacts=count) for name, count in missing.items() if count],
+        missing_values=[
+            VariableCount(variable=name, contacts=count) for name, count in counted.missing.items() if count
+        ],
         callable_contacts=callable_,
         estimated_calls=calls,
         estimated_dialling_seconds=dialing_s,

@@ -30,6 +30,7 @@ from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.kit.http.routing import Router
+from offhook.kit.http.turns.departures import end_with_client
 from offhook.orgs import CurrentOrg, Now, ReadTransaction, end_with_credential
 from offhook.root import base_url
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
@@ -106,11 +107,13 @@ async def list_campaign_runs(
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")
 async def check_campaign_before_start(
-    campaign_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services
+    campaign_id: Id, org: CurrentOrg, _read: ReadTransaction, services: Services, request: Request
 ) -> PreflightResponse:
     """Predicts what starting the campaign now would do: contacts by time zone, outside calling hours, on the
-    do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes."""
-    return await services.preflight.build_report(org.organization_id, campaign_id)
+    do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes. An
+    organization has one such check running and four waiting in a process; requests for the same campaign share one.
+    Beyond that: 429 (`too_many_requests`)."""
+    return await end_with_client(request, services.preflight.build_report(org.organization_id, campaign_id))
 
 
 @router.get("/source-download-url", response_model=SourceDownloadUrl, operation_id="get_campaign_source_url")

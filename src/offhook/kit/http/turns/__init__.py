@@ -1,1 +1,1 @@
-"""Requests take turns in the event loop, and leave it to calls that speak."""
+"""Requests take turns in the event loop, leave it to calls that speak, and end when their client is gone."""
