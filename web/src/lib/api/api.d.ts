@@ -585,7 +585,9 @@ export interface paths {
         /**
          * Check Campaign Before Start
          * @description Predicts what starting the campaign now would do: contacts by time zone, outside calling hours, on the
-         *     do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes.
+         *     do-not-call list or without a value for a variable that the agent uses, and how long the campaign takes. An
+         *     organization has one such check running and four waiting in a process; requests for the same campaign share one.
+         *     Beyond that: 429 (`too_many_requests`).
          */
         get: operations["check_campaign_before_start"];
         put?: never;
