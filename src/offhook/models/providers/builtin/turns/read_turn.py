@@ -21,6 +21,8 @@ from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 MIN_PROBABILITY: Final = 0.45
 MIN_PROBABILITY_OF_END: Final = 0.85
 MIN_PROBABILITY_AGAINST: Final = 0.95
+# Of one instead of an edge that a "no" took.
+MIN_PROBABILITY_INSTEAD: Final = 0.75
 # Of an edge that a "no" took, where another one is meant.
 MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 # Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
@@ -32,9 +34,6 @@ MIN_PLAIN_RATIO: Final = 2.0
 SURE_PLAIN: Final = 0.9
 # With more words than these, an edge's label is said in passing: "it was going to be mowing, but now …".
 MAX_NAMING_WORDS: Final = 4
-# Of one instead of the rules' own, which is as good as ruled out.
-MIN_PROBABILITY_INSTEAD: Final = 0.8
-MAX_PROBABILITY_RULED_OUT: Final = 0.1
 # Words of a reason beside the "no".
 MIN_REASON: Final = 2
 MAX_EXAMPLES: Final = 4
@@ -54,8 +53,6 @@ class ReadTurn(QuotingTurn):
         if not any(edge.examples for edge in self._edges):
             return self._follow_plain_reading(reply, heard)
         doubted = self._taken_for_no(reply, heard)
-        if doubted is None and (other := self._read_instead(reply, heard)) is not None:
-            return other
         if doubted is None and not self._is_open(reply, heard):
             return reply
         odds = self._odds_of_edges(heard)
@@ -78,26 +75,6 @@ class ReadTurn(QuotingTurn):
         if not self._may_be_of_others(edge, odds[best]):
             taken = self._guard(taken)
         return reply if taken.call is None else taken
-
-    def _read_instead(self, reply: RuleReply, heard: str) -> RuleReply | None:
-        """Returns the edge that is read instead of one that the rules took for words alone, or None."""
-        taken = self._edge_taken(reply)
-        if (
-            taken is None
-            or self._says_words_of(taken, heard)
-            or any(self._values_said(parse_utterance(heard)).values())
-        ):
-            return None
-        if len(set(content_stems(heard)) - NEGATIONS) < MIN_REASON:
-            return None
-        odds = self._odds_of_edges(heard)
-        if odds is None or odds[self._edges.index(taken)] > MAX_PROBABILITY_RULED_OUT:
-            return None
-        best = max(range(len(self._edges)), key=odds.__getitem__)
-        if odds[best] < MIN_PROBABILITY_INSTEAD:
-            return None
-        instead = self._guard(RuleReply(reply.text, (self._edges[best].tool, {})))
-        return None if instead.call is None else instead
 
     def _edge_taken(self, reply: RuleReply) -> EdgeHint | None:
         return next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
