@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
@@ -9,8 +10,10 @@ from httpx2 import AsyncClient
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry
+from offhook.runs import service as runs
 from offhook.runs.tables import Run
 from offhook.scenarios.errors import ReplayFailed, TooManyReplays
+from offhook.scenarios.replays import requests
 from offhook.scenarios.replays.requests import RunReplayService
 from tests.fakes.calls import FixedModels
 from tests.fixtures_orgs import OrgFixture
@@ -59,6 +62,31 @@ async def test_a_call_is_replayed_with_the_draft_or_a_version(
         await busy.replay(caller, run.workflow_id, run.id, number=1)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
+
+
+async def test_two_organizations_do_not_lock_a_third_out(
+    root: Root, live: LiveCallRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_are_done, done = asyncio.Event(), list[int]()
+
+    async def find_version(_: Any, organization_id: int, __: int, *, number: int | None) -> Any:
+        if organization_id < 3:
+            await first_are_done.wait()
+        done.append(organization_id)
+        raise ReplayFailed
+
+    async def get_run(*_: Any, **__: Any) -> Any: ...
+
+    monkeypatch.setattr(requests, "find_version", find_version)
+    monkeypatch.setattr(runs, "get_run", get_run)
+    asked = RunReplayService(root.db, live.journals, DEAD)
+    callers = [Caller.system(organization_id) for organization_id in (1, 2, 3)]
+    tasks = [asyncio.create_task(asked.replay(caller, 1, 1, number=None)) for caller in callers]
+    await asyncio.sleep(0.05)
+    first_are_done.set()
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [ReplayFailed] * 3
+    assert sorted(done) == [1, 2, 3]
 
 
 async def test_what_cannot_be_replayed_is_refused(

@@ -11,6 +11,7 @@ from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.root import Root
 from offhook.scenarios.errors import ProposalsFailed, TooManyProposals
 from offhook.scenarios.plays.orders import PlayOrder
+from offhook.scenarios.proposals import service as proposals
 from offhook.scenarios.proposals.program import propose_lines
 from offhook.scenarios.proposals.service import ScenarioProposalService
 from tests.fixtures_orgs import OrgFixture
@@ -87,6 +88,25 @@ async def test_an_organization_asks_once_at_a_time(root: Root, org: OrgFixture, 
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
+
+
+async def test_two_organizations_do_not_lock_a_third_out(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_are_done, done = asyncio.Event(), list[int]()
+
+    async def write_order(_: Any, organization_id: int, __: int) -> Any:
+        if organization_id < 3:
+            await first_are_done.wait()
+        done.append(organization_id)
+        raise ProposalsFailed
+
+    monkeypatch.setattr(proposals, "_write_order", write_order)
+    asked = service(root, DEAD)
+    tasks = [asyncio.create_task(asked.propose(organization_id, 1)) for organization_id in (1, 2, 3)]
+    await asyncio.sleep(0.05)
+    first_are_done.set()
+    answers = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [ProposalsFailed] * 3
+    assert sorted(done) == [1, 2, 3]
 
 
 async def test_a_program_that_dies_is_no_error_of_ours(root: Root, org: OrgFixture, workflow_id: int) -> None:

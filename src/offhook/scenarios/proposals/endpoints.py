@@ -14,7 +14,7 @@ async def propose_scenarios(workflow_id: Id, org: RequireMember, services: Servi
     """Proposes scenarios for the edges of the draft that no passing scenario takes, found by talking to the offline
     agent. Nothing is stored: choose some, and store them with `put_scenario` or `replace_scenarios`.
 
-    Takes a few seconds, 45 at most; returns 429 (`too_many_proposals`) while another such request of the organization
-    is running.
+    Takes a few seconds, 55 at most with the wait for other organizations; returns 429 (`too_many_proposals`) while another
+    such request of the organization is running, or when that wait is too long.
     """
     return ScenarioProposalsResponse.from_proposed(await services.proposals.propose(org.organization_id, workflow_id))

@@ -15,6 +15,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.scenarios.agents import load_agent, load_scenarios
 from offhook.scenarios.coverage.service import measure_scenarios
 from offhook.scenarios.errors import ProposalsFailed, TooManyProposals
+from offhook.scenarios.places import OrganizationPlaces
 from offhook.scenarios.plays.orders import PlayOrder
 from offhook.scenarios.processes import quick_command, start_program
 from offhook.workflows import service as workflows
@@ -23,8 +24,9 @@ from offhook.workflows import service as workflows
 PROGRAM: Final = quick_command("offhook.scenarios.proposals.program")
 # A graph of 100 nodes takes about one second.
 MAX_CPU_S: Final = 15
-# Proxies give up after a minute.
-TIMEOUT_S: Final = 45.0
+# Proxies give up after a minute. The wait for a place counts.
+TIMEOUT_S: Final = 55.0
+MAX_WAIT_S: Final = 30.0
 # Of one process of the server, whose cores carry calls.
 MAX_CONCURRENT_PROPOSALS: Final = 2
 log = structlog.get_logger(__name__)
@@ -57,22 +59,21 @@ class ScenarioProposalService:
     models_folder: Path | None
     program: Sequence[str] = PROGRAM
     timeout_s: float = TIMEOUT_S
-    _busy: set[int] = field(default_factory=set)
+    places: OrganizationPlaces = field(
+        default_factory=lambda: OrganizationPlaces(
+            MAX_CONCURRENT_PROPOSALS, wait_s=MAX_WAIT_S, refusal=TooManyProposals
+        )
+    )
 
     async def propose(self, organization_id: int, workflow_id: int) -> ProposedScenarios:
         """Returns proposals for the draft, or for the published version if there is none.
 
         Raises WorkflowNotFound (404), AgentNotTestable (422), TooManyProposals (429), ProposalsFailed (409).
         """
-        if organization_id in self._busy or len(self._busy) >= MAX_CONCURRENT_PROPOSALS:
-            raise TooManyProposals
-        self._busy.add(organization_id)
-        try:
+        async with self.places.hold(organization_id) as waited_s:
             async with self.db.transaction() as session:
                 order = await _write_order(session, organization_id, workflow_id)
-            lines, has_failed = await self._run(order.text)
-        finally:
-            self._busy.discard(organization_id)
+            lines, has_failed = await self._run(order.text, self.timeout_s - waited_s)
         proposals = [line for line in lines if line]
         if has_failed and not proposals:
             raise ProposalsFailed
@@ -80,13 +81,13 @@ class ScenarioProposalService:
         missed = [edge for edge in order.edges if edge not in taken]
         return ProposedScenarios(order.version_number, proposals, missed, is_complete={} in lines)
 
-    async def _run(self, order: bytes) -> tuple[list[dict[str, Any]], bool]:
+    async def _run(self, order: bytes, timeout_s: float) -> tuple[list[dict[str, Any]], bool]:
         """Returns the lines of the program, as many as there are, and whether it ended for another reason than time."""
         lines: list[dict[str, Any]] = []
         async with start_program(self.program, order, str(MAX_CPU_S), str(self.models_folder or "")) as process:
             assert process.stdout is not None
             try:
-                async with asyncio.timeout(self.timeout_s):
+                async with asyncio.timeout(timeout_s):
                     async for line in process.stdout:
                         lines.append(json.loads(line))  # noqa: PERF401 - what came before the time was up is kept
                     await process.wait()

@@ -26,8 +26,8 @@ async def replay_run(
     """Plays a call again from its journal with the agent's draft or another version, and returns the first point at which it
     differs. No model and no tool is called, and nothing is stored but an entry in the audit log.
 
-    Takes a few seconds, 45 at most; returns 409 where the call has no journal, and 429 (`too_many_replays`) while another
-    such request of the organization is running.
+    Takes a few seconds, 55 at most with the wait for other organizations; returns 409 where the call has no journal, and 429
+    (`too_many_replays`) while another such request of the organization is running, or when that wait is too long.
     """
     replay = await services.replays.replay(org, workflow_id, run_id, number=version)
     return RunReplayResponse.from_replay(replay)
