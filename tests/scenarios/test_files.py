@@ -1,5 +1,7 @@
 """Files of scenarios: what is read, how it is written, and what is said about mistakes."""
 
+import time
+
 import pytest
 
 from offhook.scenarios import read_scenarios, write_scenarios
@@ -89,7 +91,11 @@ scenarios:
         ("scenarios: &a [*a]", ("", "yaml_alias")),
         ("scenarios: []\nscenarios: []", ("scenarios", "key_twice")),
         ("scenarios: !!python/object:os.system {}", ("scenarios", "yaml_tag")),
-        ("scenarios: " + "[" * 60 + "]" * 60, ("scenarios" + "[0]" * 40, "nested_too_deeply")),
+        ("scenarios: " + "[" * 60 + "]" * 60, ("", "nested_too_deeply")),
+        ("scenarios: [{? [a, b] : 1}]", ("scenarios[0]", "key_not_text")),
+        ("scenarios: [{? %s : 1}]" % ("k" * 1001), ("scenarios[0]", "key_too_long")),
+        ("scenarios: [{context: {a: [" + "1," * 250_000 + "]}}]", ("", "too_many_values")),
+        ("scenarios: [{caller: {turns: [" + "1," * 100_000 + "]}}]", ("scenarios[0]", "too_many_mistakes")),
         (b"\xff\xfe\xff", ("", "not_text")),
         (b"#" * (MAX_BYTES + 1), ("", "file_too_large")),
         ("scenarios: [" + "{}," * 300 + "]", ("", "too_many_scenarios")),
@@ -97,3 +103,24 @@ scenarios:
 )
 def test_files_that_are_refused(text: str | bytes, issue: tuple[str, str]) -> None:
     assert refused(text) == [issue]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        *((unit * (200_000 // len(unit)), "nested_too_deeply") for unit in ("[", "{", "[{", "{a: ", "? ", "- ", "[? ")),
+        ("".join(" " * depth + "a:\n" for depth in range(1000)), "nested_too_deeply"),
+        ("".join(" " * depth + "-\n" for depth in range(1000)), "nested_too_deeply"),
+        ("? " + "[" * 200_000, "nested_too_deeply"),
+        ("".join(f"%TAG !a{number}! x\n" for number in range(60_000)) + "--- x", "yaml_tag"),
+        (f"? {'k' * 300_000}\n: [" + "a," * 120_000 + "]", "key_too_long"),
+        ("scenarios: [{expect: {tools: [" + "1," * 240_000 + "]}}]", "too_many_mistakes"),
+        ("- " + "word " * 200_000, "model_type"),
+        ('"' + "\n" * 1_000_000 + '"', "scenarios_missing"),
+    ],
+    ids=range(15),
+)
+def test_no_file_keeps_a_thread_for_long(text: str, code: str) -> None:
+    began = time.thread_time()
+    assert [found for _, found in refused(text)] == [code]
+    assert time.thread_time() - began < 1.5

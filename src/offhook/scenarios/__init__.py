@@ -26,6 +26,7 @@ from offhook.scenarios.replays import endpoints as replay_endpoints
 from offhook.scenarios.replays.requests import RunReplayService
 from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.stored import endpoints
+from offhook.scenarios.stored.reading import ScenarioFiles
 from offhook.scenarios.stored.service import store_scenarios
 from offhook.workflows import WorkflowServices
 
@@ -67,7 +68,11 @@ def register(root: Root) -> None:
     root.provide(
         ScenarioServices,
         ScenarioServices(
-            ScenarioProposalService(root.db, models_folder), RunReplayService(root.db, journals), recordings, desk
+            ScenarioProposalService(root.db, models_folder),
+            RunReplayService(root.db, journals),
+            recordings,
+            desk,
+            ScenarioFiles(),
         ),
     )
     root.api.include_router(endpoints.router)

@@ -166,6 +166,12 @@ class ReplayFailed(Conflict):
     code = "replay_failed"
 
 
+class TooManyScenarioFiles(TooManyRequests):
+    """Other files of scenarios are still being read. Try again in a few seconds."""
+
+    code = "too_many_scenario_files"
+
+
 class TooManyReplays(TooManyRequests):
     """A call is already being replayed. Try again in a few seconds."""
 

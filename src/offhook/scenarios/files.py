@@ -16,7 +16,15 @@ from offhook.scenarios.errors import ScenarioIssue, ScenariosInvalid
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 40
+# Of mappings, lists, keys and words. Our own templates have one in 10 bytes.
+MAX_VALUES: Final = 250_000
+MAX_KEY: Final = 1000
+# Every directive is compared with all before it.
+_MAX_TAG_DIRECTIVES: Final = 20
+# The first 100 issues are shown.
+_MAX_MISTAKES: Final = 1000
 _MAPPING: Final = "tag:yaml.org,2002:map"
+_Path = tuple[str | int, ...]
 _WORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+([eE][-+][0-9]+)?")
@@ -36,7 +44,7 @@ def read_scenarios(text: str | bytes) -> tuple[Scenario, ...]:
         where = f" in line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or "it is not YAML"
         raise _refused("yaml_invalid", f"the file cannot be read{where}: {problem}") from None
-    value = None if root is None else _construct(root, "", 0)
+    value = None if root is None else _construct(root, ())
     if isinstance(value, dict) and set(value) == {"scenarios"}:
         value = value["scenarios"]
     if not isinstance(value, list):
@@ -56,7 +64,9 @@ def parse_scenarios(raw: Sequence[Any]) -> tuple[Scenario, ...]:
         try:
             scenario = Scenario.model_validate(item)
         except ValidationError as error:
-            issues += [_issue_of(path, fault) for fault in error.errors(include_url=False)]
+            issues += _issues_of(path, error)
+            if len(issues) > _MAX_MISTAKES:
+                break
             continue
         first = seen.setdefault(scenario.name, index)
         if first != index:
@@ -86,32 +96,61 @@ def write_scenarios(scenarios: Sequence[Scenario]) -> str:
 
 
 def _compose(text: str) -> yaml.Node | None:
+    if text.count("%TAG") > _MAX_TAG_DIRECTIVES:
+        raise _refused("yaml_tag", f"more than {_MAX_TAG_DIRECTIVES} tag directives (%TAG) are not allowed")
+    depth = values = 0
+    # counted while it is read: the time that the reader takes grows with the square of the depth
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        values += 1
         if isinstance(event, yaml.AliasEvent):
             # a few lines of them stand for gigabytes
             raise _refused("yaml_alias", f"aliases (*{event.anchor}) are not allowed; write the value again")
+        if depth > MAX_DEPTH:
+            line = 1 + event.start_mark.line if event.start_mark is not None else 1
+            raise _refused("nested_too_deeply", f"line {line} is nested more than {MAX_DEPTH} deep")
+        if values > MAX_VALUES:
+            raise _refused("too_many_values", f"a file of scenarios is limited to {MAX_VALUES} keys and values")
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
     root: yaml.Node | None = yaml.compose(text, Loader=yaml.CSafeLoader)
     return root
 
 
-def _construct(node: yaml.Node, path: str, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise _refused("nested_too_deeply", f"the file is nested more than {MAX_DEPTH} deep", path)
+def _construct(node: yaml.Node, path: _Path) -> Any:
     if isinstance(node, yaml.SequenceNode):
-        return [_construct(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(node.value)]
+        return [_construct(item, (*path, index)) for index, item in enumerate(node.value)]
     if isinstance(node, yaml.MappingNode):
         if node.tag != _MAPPING:
-            raise _refused("yaml_tag", f"the tag {node.tag} is not allowed", path)
+            raise _refused("yaml_tag", f"the tag {node.tag} is not allowed", _show_path(path))
         made: dict[str, Any] = {}
         for key, value in node.value:
-            name = str(key.value)
-            where = f"{path}.{name}" if path else name
+            name = _name_of(key, path)
+            where = (*path, name)
             if name in made:
                 line = key.start_mark.line + 1
-                raise _refused("key_twice", f"line {line} gives the key {name!r} a second time", where)
-            made[name] = _construct(value, where, depth + 1)
+                raise _refused("key_twice", f"line {line} gives the key {name!r} a second time", _show_path(where))
+            made[name] = _construct(value, where)
         return made
     return _plain_value(node)
+
+
+def _name_of(key: yaml.Node, path: _Path) -> str:
+    line = key.start_mark.line + 1
+    if not isinstance(key, yaml.ScalarNode):
+        raise _refused("key_not_text", f"line {line} has a list or a mapping as a key", _show_path(path))
+    name = str(key.value)
+    if len(name) > MAX_KEY:
+        # every issue of what is below would name it
+        raise _refused("key_too_long", f"line {line} has a key of more than {MAX_KEY} characters", _show_path(path))
+    return name
+
+
+def _show_path(path: _Path) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def _plain_value(node: yaml.Node) -> Any:
@@ -126,10 +165,17 @@ def _plain_value(node: yaml.Node) -> Any:
     return float(text) if _NUMBER.fullmatch(text) else text
 
 
+def _issues_of(path: str, error: ValidationError) -> list[ScenarioIssue]:
+    count = error.error_count()
+    if count > _MAX_MISTAKES:
+        # a list of half a million wrong turns: naming each takes seconds in which no other thread runs
+        return [ScenarioIssue(path, "too_many_mistakes", f"{count} values of this scenario are wrong")]
+    return [_issue_of(path, fault) for fault in error.errors(include_url=False)]
+
+
 def _issue_of(path: str, fault: Mapping[str, Any]) -> ScenarioIssue:
-    steps = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
     message = str(fault["msg"]).removeprefix("Value error, ")
-    return ScenarioIssue(f"{path}{steps}", str(fault["type"]), message[:1].lower() + message[1:])
+    return ScenarioIssue(_show_path((path, *fault["loc"])), str(fault["type"]), message[:1].lower() + message[1:])
 
 
 def _refused(code: str, message: str, path: str = "") -> ScenariosInvalid:

@@ -10,6 +10,7 @@ from offhook.scenarios.answers.desk import AnswerDesk
 from offhook.scenarios.plays.recordings import PlayRecordings
 from offhook.scenarios.proposals.service import ScenarioProposalService
 from offhook.scenarios.replays.requests import RunReplayService
+from offhook.scenarios.stored.reading import ScenarioFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class ScenarioServices:
     replays: RunReplayService
     recordings: PlayRecordings
     answers: AnswerDesk
+    files: ScenarioFiles
 
 
 Services = Annotated[ScenarioServices, Depends(use_service(ScenarioServices))]

@@ -1,6 +1,5 @@
 """The scenarios of agents over HTTP."""
 
-import asyncio
 from typing import Annotated, Literal
 
 from fastapi import File, Form, Path, Query, Response, UploadFile
@@ -14,7 +13,8 @@ from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.errors import MAX_ISSUES, ScenariosInvalid
-from offhook.scenarios.files import MAX_BYTES, read_scenarios, scenario_as_json, write_scenarios
+from offhook.scenarios.files import MAX_BYTES, scenario_as_json, write_scenarios
+from offhook.scenarios.services import Services
 from offhook.scenarios.stored import past_calls, service
 from offhook.scenarios.stored.schemas import (
     CheckScenariosRequest,
@@ -24,6 +24,7 @@ from offhook.scenarios.stored.schemas import (
     ScenarioIssueResponse,
     ScenarioListResponse,
 )
+from offhook.workflows.version_scenarios.service import get_version_scenarios
 
 YAML = "application/yaml"
 _MAX_FORM_BYTES = MAX_BYTES + 64 * 1024
@@ -120,15 +121,16 @@ async def delete_scenario(
     operation_id="export_scenarios",
 )
 async def export_scenarios(
-    workflow_id: Id, org: CurrentOrg, session: Session, version: VersionNumber = None
+    workflow_id: Id, org: CurrentOrg, session: Session, services: Services, version: VersionNumber = None
 ) -> Response:
     """Returns the scenarios as the YAML file that `offhook test --file` and `import_scenarios` read."""
-    found = await service.list_scenarios(session, org.organization_id, workflow_id, number=version)
+    async with services.files.hold_thread(org.organization_id) as thread:
+        found = await service.list_scenarios(session, org.organization_id, workflow_id, number=version)
+        text = await thread.run(lambda: write_scenarios(found.scenarios))
     headers = {
         "Content-Disposition": content_disposition(f"agent-{workflow_id}.scenarios.yaml", kind="attachment"),
         "Cache-Control": "no-store",
     }
-    text = await asyncio.to_thread(write_scenarios, found.scenarios)
     return Response(text, media_type=YAML, headers=headers)
 
 
@@ -143,6 +145,7 @@ async def import_scenarios(
     file: Annotated[UploadFile, File(description="YAML or JSON, up to 1 MB and 200 scenarios")],
     org: RequireMember,
     session: Session,
+    services: Services,
     response: Response,
     if_match: IfMatch,
     mode: Annotated[
@@ -151,8 +154,7 @@ async def import_scenarios(
     ] = "add",
 ) -> ScenarioListResponse:
     """Reads a file into the draft. A file with a mistake changes nothing: `detail.issues` names every wrong field."""
-    # in a thread: a file of 1 MB takes a second, and this loop may be carrying audio
-    scenarios = await asyncio.to_thread(read_scenarios, await file.read(MAX_BYTES + 1))
+    scenarios = await services.files.read(org.organization_id, await file.read(MAX_BYTES + 1))
     found = await service.replace_scenarios(
         session, org, workflow_id, scenarios, keeps_others=mode == "add", expected_revision=if_match
     )
@@ -162,18 +164,20 @@ async def import_scenarios(
 
 @router.post("/scenario-check", response_model=CheckScenariosResponse, operation_id="check_scenarios")
 async def check_scenarios(
-    workflow_id: Id, body: CheckScenariosRequest, org: CurrentOrg, session: Session
+    workflow_id: Id, body: CheckScenariosRequest, org: CurrentOrg, session: Session, services: Services
 ) -> CheckScenariosResponse:
     """Checks a file of scenarios without storing anything."""
-    await service.list_scenarios(session, org.organization_id, workflow_id)
+    issues: list[ScenarioIssueResponse] = []
+    read: tuple[Scenario, ...] = ()
+    text = None
     try:
-        read = await asyncio.to_thread(read_scenarios, body.yaml)
+        read, text = await services.files.normalize(org.organization_id, body.yaml)
     except ScenariosInvalid as refused:
         issues = [ScenarioIssueResponse.from_issue(issue) for issue in refused.issues[:MAX_ISSUES]]
-        return CheckScenariosResponse(is_valid=False, issues=issues, scenarios=[], yaml=None)
-    text = await asyncio.to_thread(write_scenarios, read)
+    # after the file: whose turn has not come yet has no connection
+    await get_version_scenarios(session, org.organization_id, workflow_id, None)
     plain = [scenario_as_json(scenario) for scenario in read]
-    return CheckScenariosResponse(is_valid=True, issues=[], scenarios=plain, yaml=text)
+    return CheckScenariosResponse(is_valid=not issues, issues=issues, scenarios=plain, yaml=text)
 
 
 @router.get("/runs/{run_id}/scenario", response_model=PlainScenario, operation_id="get_run_scenario")

@@ -1,0 +1,75 @@
+"""Files of scenarios are read in threads of their own: those of one organization keep nothing else waiting."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from offhook.scenarios.errors import TooManyScenarioFiles
+from offhook.scenarios.stored.reading import MAX_IN_LINE, ScenarioFiles
+from tests.scenarios.test_files import GOOD
+from tests.scenarios.test_stored import FILE, path, upload, workflow_id
+from tests.workflows.conftest import Editor, editor
+
+__all__ = ["editor", "workflow_id"]
+
+
+async def block(files: ScenarioFiles, organization_id: int, until: threading.Event) -> None:
+    async with files.hold_thread(organization_id) as thread:
+        await thread.run(lambda: until.wait(30))
+
+
+async def test_the_threads_that_all_share_stay_free(editor: Editor, workflow_id: int) -> None:
+    until, shared = threading.Event(), ThreadPoolExecutor(2)
+    asyncio.get_running_loop().set_default_executor(shared)
+    busy = [shared.submit(until.wait, 30) for _ in range(2)]
+    try:
+        async with asyncio.timeout(20):
+            checked = await editor.post(path(workflow_id, "scenario-check"), json={"yaml": FILE})
+        assert checked.json()["is_valid"] is True
+    finally:
+        until.set()
+    assert all(one.result() for one in busy)
+    assert (await upload(editor, workflow_id, FILE)).status_code == 200
+
+
+async def test_an_organization_has_one_thread_and_the_next_one_another() -> None:
+    files, until = ScenarioFiles(wait_s=0.2), threading.Event()
+    blocked = asyncio.create_task(block(files, 1, until))
+    try:
+        await asyncio.sleep(0)
+        with pytest.raises(TooManyScenarioFiles):
+            await files.read(1, GOOD)
+        assert len(await files.read(2, GOOD)) == 1
+    finally:
+        until.set()
+    await blocked
+    assert len(await files.read(1, GOOD)) == 1
+
+
+async def test_the_line_of_an_organization_is_short() -> None:
+    files, until = ScenarioFiles(), threading.Event()
+    tasks = [asyncio.create_task(block(files, 1, until)) for _ in range(MAX_IN_LINE)]
+    await asyncio.sleep(0)
+    try:
+        with pytest.raises(TooManyScenarioFiles):
+            await files.normalize(1, GOOD)
+    finally:
+        until.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_who_hangs_up_keeps_the_place_until_the_thread_is_done() -> None:
+    files, until = ScenarioFiles(wait_s=0.2), threading.Event()
+    gone = asyncio.create_task(block(files, 1, until))
+    await asyncio.sleep(0.05)
+    gone.cancel()
+    try:
+        with pytest.raises(TooManyScenarioFiles):
+            await files.read(1, GOOD)
+    finally:
+        until.set()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    assert len(await files.read(1, GOOD)) == 1
