@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.kit.crypto import DataKey, Keyring, LinkRefused, SecretUnreadable, hash_token, new_data_key, new_token
+from offhook.kit.crypto import (
+    DataKey,
+    Keyring,
+    LinkRefused,
+    SecretUnreadable,
+    _encode_base64,
+    _sign_body,
+    hash_token,
+    new_data_key,
+    new_token,
+)
 
 OLD, NEW = "o" * 40, "n" * 40
 NOWHERE = Path("/nonexistent/secret.key")
@@ -80,30 +90,50 @@ class TestKeyFile:
 class TestLinks:
     @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(0, 2**40))
     def test_valid_until_it_expires(self, payload: str, expires_at: int) -> None:
-        token = ring().sign_link(payload, expires_at)
-        assert ring().verify_link(token, expires_at) == payload
+        token = ring().sign_link("recording", payload, expires_at)
+        assert ring().verify_link("recording", token, expires_at) == payload
         with pytest.raises(LinkRefused):
-            ring().verify_link(token, expires_at + 1)
+            ring().verify_link("recording", token, expires_at + 1)
 
     @given(st.text())
     def test_a_stranger_s_text_is_refused(self, token: str) -> None:
         with pytest.raises(LinkRefused):
-            ring().verify_link(token, 0)
+            ring().verify_link("recording", token, 0)
 
     @given(st.data())
     def test_no_character_may_change(self, data: st.DataObject) -> None:
-        token = ring().sign_link("recording:12", 2_000_000_000)
+        token = ring().sign_link("recording", "12", 2_000_000_000)
         at = data.draw(st.integers(0, len(token) - 2))  # the last one holds spare bits
         other = data.draw(st.sampled_from("AQgw059.-_").filter(lambda char: char != token[at]))
         with pytest.raises(LinkRefused):
-            ring().verify_link(token[:at] + other + token[at + 1 :], 0)
+            ring().verify_link("recording", token[:at] + other + token[at + 1 :], 0)
 
     def test_rotation_and_url_safety(self) -> None:
-        token = ring(OLD).sign_link("recording:12/é", 100)
-        assert ring(f"{NEW},{OLD}").verify_link(token, 50) == "recording:12/é"
+        token = ring(OLD).sign_link("recording", "12/é", 100)
+        assert ring(f"{NEW},{OLD}").verify_link("recording", token, 50) == "12/é"
         assert set(token) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
         with pytest.raises(LinkRefused):
-            ring(NEW).verify_link(token, 50)
+            ring(NEW).verify_link("recording", token, 50)
+
+    def test_a_link_is_for_one_purpose(self) -> None:
+        token = ring().sign_link("recording", "upload:12", 100)
+        for other in ("upload", "record", "recording:upload", ""):
+            with pytest.raises(LinkRefused):
+                ring().verify_link(other, token, 50)
+        with pytest.raises(LinkRefused):
+            ring().verify_link("forward", token, 50, older_start="[")
+
+    def test_links_of_earlier_versions_stay_valid(self) -> None:
+        bare = f"{_encode_base64(b'[1, 2]')}.100"
+        token = f"{bare}.{_encode_base64(_sign_body(ring()._derived_keys[0], bare))}"
+        assert ring().verify_link("forward", token, 50, older_start="[") == "[1, 2]"
+        for purpose in ("forward", "", "[1, 2]"):
+            with pytest.raises(LinkRefused):
+                ring().verify_link(purpose, token, 50)
+        for purpose in ("run", "sized-recording-upload", "campaign-download"):
+            bare = f"{_encode_base64(f'{purpose}:1'.encode())}.100"
+            token = f"{bare}.{_encode_base64(_sign_body(ring()._derived_keys[0], bare))}"
+            assert ring().verify_link(purpose, token, 50) == "1"
 
 
 @pytest.mark.parametrize("left", [0, 7, 12, 27])

@@ -8,6 +8,7 @@ import pytest
 from httpx2 import Response
 
 from offhook.bootstrap import build_root, stop_domains
+from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import RunServices
 from offhook.runs.live.call_tools import CallHandover, TransferRefused
@@ -168,3 +169,15 @@ async def test_blind(account: Account, root: Root) -> None:
     assert redirected == {"call_id": "FC1", "to_number": SALES, "from_number": "+12015550150"}
     assert (await account.client.post(url)).json() == {"dial": SALES, "caller": "+12015550150"}
     assert (await account.client.post(url[:-1])).status_code == 401
+
+
+@pytest.mark.parametrize(("purpose", "payload"), [("run", "7:recording"), ("campaign-download", "campaigns/1/a.csv")])
+async def test_a_link_of_another_purpose_forwards_nobody(
+    account: Account, root: Root, purpose: str, payload: str
+) -> None:
+    token = root.get(Keyring).sign_link(purpose, payload, int(root.clock.now().timestamp()) + 60)
+    for answer in (
+        await account.client.post(f"/telephony/forward/sandbox/{token}"),
+        await account.client.get(f"/telephony/forward/twilio/{token}"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (401, "link_refused")

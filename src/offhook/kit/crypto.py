@@ -110,24 +110,35 @@ class Keyring:
         """Returns a name for each key, the sealing one first; it tells keys apart and reveals nothing of them."""
         return [_derive_token(key, "fingerprint of the key") for key in self._derived_keys]
 
-    def sign_link(self, payload: str, expires_at: int) -> str:
-        """Returns a URL-safe token with a readable ``payload``, valid until ``expires_at`` (unix seconds)."""
-        body = f"{_encode_base64(payload.encode())}.{expires_at}"
+    def sign_link(self, purpose: str, payload: str, expires_at: int) -> str:
+        """Returns a URL-safe token with a readable ``payload``, valid for ``purpose`` (a word, without colons) until
+        ``expires_at`` (unix seconds)."""
+        body = f"{_encode_base64(f'{purpose}:{payload}'.encode())}.{expires_at}"
         return f"{body}.{_encode_base64(_sign_body(self._derived_keys[0], body))}"
 
-    def verify_link(self, token: str, now: float) -> str:
-        """Returns the payload of :meth:`sign_link`; raises :class:`LinkRefused`. ``now`` is in unix seconds."""
+    def verify_link(self, purpose: str, token: str, now: float, *, older_start: str | None = None) -> str:
+        """Returns the payload of :meth:`sign_link`; raises :class:`LinkRefused`, also for a link of another purpose.
+
+        ``now`` is in unix seconds. ``older_start``: how payloads of this purpose begin that earlier versions signed without
+        it; no purpose begins like that.
+        """
         body, _, signature = token.rpartition(".")
-        payload, _, expires_at = body.partition(".")
+        signed, _, expires_at = body.partition(".")
         try:
-            given, data = _decode_base64(signature), _decode_base64(payload)
+            given, data = _decode_base64(signature), _decode_base64(signed)
         except (binascii.Error, ValueError):
             raise LinkRefused from None
         if not any(hmac.compare_digest(_sign_body(key, body), given) for key in self._derived_keys):
             raise LinkRefused
         if int(expires_at) < now:
             raise LinkRefused
-        return data.decode()
+        text = data.decode()
+        if older_start is not None and text.startswith(older_start):
+            return text
+        found, colon, payload = text.partition(":")
+        if not colon or found != purpose:
+            raise LinkRefused
+        return payload
 
 
 class FileCipher:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from offhook.kit.clock import Clock
-from offhook.kit.crypto import Keyring, LinkRefused
+from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
 from offhook.orgs import StorageQuota
@@ -48,7 +48,7 @@ class RecordingUploads:
         """Returns a destination for one file of at most ``max_bytes``."""
         upload_id = service.new_recording_id()
         expires_at = int(self._clock.now().timestamp()) + UPLOAD_URL_TTL_S
-        token = self._keyring.sign_link(f"{_PURPOSE}:{organization_id}:{upload_id}:{max_bytes}", expires_at)
+        token = self._keyring.sign_link(_PURPOSE, f"{organization_id}:{upload_id}:{max_bytes}", expires_at)
         return UploadSlot(upload_id, service.storage_key(organization_id, upload_id), token)
 
     async def receive_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
@@ -57,10 +57,8 @@ class RecordingUploads:
         Raises LinkRefused (401), RecordingExists or StorageQuotaExceeded (409), RecordingTooLarge (413), NotAudio (415),
         AudioUnusable (422), TooManyRequests (429), DiskAlmostFull (503).
         """
-        purpose, _, rest = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
-        if purpose != _PURPOSE:
-            raise LinkRefused
-        organization_id, upload_id, max_bytes = rest.split(":")
+        payload = self._keyring.verify_link(_PURPOSE, token, self._clock.now().timestamp())
+        organization_id, upload_id, max_bytes = payload.split(":")
         key = service.storage_key(int(organization_id), upload_id)
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)

@@ -15,7 +15,7 @@ from fastapi import Response
 from offhook.campaigns import repository
 from offhook.campaigns.errors import ContactFileNotFound, ContactFileTooLarge, NotCsv
 from offhook.kit.clock import Clock
-from offhook.kit.crypto import Keyring, LinkRefused
+from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone, FileStore
@@ -161,13 +161,10 @@ class ContactFiles:
                 path.unlink(missing_ok=True)
 
     def _sign_link(self, purpose: str, key: str) -> str:
-        return self._keyring.sign_link(f"{purpose}:{key}", int(self._clock.now().timestamp()) + LINK_TTL_S)
+        return self._keyring.sign_link(purpose, key, int(self._clock.now().timestamp()) + LINK_TTL_S)
 
-    def _verify_link(self, token: str, wanted: str) -> str:
-        purpose, _, key = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
-        if purpose != wanted:
-            raise LinkRefused
-        return key
+    def _verify_link(self, token: str, purpose: str) -> str:
+        return self._keyring.verify_link(purpose, token, self._clock.now().timestamp())
 
 
 def _check_owner(organization_id: int, key: str) -> None:

@@ -9,6 +9,7 @@ Artifact = Literal["recording", "transcript"]
 
 _LINK_TTL_S: Final = 24 * 3600
 _EXPIRY_ROUNDING_S: Final = 3600
+_PURPOSE: Final = "run"
 BROWSER: Final = "browser"
 
 
@@ -25,13 +26,14 @@ class RunLinks:
         reload keeps its player."""
         now = int(self._clock.now().timestamp())
         expires_at = now - now % _EXPIRY_ROUNDING_S + _EXPIRY_ROUNDING_S + _LINK_TTL_S
-        link = self._keyring.sign_link(_link_payload(artifact, run_id), expires_at)
+        link = self._keyring.sign_link(_PURPOSE, _link_payload(artifact, run_id), expires_at)
         return f"{self._base}/api/v1/workflow/{workflow_id}/runs/{run_id}/{artifact}?link={link}"
 
     def is_valid_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
-        """Returns whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged or
-        expired."""
-        return self._keyring.verify_link(link, self._clock.now().timestamp()) == _link_payload(artifact, run_id)
+        """Returns whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged,
+        expired or of another purpose."""
+        payload = self._keyring.verify_link(_PURPOSE, link, self._clock.now().timestamp())
+        return payload == _link_payload(artifact, run_id)
 
     def media_socket_url(self, mode: str, run_id: int, token: str) -> str:
         """Returns a run's media socket URL: for a browser call, or for the carrier named by ``mode``."""
@@ -42,4 +44,4 @@ class RunLinks:
 
 
 def _link_payload(artifact: Artifact, run_id: int) -> str:
-    return f"run:{run_id}:{artifact}"
+    return f"{run_id}:{artifact}"

@@ -14,6 +14,7 @@ from offhook.settings import Settings
 from offhook.telephony.ports import CallLinks, CarrierWebhook
 
 PREFIX: Final = "/api/v1/telephony"
+_FORWARD: Final = "forward"
 
 
 class PublicAddressMissing(Conflict):
@@ -69,11 +70,12 @@ class PublicAddress:
     def forward_url(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
         """Returns the signed URL of the document that forwards a caller to another number."""
         payload = json.dumps([to_number, from_number, timeout_s])
-        return self.url_for(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
+        return self.url_for(f"/forward/{provider}/{self._keyring.sign_link(_FORWARD, payload, expires_at)}")
 
     def parse_forward_token(self, token: str, now_s: float) -> tuple[str, str, float]:
         """Returns the numbers and the seconds encoded by :meth:`forward_url`. Raises LinkRefused (401)."""
-        to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
+        payload = self._keyring.verify_link(_FORWARD, token, now_s, older_start="[")
+        to_number, from_number, timeout_s = json.loads(payload)
         return str(to_number), str(from_number), float(timeout_s)
 
     def media_token(self, run_id: int, attempt: int = 0) -> str:
