@@ -4409,8 +4409,8 @@ export interface paths {
          * @description Plays a call again from its journal with the agent's draft or another version, and returns the first point at which it
          *     differs. No model and no tool is called, and nothing is stored but an entry in the audit log.
          *
-         *     Takes a few seconds, 45 at most; returns 409 where the call has no journal, and 429 (`too_many_replays`) while another
-         *     such request of the organization is running.
+         *     Takes a few seconds, 55 at most with the wait for other organizations; returns 409 where the call has no journal, and 429
+         *     (`too_many_replays`) while another such request of the organization is running, or when that wait is too long.
          */
         post: operations["replay_run"];
         delete?: never;
@@ -4692,8 +4692,8 @@ export interface paths {
          * @description Proposes scenarios for the edges of the draft that no passing scenario takes, found by talking to the offline
          *     agent. Nothing is stored: choose some, and store them with `put_scenario` or `replace_scenarios`.
          *
-         *     Takes a few seconds, 45 at most; returns 429 (`too_many_proposals`) while another such request of the organization
-         *     is running.
+         *     Takes a few seconds, 55 at most with the wait for other organizations; returns 429 (`too_many_proposals`) while another
+         *     such request of the organization is running, or when that wait is too long.
          */
         post: operations["propose_scenarios"];
         delete?: never;
