@@ -139,10 +139,6 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-24",
         "a job seals the entries of all organizations",
     ),
-    "src/offhook/orgs/people/account_deletion_statements.py::lock_account": (
-        "2026-11-25",
-        "a person, who may belong to several",
-    ),
     "src/offhook/orgs/people/account_deletion_statements.py::list_memberships": (
         "2026-11-25",
         "a person leaves all organizations",
@@ -165,6 +161,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     ),
     "src/offhook/orgs/people/repository.py::is_account_in_use": ("2026-11-23", "asks about all organizations"),
     "src/offhook/orgs/people/repository.py::lock_user": ("2026-11-23", "a person, who may belong to several"),
+    "src/offhook/orgs/people/repository.py::has_session": ("2026-11-29", "a person, who may belong to several"),
     "src/offhook/orgs/people/repository.py::find_invitation_by_token": (
         "2026-11-22",
         "a link's secret is all its holder knows",

@@ -17,7 +17,8 @@ class Caller:
     superuser behind a borrowed session, which may write only with ``support_may_write``. ``scopes`` limit an API key. ``ip``
     is the request's origin address. With ``lacks_second_factor`` the organization demands one that the person does not have.
     ``by_provider``: the organization's identity provider opened the session, which is then good for this organization only; with
-    ``lacks_provider`` the organization demands that it does. ``signed_in_at``: when a person last proved who they are.
+    ``lacks_provider`` the organization demands that it does. ``signed_in_at``: when a person last proved who they are, ``session_id``: in
+    which session they act.
     """
 
     organization_id: int
@@ -33,6 +34,7 @@ class Caller:
     by_provider: bool = False
     lacks_provider: bool = False
     signed_in_at: datetime | None = None
+    session_id: int | None = None
 
     @classmethod
     def system(cls, organization_id: int, *, role: str = "member") -> "Caller":

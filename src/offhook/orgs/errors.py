@@ -89,6 +89,12 @@ class SignInFirst(Conflict):
     code = "sign_in_first"
 
 
+class AccountJustOpened(Conflict):
+    """This address got its account a moment ago. Open the invitation again, and accept it with the password of that account."""
+
+    code = "account_just_opened"
+
+
 class SuperuserOnly(Forbidden):
     """Access denied: superuser privileges are required."""
 

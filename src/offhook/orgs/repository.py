@@ -161,10 +161,10 @@ async def owner_has_password(session: AsyncSession, organization_id: int) -> boo
     return await session.scalar(statement) is not None
 
 
-async def find_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[User, bool] | None:
-    """Returns the person of a valid link, and whether it sets the password."""
+async def find_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[User, SignInLink] | None:
+    """Returns a valid link with its person."""
     statement = (
-        select(User, SignInLink.sets_password)
+        select(User, SignInLink)
         .join(SignInLink, SignInLink.user_id == User.id)
         .where(SignInLink.token_sha256 == token_sha256, SignInLink.used_at.is_(None), SignInLink.expires_at > now)
     )

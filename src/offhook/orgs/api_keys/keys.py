@@ -8,6 +8,7 @@ from offhook.orgs import repository, service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.errors import KeyExpiryInvalid, KeyMakerNotAdmin
+from offhook.orgs.people.members import hold_admin
 from offhook.orgs.schemas import ApiKeyCreate
 from offhook.orgs.service import NewKey
 from offhook.orgs.tables import ApiKey
@@ -17,6 +18,7 @@ async def create_key(session: AsyncSession, caller: Caller, body: ApiKeyCreate, 
     """Creates a key; raises ``KeyExpiryInvalid`` (422) for an expiry that has passed."""
     if body.expires_at is not None and body.expires_at <= now:
         raise KeyExpiryInvalid(field="expires_at")
+    await hold_admin(session, caller)
     new = await service.create_key(
         session,
         organization_id=caller.organization_id,
@@ -46,6 +48,9 @@ async def set_archived(session: AsyncSession, caller: Caller, key_id: int, archi
 
     Raises ``ApiKeyNotFound`` (404) and ``KeyMakerNotAdmin`` (409).
     """
+    if archived_at is None:
+        # Its maker's role must hold, too: a demotion ends the keys that are active, not those that are becoming so.
+        await hold_admin(session, caller)
     record, changed = await service.set_key_archived(session, caller.organization_id, key_id, archived_at)
     if changed and archived_at is None and record.created_by is not None:
         maker = await repository.find_membership(session, caller.organization_id, record.created_by)

@@ -26,6 +26,7 @@ from offhook.orgs.identity_provider.errors import (
 )
 from offhook.orgs.identity_provider.id_tokens import Identity
 from offhook.orgs.identity_provider.providers import is_domain_allowed
+from offhook.orgs.people import repository as people
 from offhook.orgs.schemas import normalize_email
 from offhook.orgs.tables import IdentityProvider, User
 
@@ -44,15 +45,18 @@ async def resolve_member(
     """Returns the member of this identity, linking it to the member with its address or making an account if needed.
 
     Raises ``AddressNotVerified``, ``DomainNotAllowed``, ``NotInvited``, ``AccountElsewhere``, ``AccountProtected`` and
-    ``AccountLinkedDifferently`` (403).
+    ``AccountLinkedDifferently`` (403), and ``OrganizationClosed`` (409).
     """
     email = _confirmed_address(provider, identity)
     organization_id = provider.organization_id
+    # Before an invitation and the person, as who removes a member: otherwise the two wait for each other.
+    await service.require_open(session, organization_id)
     linked = await repository.find_identity(session, organization_id, provider.issuer, identity.subject)
     user_id = linked.user_id if linked is not None else None
     if user_id is None:
         user = await organizations.user_by_email(session, email)
         user_id = user.id if user is not None else await _join(session, provider, email, identity.name, now, ip)
+    await people.lock_user(session, user_id)
     membership = await organizations.find_membership(session, organization_id, user_id)
     if membership is None:
         raise AccountElsewhere

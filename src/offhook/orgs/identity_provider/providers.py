@@ -24,6 +24,7 @@ from offhook.orgs.identity_provider.errors import (
 )
 from offhook.orgs.identity_provider.provider_http import ProviderHttp, check_issuer
 from offhook.orgs.people import repository as people
+from offhook.orgs.people.members import hold_role
 from offhook.orgs.tables import IdentityProvider
 
 OWNER: Final = "owner"
@@ -71,6 +72,7 @@ class IdentityProviders:
     async def _store(self, session: AsyncSession, caller: Caller, draft: ProviderDraft) -> IdentityProvider:
         organization_id, now = caller.organization_id, self._clock.now()
         await people.lock_organization(session, organization_id)
+        _require_owner(await hold_role(session, caller))
         before = await repository.find_provider(session, organization_id)
         is_other = before is None or (before.issuer, before.client_id) != (draft.issuer, draft.client_id)
         if draft.client_secret is None and is_other:
@@ -106,8 +108,8 @@ class IdentityProviders:
 
         Raises ``OwnerOnly`` (403) and ``IdentityProviderNotFound`` (404).
         """
-        _require_owner(caller)
         await people.lock_organization(session, caller.organization_id)
+        _require_owner(await hold_role(session, caller))
         if not await repository.delete_provider(session, caller.organization_id):
             raise IdentityProviderNotFound("This organization has no identity provider.")
         ended = await repository.forget_provider_sign_ins(session, caller.organization_id, now)
@@ -120,7 +122,7 @@ class IdentityProviders:
 
         Raises ``OwnerOnly`` (403) and ``IdentityNotFound`` (404).
         """
-        _require_owner(caller)
+        _require_owner(await hold_role(session, caller))
         if not await repository.unlink_identity(session, caller.organization_id, user_id):
             raise IdentityNotFound
         ended = await repository.revoke_provider_sessions(session, caller.organization_id, user_id, now)

@@ -13,7 +13,6 @@ from offhook.orgs.errors import (
     MembershipsChanged,
     OnlyOwner,
     SuperuserAccount,
-    UserNotFound,
 )
 from offhook.orgs.fresh_sign_in import has_fresh_sign_in
 from offhook.orgs.people import account_deletion_statements as statements
@@ -104,7 +103,7 @@ async def delete_account(session: AsyncSession, caller: Caller, email: str, now:
     What they made stays with the organizations, whose audit logs name the person by number only. ``email`` is the
     address, typed as a confirmation.
 
-    Raises ``UserNotFound`` (404), ``ConfirmationWrong`` (422), ``SuperuserAccount``, ``OnlyOwner`` and
+    Raises ``InvalidToken`` (401), ``ConfirmationWrong`` (422), ``SuperuserAccount``, ``OnlyOwner`` and
     ``MembershipsChanged`` (409).
     """
     assert caller.user_id is not None
@@ -112,9 +111,7 @@ async def delete_account(session: AsyncSession, caller: Caller, email: str, now:
     # Organizations before the user, as who joins one: otherwise the two wait for each other.
     locked = {member.organization_id for member in await statements.list_memberships(session, user_id)}
     await statements.lock_organizations(session, locked)
-    user = await statements.lock_account(session, user_id)
-    if user is None:
-        raise UserNotFound
+    user = await accounts.lock_caller(session, caller, now)
     if email.strip().lower() != user.email.lower():
         raise ConfirmationWrong(field="email")
     if user.is_superuser:

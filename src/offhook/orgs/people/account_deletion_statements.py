@@ -15,12 +15,6 @@ async def lock_organizations(session: AsyncSession, organization_ids: Collection
     await session.execute(statement.with_for_update())
 
 
-async def lock_account(session: AsyncSession, user_id: int) -> User | None:
-    """Returns the user as it is now, locked; None when it is gone."""
-    statement = select(User).where(User.id == user_id).with_for_update()
-    return await session.scalar(statement.execution_options(populate_existing=True))
-
-
 async def list_memberships(session: AsyncSession, user_id: int) -> Sequence[Member]:
     memberships = select(Member).where(Member.user_id == user_id).order_by(Member.organization_id)
     return (await session.scalars(memberships.execution_options(populate_existing=True))).all()

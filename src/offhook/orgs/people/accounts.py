@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.crypto import hash_token
 from offhook.orgs import repository, service
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import OrganizationNotAccessible, SessionNotFound, UserNotFound
+from offhook.orgs.errors import InvalidToken, OrganizationNotAccessible, SessionNotFound, UserNotFound
 from offhook.orgs.identity_provider.providers import is_domain_allowed
 from offhook.orgs.people import repository as people
 from offhook.orgs.second_factor import repository as second_factors
@@ -20,6 +20,21 @@ async def get_user(session: AsyncSession, user_id: int) -> User:
     user = await people.find_user(session, user_id)
     if user is None:
         raise UserNotFound
+    return user
+
+
+async def lock_caller(session: AsyncSession, caller: Caller, now: datetime) -> User:
+    """Returns the person behind a session, locked. The session is valid still: a new password may have ended it since the
+    request was let in.
+
+    Raises ``InvalidToken`` (401) and ``OrganizationClosed`` (409).
+    """
+    assert caller.user_id is not None
+    # The organization before the person, as who removes a member or closes it: otherwise the two wait for each other.
+    await service.require_open(session, caller.organization_id)
+    user = await people.lock_user(session, caller.user_id)
+    if user is None or not await people.has_session(session, user.id, caller.session_id, now):
+        raise InvalidToken
     return user
 
 
@@ -44,10 +59,12 @@ async def switch_organization(
 ) -> SignInResult:
     """Starts a session in another organization of the person and ends the one of ``token``.
 
-    Raises ``OrganizationNotAccessible`` (404).
+    Raises ``InvalidToken`` (401) and ``OrganizationNotAccessible`` (404).
     """
-    assert caller.user_id is not None
-    membership = await repository.find_membership(session, organization_id, caller.user_id)
+    if await repository.is_closed(session, organization_id):
+        raise OrganizationNotAccessible
+    person = await lock_caller(session, caller, now)
+    membership = await repository.find_membership(session, organization_id, person.id)
     if membership is None:
         raise OrganizationNotAccessible
     await service.end_session(session, token, now)
@@ -67,7 +84,7 @@ async def replace_password(
     session: AsyncSession, user_id: int, password_hash: str, *, keep_token: str, now: datetime
 ) -> int:
     """Sets the password and ends the person's links, sign-ins under way and other sessions; returns how many sessions that
-    were."""
+    were. The person is locked before: what lets them in must not change between the check and this."""
     await people.set_password(session, user_id, password_hash)
     await repository.revoke_links(session, user_id, now)
     await second_factors.delete_challenges(session, user_id)

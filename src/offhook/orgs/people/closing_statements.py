@@ -15,7 +15,7 @@ from offhook.orgs.tables import (
     UserSession,
 )
 
-# Invitations stay until the job deletes them: those who accept one at this moment hold its row and wait for the organization's.
+# Invitations stay until the job deletes them: those who revoke one at this moment hold its row and wait for the organization's.
 _LETS_IN = (UserSession, SignInLink, SignInChallenge, IdentityProvider, Member)
 
 

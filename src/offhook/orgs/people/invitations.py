@@ -10,7 +10,7 @@ from offhook.kit.crypto import hash_token, new_token
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import AlreadyMember, InvitationNotFound, InvitationRefused
 from offhook.orgs.people import repository
-from offhook.orgs.people.members import check_may_grant
+from offhook.orgs.people.members import check_may_grant, hold_admin
 from offhook.orgs.tables import Invitation
 
 INVITATION_LIFETIME: Final = timedelta(days=7)
@@ -44,6 +44,9 @@ async def create_invitation(
 
     Raises :class:`AlreadyMember` (409) and ``OwnerOnly`` (403).
     """
+    # Exclusively, so that of two invitations of an address at once one ends the other.
+    await repository.lock_organization(session, caller.organization_id)
+    caller = await hold_admin(session, caller)
     check_may_grant(caller, role)
     if await repository.has_member_with_email(session, caller.organization_id, email):
         raise AlreadyMember

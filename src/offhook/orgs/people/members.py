@@ -1,13 +1,16 @@
 """Membership and roles; an organization keeps at least one owner, even when several leave at once."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.errors import Forbidden
+from offhook.orgs import repository as organizations
+from offhook.orgs import service
 from offhook.orgs.caller import ADMINS, ROLES, Caller
-from offhook.orgs.errors import LastOwner, MemberNotFound, OwnerOnly, PasswordLinkRefused
+from offhook.orgs.errors import InvalidToken, LastOwner, MemberNotFound, OwnerOnly, PasswordLinkRefused
 from offhook.orgs.people import repository
 from offhook.orgs.tables import Member, User
 
@@ -18,6 +21,28 @@ def check_may_grant(caller: Caller, role: str) -> None:
     """Raises :class:`OwnerOnly` (403) unless the caller may grant and revoke this role: only owners handle owners."""
     if role == OWNER and caller.role != OWNER:
         raise OwnerOnly
+
+
+async def hold_role(session: AsyncSession, caller: Caller) -> Caller:
+    """Returns a person with the role that they have now, and keep until the transaction ends: they may have been demoted since
+    the request was let in.
+
+    Raises ``OrganizationClosed`` (409) and, for people who were removed, ``InvalidToken`` (401).
+    """
+    assert caller.user_id is not None
+    await service.require_open(session, caller.organization_id)
+    membership = await organizations.find_membership(session, caller.organization_id, caller.user_id)
+    if membership is None:
+        raise InvalidToken
+    return replace(caller, role=membership[1])
+
+
+async def hold_admin(session: AsyncSession, caller: Caller) -> Caller:
+    """Returns an admin as :func:`hold_role` does; raises ``Forbidden`` (403) for people who are none any more, too."""
+    held = await hold_role(session, caller)
+    if held.role not in ADMINS:
+        raise Forbidden("This requires the admin role.")
+    return held
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +77,7 @@ async def change_role(session: AsyncSession, caller: Caller, user_id: int, role:
     With a lower role the invitations and links that the person made end, and with less than an admin's their keys.
     """
     await repository.lock_organization(session, caller.organization_id)
+    caller = await hold_admin(session, caller)
     row = await repository.find_member(session, caller.organization_id, user_id)
     if row is None:
         raise MemberNotFound
@@ -80,6 +106,8 @@ async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> 
     if row is None:
         raise MemberNotFound
     if user_id != caller.user_id:
+        if caller.user_id is not None:
+            caller = await hold_role(session, caller)
         if caller.role not in ADMINS:
             raise OwnerOnly("Only admins can remove other members.")
         check_may_grant(caller, row[1].role)
@@ -95,6 +123,7 @@ async def require_own_person(session: AsyncSession, caller: Caller, user_id: int
 
     Raises ``MemberNotFound`` (404), ``OwnerOnly`` (403) and ``PasswordLinkRefused`` (409).
     """
+    caller = await hold_admin(session, caller)
     row = await repository.find_member(session, caller.organization_id, user_id)
     if row is None:
         raise MemberNotFound

@@ -60,6 +60,7 @@ async def find_member(session: AsyncSession, organization_id: int, user_id: int)
 
 async def delete_member(session: AsyncSession, organization_id: int, user_id: int) -> None:
     """Deletes the membership and revokes what depends on it: the member's sessions and open invitations."""
+    await lock_user(session, user_id)
     await session.execute(delete(Member).where(Member.organization_id == organization_id, Member.user_id == user_id))
     await session.execute(
         update(UserSession)
@@ -196,9 +197,22 @@ async def is_account_in_use(session: AsyncSession, user: User) -> bool:
     return bool(await session.scalar(select(_OPENS_SOMETHING).select_from(User).where(User.id == user.id)))
 
 
-async def lock_user(session: AsyncSession, user_id: int) -> None:
-    """Keeps the person from joining an organization until the transaction ends."""
-    await session.execute(select(User.id).where(User.id == user_id).with_for_update())
+async def lock_user(session: AsyncSession, user_id: int) -> User | None:
+    """Returns the person as they are now; None when the account is gone. Until the transaction ends they join no
+    organization, and what they sign in with stays as it is."""
+    statement = select(User).where(User.id == user_id).with_for_update()
+    return await session.scalar(statement.execution_options(populate_existing=True))
+
+
+async def has_session(session: AsyncSession, user_id: int, session_id: int | None, now: datetime) -> bool:
+    """Returns whether this session of the person is valid."""
+    statement = select(UserSession.id).where(
+        UserSession.id == session_id,
+        UserSession.user_id == user_id,
+        UserSession.revoked_at.is_(None),
+        UserSession.expires_at > now,
+    )
+    return await session.scalar(statement) is not None
 
 
 async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Organization, str]]:

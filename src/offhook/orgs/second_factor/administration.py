@@ -59,7 +59,7 @@ async def reset_for_member(session: AsyncSession, caller: Caller, user_id: int, 
 
     Raises ``OwnerOnly`` (403), ``MemberNotFound`` (404), ``PasswordLinkRefused`` and ``SecondFactorMissing`` (409).
     """
-    if caller.role != members.OWNER:
+    if (await members.hold_role(session, caller)).role != members.OWNER:
         raise OwnerOnly
     user = await members.require_own_person(session, caller, user_id)
     await _reset(session, user, now)
@@ -82,6 +82,7 @@ async def reset_by_command(session: AsyncSession, email: str, now: datetime) -> 
 
 
 async def _reset(session: AsyncSession, user: User, now: datetime) -> None:
+    await people.lock_user(session, user.id)
     if not await repository.remove_factor(session, user.id):
         raise SecondFactorMissing(f"{user.email} has no two-step sign-in.")
     await people.revoke_other_sessions(session, user.id, hash_token(""), now)

@@ -19,6 +19,7 @@ from offhook.orgs.dependencies import (
     RequireOwnAccount,
     RequirePerson,
 )
+from offhook.orgs.people import accounts
 from offhook.orgs.people import repository as people
 from offhook.orgs.schemas import LogoutResponse
 from offhook.orgs.second_factor import administration
@@ -100,11 +101,12 @@ async def get_second_factor(org: RequirePerson, session: Session, services: Serv
     tags=["auth"],
 )
 async def enroll_second_factor(
-    body: SecondFactorEnrollmentBody, org: RequireOwnAccount, session: Session, services: Services
+    body: SecondFactorEnrollmentBody, org: RequireOwnAccount, session: Session, services: Services, now: Now
 ) -> Enrollment:
     """Creates the secret for an authenticator app. It takes effect when a first code confirms it; until then, a new
     request replaces it. An account without a password requires a sign-in within the last 10 minutes."""
-    user = await services.sign_in.confirm_before_change(org, body.current_password)
+    await services.sign_in.confirm_before_change(org, body.current_password)
+    user = await accounts.lock_caller(session, org, now)
     enrollment = await services.second_factors.begin(session, user.id, user.email)
     await write_audit_entry(session, org, "second_factor.enrollment_begun", f"user:{user.id}")
     return enrollment
@@ -125,9 +127,9 @@ async def confirm_second_factor(
     authorization: Authorization = None,
 ) -> RecoveryCodesResponse:
     """Turns two-step sign-in on with the first code of the app, and returns the recovery codes. Your other sessions end."""
-    assert org.user_id is not None
-    codes = await services.second_factors.confirm(session, org.user_id, body.code)
-    ended = await people.revoke_other_sessions(session, org.user_id, hash_token(bearer_token(authorization)), now)
+    user = await accounts.lock_caller(session, org, now)
+    codes = await services.second_factors.confirm(session, user.id, body.code)
+    ended = await people.revoke_other_sessions(session, user.id, hash_token(bearer_token(authorization)), now)
     data = {"sessions_ended": ended}
     await write_audit_entry(session, org, "second_factor.enabled", f"user:{org.user_id}", data)
     return RecoveryCodesResponse(recovery_codes=codes)
@@ -140,11 +142,11 @@ async def confirm_second_factor(
     tags=["auth"],
 )
 async def renew_recovery_codes(
-    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services
+    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services, now: Now
 ) -> RecoveryCodesResponse:
     """Replaces the recovery codes; the old ones stop working."""
-    assert org.user_id is not None
-    codes = await services.second_factors.renew_recovery_codes(session, org.user_id, body.code)
+    user = await accounts.lock_caller(session, org, now)
+    codes = await services.second_factors.renew_recovery_codes(session, user.id, body.code)
     await write_audit_entry(session, org, "second_factor.recovery_codes_renewed", f"user:{org.user_id}")
     return RecoveryCodesResponse(recovery_codes=codes)
 
@@ -153,11 +155,11 @@ async def renew_recovery_codes(
     "/auth/second-factor/removal", response_model=LogoutResponse, operation_id="remove_second_factor", tags=["auth"]
 )
 async def remove_second_factor(
-    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services
+    body: SecondFactorCode, org: RequireOwnAccount, session: Session, services: Services, now: Now
 ) -> LogoutResponse:
     """Turns two-step sign-in off, with a code of the app or a recovery code."""
-    assert org.user_id is not None
-    await services.second_factors.remove(session, org.user_id, body.code)
+    user = await accounts.lock_caller(session, org, now)
+    await services.second_factors.remove(session, user.id, body.code)
     await write_audit_entry(session, org, "second_factor.removed", f"user:{org.user_id}")
     return LogoutResponse()
 

@@ -103,6 +103,7 @@ class Authenticator:
             by_provider=row["by_provider"],
             lacks_provider=row["lacks_provider"],
             signed_in_at=row["created_at"],
+            session_id=row["id"],
         )
 
     async def _extend_session(self, session_id: int, created_at: datetime, expires_at: datetime, now: datetime) -> None:

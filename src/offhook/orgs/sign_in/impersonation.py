@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import repository, service
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import OrganizationNotAccessible, UserNotFound, UserWithoutOrganization
+from offhook.orgs.errors import OrganizationNotAccessible, SuperuserOnly, UserNotFound, UserWithoutOrganization
 from offhook.orgs.people import repository as people
 from offhook.orgs.tables import User
 
@@ -45,9 +45,13 @@ async def start_impersonation(
 ) -> ImpersonationSession:
     """Starts a session of one hour, recorded in the audit log of the organization in which the superuser acts.
 
-    Raises ``UserNotFound`` and ``OrganizationNotAccessible`` (404), ``UserWithoutOrganization`` (409).
+    Raises ``SuperuserOnly`` (403), ``UserNotFound`` and ``OrganizationNotAccessible`` (404), ``UserWithoutOrganization`` (409).
     """
     assert superuser.user_id is not None
+    # Who revokes the access ends the borrowed sessions that there are: none may begin after that.
+    boss = await people.lock_user(session, superuser.user_id)
+    if boss is None or not boss.is_superuser:
+        raise SuperuserOnly
     user = await _find_target(session, target)
     memberships = await people.organizations_of(session, user.id)
     if not memberships:

@@ -17,6 +17,7 @@ from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import SecondFactorMissing, SecondStepRefused, WrongCode
 from offhook.orgs.people import accounts
+from offhook.orgs.people import repository as people
 from offhook.orgs.second_factor import repository as second_factors
 from offhook.orgs.second_factor.factors import SecondFactors
 from offhook.orgs.service import SignInResult
@@ -61,7 +62,8 @@ class SignInSteps:
         self._per_network = RateLimiter(clock, limit=MAX_UNKNOWN_CHALLENGES, window_s=UNKNOWN_WINDOW_S)
 
     async def pass_first_step(self, session: AsyncSession, step: FirstStep, ip: str | None) -> SignInResult | Challenge:
-        """Starts a session for people without a second factor, and a challenge for the others."""
+        """Starts a session for people without a second factor, and a challenge for the others. The person is locked: who
+        turns two-step sign-in on ends the sessions that there are."""
         if not await second_factors.has_factor(session, step.user.id):
             return await self._start_session(session, step, {}, ip)
         token, now = new_token(), self._clock.now()
@@ -104,6 +106,8 @@ class SignInSteps:
     async def _answer(
         self, session: AsyncSession, challenge: SignInChallenge, code: str, ip: str | None
     ) -> SignInResult:
+        await service.require_open(session, challenge.organization_id)
+        await people.lock_user(session, challenge.user_id)
         try:
             kind = await self._factors.check(session, challenge.user_id, code)
         except SecondFactorMissing:

@@ -1,6 +1,9 @@
 """Signing in: passwords, one-time links, and the limits on guessing either."""
 
+from datetime import datetime
+
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import hash_token
@@ -11,7 +14,9 @@ from offhook.orgs import repository, service
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import (
+    AccountJustOpened,
     AlreadyMember,
+    EmailTaken,
     InvalidCredentials,
     InvitationForSomeoneElse,
     PasswordMissing,
@@ -67,6 +72,8 @@ class SignIn:
         assert user is not None
         async with self._db.transaction() as session:
             organization_id, role = await service.home_of(session, user)
+            await service.require_open(session, organization_id)
+            user = await _lock_proven(session, user)
             step = FirstStep(user, organization_id, role, "user.logged_in")
             return await self._steps.pass_first_step(session, step, ip)
 
@@ -84,9 +91,12 @@ class SignIn:
         if found is None:
             raise SignInLinkRefused
         self._per_address.refund(network)
-        user, sets_password = found
-        password_hash = await self._hash_new_password(new_password, user.email) if sets_password else None
+        user, link = found
+        password_hash = await self._hash_new_password(new_password, user.email) if link.sets_password else None
         async with self._db.transaction() as session:
+            # Before the link, as who sets a password: otherwise the two wait for each other.
+            await service.require_open(session, link.organization_id)
+            await people.lock_user(session, user.id)
             user, organization_id, role = await service.spend_sign_in_link(session, token, self._clock.now())
             step = FirstStep(user, organization_id, role, "user.followed_link", password_hash)
             return await self._steps.pass_first_step(session, step, ip)
@@ -108,6 +118,8 @@ class SignIn:
         The holder of an account proves it by being signed in (``caller``) or by its password, with a second factor only by
         being signed in. Other people choose a password: those without an account, and those whose account opens nothing,
         because the link is worth more than it. Works with sign-up disabled: the invitation is the permission.
+
+        Raises ``AccountJustOpened`` (409) when another invitation opened the account since: its holder is who came first.
         """
         invited = await self.look_at_invitation(token, ip)
         async with self._db.transaction() as session:
@@ -115,29 +127,27 @@ class SignIn:
             is_in_use = account is not None and await people.is_account_in_use(session, account)
         password_hash = None
         if caller is not None:
-            if caller.by_provider:
-                # Another organization's provider says who this is: no proof for this one.
-                raise ProviderSessionRefused
-            if account is None or caller.user_id != account.id or caller.impersonator_id is not None:
-                raise InvitationForSomeoneElse
+            _check_invited(caller, account)
         elif account is not None and is_in_use:
             await self._check_password(account, account.email, password or "", ip)
-            async with self._db.transaction() as session:
-                if await second_factors.has_factor(session, account.id):
-                    raise SignInFirst
         else:
             password_hash = await self._hash_new_password(password, invited.email)
         now = self._clock.now()
         async with self._db.transaction() as session:
+            # The organization first, as who removes the inviter: otherwise the two wait for each other.
+            await service.require_open(session, invited.organization_id)
             record = await invitations.mark_accepted(session, token, now)
-            user = account or await service.create_user(
-                session, invited.email, name=name or invited.name, password_hash=password_hash
-            )
+            if caller is not None:
+                user = await accounts.lock_caller(session, caller, now)
+            elif password_hash is not None:
+                user = await _open_account(session, account, invited, name=name, password_hash=password_hash, now=now)
+            else:
+                assert account is not None
+                user = await _lock_proven(session, account)
+                if await second_factors.has_factor(session, user.id):
+                    raise SignInFirst
             if await repository.find_membership(session, record.organization_id, user.id) is not None:
                 raise AlreadyMember
-            if password_hash is not None:
-                await accounts.replace_password(session, user.id, password_hash, keep_token="", now=now)
-                await second_factors.remove_factor(session, user.id)
             await service.add_member(session, record.organization_id, user.id, record.role)
             # A link that an admin of another organization made must not lead into this one, nor one that is made right now.
             await repository.revoke_links(session, user.id, now)
@@ -179,23 +189,24 @@ class SignIn:
         exists. The first one needs a fresh sign-in if the account has another way in; if it has none, the session is all
         that there is of it, and its link is spent.
 
-        Raises ``WrongPassword`` and ``FreshSignInNeeded`` (403), and ``TooManyRequests`` (429).
+        Raises ``InvalidToken`` (401), ``WrongPassword`` and ``FreshSignInNeeded`` (403), and ``TooManyRequests`` (429).
         """
-        user = await self.confirm_person(caller, current)
-        if user.password_hash is None:
-            await self._confirm_first_password(caller, user)
-        password_hash = await self._hash_new_password(new, user.email)
+        confirmed = await self.confirm_person(caller, current)
         async with self._db.transaction() as session:
-            ended = await accounts.replace_password(
-                session, user.id, password_hash, keep_token=token, now=self._clock.now()
-            )
+            await self._confirm_first_password(session, caller, confirmed)
+        password_hash = await self._hash_new_password(new, confirmed.email)
+        now = self._clock.now()
+        async with self._db.transaction() as session:
+            user = await accounts.lock_caller(session, caller, now)
+            if user.password_hash != confirmed.password_hash:
+                raise WrongPassword
+            await self._confirm_first_password(session, caller, user)
+            ended = await accounts.replace_password(session, user.id, password_hash, keep_token=token, now=now)
             data = {"sessions_ended": ended}
             await write_audit_entry(session, caller, "user.password_changed", f"user:{user.id}", data)
 
-    async def _confirm_first_password(self, caller: Caller, user: User) -> None:
-        async with self._db.transaction() as session:
-            has_way_in = await accounts.has_way_in_beside_links(session, user)
-        if has_way_in:
+    async def _confirm_first_password(self, session: AsyncSession, caller: Caller, user: User) -> None:
+        if user.password_hash is None and await accounts.has_way_in_beside_links(session, user):
             check_fresh_sign_in(caller, self._clock.now())
 
     async def _hash_new_password(self, password: str | None, email: str) -> str:
@@ -234,3 +245,49 @@ class SignIn:
                     data={},
                 )
             )
+
+
+def _check_invited(caller: Caller, account: User | None) -> None:
+    if caller.by_provider:
+        # Another organization's provider says who this is: no proof for this one.
+        raise ProviderSessionRefused
+    if account is None or caller.user_id != account.id or caller.impersonator_id is not None:
+        raise InvitationForSomeoneElse
+
+
+async def _lock_proven(session: AsyncSession, proven: User) -> User:
+    """Returns the person whose password was right, locked; raises ``InvalidCredentials`` (401) if it was replaced since."""
+    user = await people.lock_user(session, proven.id)
+    if user is None or user.password_hash != proven.password_hash:
+        raise InvalidCredentials
+    return user
+
+
+async def _open_account(
+    session: AsyncSession,
+    account: User | None,
+    invited: InvitationPreview,
+    *,
+    name: str | None,
+    password_hash: str,
+    now: datetime,
+) -> User:
+    """Returns the invited person with a new password: in a new account, or in one that opens nothing and whose earlier
+    holder loses it.
+
+    Raises ``AccountJustOpened`` (409).
+    """
+    user = await people.lock_user(session, account.id) if account is not None else None
+    if user is None:
+        try:
+            return await service.create_user(
+                session, invited.email, name=name or invited.name, password_hash=password_hash
+            )
+        except EmailTaken:
+            raise AccountJustOpened from None
+    # Hashing took its time: the account that opened nothing before may be in use by now.
+    if await people.is_account_in_use(session, user):
+        raise AccountJustOpened
+    await accounts.replace_password(session, user.id, password_hash, keep_token="", now=now)
+    await second_factors.remove_factor(session, user.id)
+    return user

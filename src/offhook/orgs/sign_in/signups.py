@@ -24,6 +24,7 @@ from offhook.orgs.errors import (
     UserNotFound,
     UserWithoutOrganization,
 )
+from offhook.orgs.people import repository as people
 from offhook.orgs.schemas import SignupBody
 from offhook.orgs.sign_in import repository as statements
 from offhook.orgs.tables import SignupRequest
@@ -93,8 +94,10 @@ async def create_personal_link(
         name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organization"
         await service.add_member(session, await service.create_organization(session, name[:200]), user.id, "owner")
         sets_password = True
-    elif actor is not None and user.password_hash is not None:
-        raise AccountInUse
+    else:
+        user = await people.lock_user(session, user.id) or user
+        if actor is not None and user.password_hash is not None:
+            raise AccountInUse
     membership = await repository.first_membership(session, user.id)
     if membership is None:
         raise UserWithoutOrganization
