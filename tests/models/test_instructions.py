@@ -29,6 +29,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ("ask how long it's been like that", "How long has it been like that?"),
         ("read it all back and ask if thats right", "Is that right?"),
         ("say the appointment back and ask if ok", "Is that ok?"),
+        ("say the office will call them back", "The office will call you back."),
         ("name and phone number please", "Could you please tell me your name and phone number?"),
         ("ask what day and if morning or afternoon", "What day, morning or afternoon?"),
         ("ask who it's for and how old they are", "Who is it for and how old are they?"),

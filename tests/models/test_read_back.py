@@ -47,6 +47,9 @@ def test_each_kind_of_value_is_told_from_its_question(asked: str, heard: str, re
     assert read_back(PROMPT, messages((asked, heard))) == read
 
 
-@pytest.mark.parametrize("prompt", ["ask if it's right", "ask what the problem is", "Thank them and say goodbye."])
+@pytest.mark.parametrize(
+    "prompt",
+    ["ask if it's right", "say Dana will call them back", "are they a repeat customer?", "Thank them and say goodbye."],
+)
 def test_nothing_is_read_back_unless_a_prompt_asks_for_it(prompt: str) -> None:
     assert read_back(prompt, messages(*TALK)) == ""

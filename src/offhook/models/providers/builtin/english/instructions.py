@@ -293,7 +293,7 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (rf"^(?:have|get|let|instruct|tell|advise|remind)(?P<ask>) {_WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
         (rf"^(?:instruct|tell|advise|remind)(?P<ask>) {_WHO} to (?P<rest>.+)$", _request_action),
         (r"^say to (?P<rest>(?!them\b|the\b|him\b|her\b).+)$", lambda m: state_sentence(f"please {m['rest']}")),
-        (r"^say .+ (?:back|again)$", lambda _: ""),
+        (r"^say (?:it|that|this|(?:(?:the|their|all|everything)(?: \w+){0,2})) (?:back|again)$", lambda _: ""),
         (rf"^let {_WHO} know (?:that )?(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
         (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|warn {_WHO}|mention|remind {_WHO}|express|state)(?: to {_WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that )?(?!about\b|whether\b|how\b|what\b|when\b|your\b|who\b)(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
         (rf"^(?:confirm|verify|check|double-check|make sure|ensure)(?: with {_WHO})? (?P<rest>.+)$", _confirm),

@@ -11,8 +11,8 @@ from offhook.models.spoken_text import JoiningWords, join_choices, question_of
 
 # "read it all back and ask if it's right", "summarize the order"
 _READS_BACK: Final = re.compile(
-    r"\b(?:read|say|repeat)\b[^.!?\n]{0,40}\bback\b|\b(?:repeat|recap|summari[sz]e|sum up|go (?:over|through))\b"
-    r"(?! (?:the|this|your) question)",
+    r"\bread\b[^.!?\n]{0,40}\bback\b|\bsay (?:it|that|this|(?:(?:the|their|all|everything)(?: \w+){0,2})) back\b|"
+    r"(?:^|[.,;:!?\n-]\s*|\b(?:and|then|to|please|briefly) )(?:repeat|recap|summari[sz]e|sum up)\b(?! (?:the|this|your) question)",
     re.IGNORECASE,
 )
 _ASKS: Final = {
