@@ -55,7 +55,7 @@ async function renderPanel(answer: Parameters<FakeServer["on"]>[1], canEdit = tr
 it("shows both versions side by side, and what may be wrong", async () => {
   await renderPanel({ body: CANARY });
   expect(await screen.findByText(/Version 3 gets 10% of calls, and version 2 gets the rest/)).toBeTruthy();
-  expect(screen.getByText(/may be lower: chance alone would show this 1 time in 31/)).toBeTruthy();
+  expect(screen.getByText(/may be lower: chance alone would produce this 1 time in 31/)).toBeTruthy();
   const row = screen.getByRole("row", { name: /Success/ });
   expect(row.textContent).toBe("Success rate81%70%");
 });

@@ -100,7 +100,7 @@ function ScenarioSummary() {
             <Text fz="xs" c="dimmed">
               {remarks !== "" && `${remarks} `}
               Last run {formatTimeAgo(found.last_played_at ?? "")}
-              {found.version_status === "draft" && "; the draft may have changed since"}.
+              {found.version_status === "draft" && "; the draft could have changed since"}.
             </Text>
           </div>
         );

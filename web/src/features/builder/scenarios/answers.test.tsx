@@ -37,7 +37,7 @@ it("runs with recorded answers, records missing ones, or asks the agent's own mo
   for (const [choice, hint, order] of [
     ["The agent’s own model", /Every run costs money/, { answers: "live", cost_budget_cents: 100 }],
     ["Recorded answers", /Nothing is sent/, { answers: "recorded", record: false }],
-    ["Record missing answers", /costs money, and recorded/, { answers: "recorded", record: true }],
+    ["Record missing answers", /recorded, which costs money/, { answers: "recorded", record: true }],
   ] as const) {
     await user.selectOptions(answers, choice);
     expect(screen.getByText(hint)).toBeTruthy();
