@@ -25,6 +25,7 @@ class Thing(BaseModel):
     count: int = 0
     data: dict[str, Any] = {}
     tags: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=3)] = []
+    sizes: list[int] = []
     share: Annotated[float, Field(gt=0, le=0.5)] = 0.5
 
 

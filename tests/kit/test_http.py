@@ -14,7 +14,8 @@ from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
 
 from offhook.kit.database.database import Database
-from offhook.kit.http.json_bodies import MAX_JSON_BYTES, find_problem
+from offhook.kit.http.errors import MAX_PROBLEMS
+from offhook.kit.http.json_bodies import MAX_JSON_BYTES, MAX_KEY_BYTES, MAX_VALUES, find_problem
 from offhook.settings import Settings
 from tests.kit.http_things import build, post
 from tests.quick import first_quick
@@ -191,6 +192,26 @@ class TestBodies:
         began = time.process_time()
         find_problem(body)
         assert time.process_time() - began < 1
+
+    @pytest.mark.parametrize(
+        ("body", "problem"),
+        [
+            (b'{"name": "' + b"x" * 100_000 + b'"}', None),
+            (b'{"name": "' + b"a, " * 100_000 + b'"}', None),
+            (b'{"' + b"k" * MAX_KEY_BYTES + b'": 1}', None),
+            (b'{"' + b"k" * (MAX_KEY_BYTES + 1) + b'" \n: [1, 1]}', "The body has a key of more than 1000 bytes."),
+            (b'{"\\"' + b"k" * (MAX_KEY_BYTES + 1) + b'\\"": 1}', "The body has a key of more than 1000 bytes."),
+            (b'{"tags": [' + b"1," * MAX_VALUES + b"1]}", "The body has more than 100,000 values."),
+        ],
+        ids=["long text", "commas in a text", "key", "long key", "long key with quotes", "values"],
+    )
+    def test_what_would_fill_the_memory_with_problems(self, body: bytes, problem: str | None) -> None:
+        assert find_problem(body) == problem
+
+    async def test_not_more_problems_than_a_client_mends(self, http: AsyncClient) -> None:
+        response = await http.post("/api/v1/things/", json={"name": "x", "sizes": ["many"] * 5000})
+        assert response.status_code == 422
+        assert len(response.json()["detail"]) == MAX_PROBLEMS
 
     async def test_json_too_large(self, http: AsyncClient) -> None:
         response = await post(http, b'{"name": "' + b"x" * MAX_JSON_BYTES + b'"}')

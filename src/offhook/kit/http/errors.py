@@ -38,6 +38,9 @@ _CODES = {
 _OUT_OF_RANGE = frozenset({"greater_than_equal", "less_than_equal", "int_parsing_size"})
 _RETRY = {"Retry-After": "1"}
 
+# A client mends a few at a time, and each repeats its place in the body.
+MAX_PROBLEMS = 100
+
 
 def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(DomainError, _domain_error)
@@ -107,7 +110,7 @@ async def _validation_error(_: Request, error: Exception) -> Response:
     # Without ``input`` and the rest of ``ctx``: they repeat passwords and what cannot be encoded.
     problems = [
         {"loc": list(e["loc"]), "msg": e["msg"].removeprefix("Value error, "), "type": e["type"], **_limit_of(e)}
-        for e in error.errors()
+        for e in error.errors()[:MAX_PROBLEMS]
     ]
     if problems and all(p["loc"][:1] == ["path"] and p["type"] in _OUT_OF_RANGE for p in problems):
         return error_response(404, "Not found", "not_found")

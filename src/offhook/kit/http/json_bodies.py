@@ -14,6 +14,10 @@ from offhook.kit.http.errors import error_response
 MAX_DEPTH = 100
 # Parsing runs in the loop that carries audio: 10 MB of brackets would stop every call for seconds.
 MAX_JSON_BYTES = 2 * 1024 * 1024
+# Each problem that is found in a body names the keys above it: with keys of a megabyte, a thousand of them fill the memory.
+MAX_KEY_BYTES = 1000
+# Of values, which are all checked before the first one is refused. The largest graph has a tenth of these.
+MAX_VALUES = 100_000
 
 # Nearly every body passes these checks, at the speed of a substring search, and is not parsed twice.
 _ESCAPES = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -62,6 +66,8 @@ def find_problem(body: bytes) -> str | None:
         return "The body is not UTF-8."
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _nesting_depth(body) > MAX_DEPTH:
         return f"The body is nested deeper than {MAX_DEPTH} levels."
+    if len(body) > MAX_KEY_BYTES and (problem := _excess_of(body)) is not None:
+        return problem
     is_suspect = _ESCAPES.search(body) or b"NaN" in body or b"Infinity" in body or _EXPONENT.search(body)
     if not is_suspect:
         return None
@@ -72,6 +78,23 @@ def find_problem(body: bytes) -> str | None:
     except ValueError as bad:
         return str(bad)
     return _find_bad_text(parsed)
+
+
+def _excess_of(body: bytes) -> str | None:
+    """Returns what of a body is too much: a key's length, or the number of values; in linear time."""
+    parts = _split_at_quotes(body)
+    if max(map(len, parts[1::2]), default=0) > MAX_KEY_BYTES:
+        for text, after in zip(parts[1::2], parts[2::2], strict=False):
+            if len(text) > MAX_KEY_BYTES and after.lstrip().startswith(b":"):
+                return f"The body has a key of more than {MAX_KEY_BYTES} bytes."
+    if body.count(b",") >= MAX_VALUES and sum(part.count(b",") for part in parts[::2]) >= MAX_VALUES:
+        return f"The body has more than {MAX_VALUES:,} values."
+    return None
+
+
+def _split_at_quotes(body: bytes) -> list[bytes]:
+    """Returns what is outside of strings and in them, in turns; no pattern that could backtrack."""
+    return body.replace(b"\\\\", b"__").replace(b'\\"', b"__").split(b'"')
 
 
 def _refuse_constant(name: str) -> Any:
@@ -102,9 +125,7 @@ def _find_bad_text(value: Any) -> str | None:
 
 def _nesting_depth(body: bytes) -> int:
     """Returns how deeply brackets are nested, in linear time."""
-    # Without escaped quotes, the text outside strings is every second part; no pattern that could backtrack.
-    outside = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    brackets = np.frombuffer(b"".join(outside).translate(_STEPS, _ALL_BUT_BRACKETS), np.int8)
+    brackets = np.frombuffer(b"".join(_split_at_quotes(body)[::2]).translate(_STEPS, _ALL_BUT_BRACKETS), np.int8)
     return int(brackets.cumsum(dtype=np.int32).max(initial=0))
 
 
