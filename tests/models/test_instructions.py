@@ -27,7 +27,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ("ask which items to renew", "Which items would you like to renew?"),
         ("ask about what they want to spend", "What do you want to spend?"),
         ("ask how long it's been like that", "How long has it been like that?"),
-        ("read it all back and ask if thats right", "Is that right?"),
+        ("read it all back and ask if its right", "Is it right?"),
         ("say the appointment back and ask if ok", "Is that ok?"),
         ("say the office will call them back", "The office will call you back."),
         ("name and phone number please", "Could you please tell me your name and phone number?"),

@@ -165,7 +165,9 @@ def told(answer: Any) -> tuple[int, str]:
 
 async def entries(root: Root, action: str) -> list[AuditEntry]:
     async with root.db.transaction() as session:
-        return list(await session.scalars(select(AuditEntry).where(AuditEntry.action == action)))
+        return list(
+            await session.scalars(select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.id))
+        )
 
 
 @pytest.fixture
