@@ -309,7 +309,7 @@ def test_a_call_whose_dial_lost_its_answer_is_found(name: str) -> None:
         sought = LostCallQuery(7, THEIRS, OURS, desk.carrier.clock.now())
         finder = desk.spec.calls.finder
         if name == "telnyx":  # which lists live calls only
-            with pytest.raises(CarrierFailed, match="Telnyx has no such call"):
+            with pytest.raises(CarrierFailed, match="Telnyx does not have this call"):
                 await finder.find_calls(desk.account, sought)
         else:
             assert await finder.find_calls(desk.account, sought) == []

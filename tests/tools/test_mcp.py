@@ -279,7 +279,7 @@ class TestValidation:
                 "id": "a",
                 "field": "data.tool_uuids",
                 "code": "tool_name_duplicate",
-                "message": "The tool name “shop_ship” is already used at this node by an edge or another tool",
+                "message": "The tool name “shop_ship” is already used at this node by an edge or another tool.",
             }
         ]
         report = await clerk.validated(tool_uuids=[other, uuid], mcp_tool_filters={uuid: ["wait"]})
