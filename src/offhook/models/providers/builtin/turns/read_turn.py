@@ -18,7 +18,8 @@ from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 
 # Chosen on conversations that the model was not trained on (docs/decisions/0134-plain-steps.md).
-MIN_PROBABILITY: Final = 0.45
+MIN_PROBABILITY: Final = 0.55
+MIN_PROBABILITY_OF_YES: Final = 0.75
 MIN_PROBABILITY_OF_END: Final = 0.85
 MIN_PROBABILITY_AGAINST: Final = 0.95
 # Of one instead of an edge that a "no" took.
@@ -63,9 +64,9 @@ class ReadTurn(QuotingTurn):
         # instead of an edge that is hardly meant, another step is worth less certainty than a goodbye
         is_end = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
         least = MIN_PROBABILITY_OF_END if is_end else MIN_PROBABILITY if doubted is None else MIN_PROBABILITY_INSTEAD
-        if edge_polarity(edge) == "yes" and polarity_of(heard) == "no":
-            # "nah, I took something at the post office"
-            least = MIN_PROBABILITY_AGAINST
+        if edge_polarity(edge) == "yes":
+            # "nah, I took something at the post office", "on Thursday I have my chemo"
+            least = MIN_PROBABILITY_AGAINST if polarity_of(heard) == "no" else max(least, MIN_PROBABILITY_OF_YES)
         # "thanks" says nothing that ends a call
         if odds[best] < least or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):
             return reply
