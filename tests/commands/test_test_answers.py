@@ -62,7 +62,7 @@ def test_what_cannot_be_asked_is_one_sentence(tmp_path: Path, files: list[str]) 
     offhook = Offhook(tmp_path / "data")
     cassette = ["--cassette", str(tmp_path / "missing.json")]
     for arguments, sentence in (
-        (["--answers", "live"], "answers with the built-in model"),
+        (["--answers", "live"], "uses the built-in model"),
         (["--answers", "recorded", *cassette], "Cannot use"),
         (["--record"], "--record needs --answers recorded"),
         (cassette, "--cassette needs --answers recorded"),

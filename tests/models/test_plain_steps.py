@@ -42,9 +42,7 @@ async def test_conversations_with_first_agents_come_out_right(llm: BuiltinLlm) -
 @pytest.mark.parametrize(
     ("slug", "turns", "node"),
     [
-        ("florist", ["so the roses I got from you yesterday, they're already drooping, it's a bit sad really"], "10"),
         ("florist", ["I'd like some tulips", "for my wife", "thirty five or so", "I'll collect them"], "6"),
-        ("landscaper", ["it was gonna be mowing, but I'd sooner have the whole thing ripped out and gravel put in"], "4"),
         ("library", ["I want to get hold of a book"], "5"),
         ("musicschool", ["oh hello, no we've, uh, we've never been with you"], "2"),
         ("tenantline", ["Dockside, 4B", "my dishwasher just hums and won't do anything"], "3"),

@@ -117,7 +117,8 @@ _PLAIN: Final = tuple(
         (r"\bi(?:'m| am) after (?=(?:an?|the|some|another|my|two|\w+day)\b)", "I would like "),
         (r"^(?P<lead>(?:(?:well|oh|um|uh|sorry|honestly|gosh|hmm)[, ]+)*)i (?:can't|cannot|can not|won't be able to)(?=, )", r"\g<lead>no, I can't"),
         (r"^(?:easy|easily|piece of cake|no sweat|in my sleep|with one hand)[.!]*$", "yes, I can"),
-        (r"(?:\bnot yet[, ]+)?\bi(?:'ll| will)?(?: only| just)? (?:turn|be turning) (?P<age>\w+) (?:in|next|on|this|later)\b[^,.;]*", r"no, I'm not \g<age> yet"),
+        (r"\bnot yet[, ]+i(?:'ll| will)?(?: only| just)? (?:turn|be turning) (?P<age>\w+) (?:in|next|on|this|later)\b[^,.;]*", r"no, I'm not \g<age> yet"),
+        (r"\bi(?:'ll| will)?(?: only| just)? (?:turn|be turning) (?P<age>\w+) (?:in|next|on|this|later)\b[^,.;]*", r"I'm not \g<age> yet"),
         (r"^no,? wait[, ]+(?=(?:how|what|where|when|who|is|are|do|does|can|could|will)\b)", ""),
         (r"[,.;]? (?:and |but )?i (?:don't|do not)(?: really| even| quite)? know (?:how (?:it|this|that|any of (?:this|it)|these things) works?|where to (?:start|begin))\b", ""),
         (r"\b(?:can't|cannot|can not) (?:really )?(?:do|chat|deal with)(?: about)?(?: this| it)? (?:right now|just now|at the moment|now)\b", "I don't have time now, please call me later"),
@@ -138,6 +139,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:dead|out) as a door ?nail\b", "dead"),
         (r"\b(?:we|i) can (?:live with|manage with|get by with) it\b", "it can wait"),
         (r"\b(?:nothing|it's not|it isn't) (?:too |that )?(?:crazy|major|serious|drastic)\b", "it is not an emergency, it can wait"),
+        (r"\b(?:sent|gave|shipped|delivered|brought) (?:me|us) the wrong (?:thing|things|item|items|one|product|stuff)\b", "sent me the wrong item, I want to return it"),
         # somewhere else
         (r"\b(?:started|working|hired on|employed) (?:at )?(?:some ?place|somewhere) else\b", "took another job"),
         (r"\bmy landlord(?:'s|s) (?:house|place|home|property|building)\b", "my landlord's, I rent it"),

@@ -18,8 +18,7 @@ from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import QuotingTurn
 
 # Chosen on conversations that the model was not trained on (docs/decisions/0134-plain-steps.md).
-MIN_PROBABILITY: Final = 0.55
-MIN_PROBABILITY_OF_YES: Final = 0.75
+MIN_PROBABILITY: Final = 0.74
 MIN_PROBABILITY_OF_END: Final = 0.85
 MIN_PROBABILITY_AGAINST: Final = 0.95
 # Of one instead of an edge that a "no" took.
@@ -30,7 +29,7 @@ MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 # the call; of one instead of the rules' own, and how many times as likely; of one that needs no guard.
 MIN_PLAIN: Final = 0.5
 MIN_PLAIN_OF_END: Final = 0.65
-MIN_PLAIN_INSTEAD: Final = 0.6
+MIN_PLAIN_INSTEAD: Final = 0.85
 MIN_PLAIN_RATIO: Final = 2.0
 SURE_PLAIN: Final = 0.9
 # With more words than these, an edge's label is said in passing: "it was going to be mowing, but now …".
@@ -40,6 +39,7 @@ MIN_REASON: Final = 2
 MAX_EXAMPLES: Final = 4
 # More are more than the model reads at once.
 MAX_EDGES: Final = 24
+_TAKES_ALL_BACK: Final = re.compile(r"(?:\w+[, ]+){0,2}I(?:'ve| have)? changed my mind\W*$", re.IGNORECASE)
 _FIRST: Final = re.compile(r"[,.;!?]")
 
 
@@ -64,9 +64,9 @@ class ReadTurn(QuotingTurn):
         # instead of an edge that is hardly meant, another step is worth less certainty than a goodbye
         is_end = edge.is_final and (doubted is None or edge_matching.is_closing(edge))
         least = MIN_PROBABILITY_OF_END if is_end else MIN_PROBABILITY if doubted is None else MIN_PROBABILITY_INSTEAD
-        if edge_polarity(edge) == "yes":
-            # "nah, I took something at the post office", "on Thursday I have my chemo"
-            least = MIN_PROBABILITY_AGAINST if polarity_of(heard) == "no" else max(least, MIN_PROBABILITY_OF_YES)
+        if edge_polarity(edge) == "yes" and polarity_of(heard) == "no":
+            # "nah, I took something at the post office"
+            least = MIN_PROBABILITY_AGAINST
         # "thanks" says nothing that ends a call
         if odds[best] < least or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):
             return reply
@@ -123,7 +123,7 @@ class ReadTurn(QuotingTurn):
 
     def _is_open(self, reply: RuleReply, heard: str) -> bool:
         """Returns True where the rules ask again, or only wait though more was said: "hmm, wait, yes, do send it"."""
-        if reply.call is not None:
+        if reply.call is not None or parse_utterance(heard).wants_to_stop or _TAKES_ALL_BACK.match(heard):
             return False
         is_waiting = reply.text == phrases.HOLDS and bool(content_stems(parse_utterance(heard).standing))
         return is_waiting or phrases.is_reprompt(reply.text)
