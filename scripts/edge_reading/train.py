@@ -3,6 +3,7 @@
     uv run --active --with torch python scripts/edge_reading/train.py decisions.jsonl adapters.pt [--held-out trades]
 
 ``decisions.jsonl`` is what ``collect.py`` wrote. An epoch of all answers takes half an hour on two cores.
+What is shipped went on (``--go-on``) for an epoch of all steps with examples, and one with ``--share 0.25 --held-out plain_towns``.
 Writes the adapters to a file of PyTorch after each epoch, from which a run goes on if it is there, and ``edge_reading.npz``
 of ``offhook.knowledge.offline`` in the end. With ``--held-out``, the steps of that file are only judged.
 

@@ -26,11 +26,10 @@ MIN_PROBABILITY_INSTEAD: Final = 0.75
 # Of an edge that a "no" took, where another one is meant.
 MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 # Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
-# the call; of one instead of the rules' own, and how many times as likely; of one that needs no guard.
+# the call; of one instead of the rules' own; of one that needs no guard.
 MIN_PLAIN: Final = 0.5
 MIN_PLAIN_OF_END: Final = 0.65
 MIN_PLAIN_INSTEAD: Final = 0.85
-MIN_PLAIN_RATIO: Final = 2.0
 SURE_PLAIN: Final = 0.9
 # With more words than these, an edge's label is said in passing: "it was going to be mowing, but now …".
 MAX_NAMING_WORDS: Final = 4
@@ -93,8 +92,7 @@ class ReadTurn(QuotingTurn):
         best = max(range(len(self._edges)), key=odds.__getitem__)
         edge = self._edges[best]
         if taken is not None:
-            is_meant = odds[best] >= max(MIN_PLAIN_INSTEAD, MIN_PLAIN_RATIO * odds[self._edges.index(taken)])
-            return RuleReply(reply.text, (edge.tool, {})) if is_meant else reply
+            return RuleReply(reply.text, (edge.tool, {})) if odds[best] >= MIN_PLAIN_INSTEAD else reply
         if odds[best] < (MIN_PLAIN_OF_END if edge.is_final or reply.text == phrases.LETS_GO else MIN_PLAIN):
             return reply
         followed = RuleReply(call=(edge.tool, {}))
