@@ -106,6 +106,11 @@ def show_scheme(page: Page, scheme: Scheme) -> None:
     """Labels change their color slowly, on a busy machine for seconds: halfway they have no contrast."""
     page.emulate_media(color_scheme=scheme)
     expect(page.locator(f"html[data-mantine-color-scheme={scheme}]")).to_have_count(1)
+    end_transitions(page)
+
+
+def end_transitions(page: Page) -> None:
+    """Waits until nothing slides or fades any more, which takes seconds on a busy machine."""
     while page.evaluate("document.getAnimations().some(one => one instanceof CSSTransition)"):
         page.wait_for_timeout(50)
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, Route, expect
 
 from tests.web.browser import Caller, chromium, in_a_browser, running_server
+from tests.web.looks import end_transitions
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
@@ -207,6 +208,7 @@ def test_what_a_new_agent_starts_from_stays_where_it_is_while_templates_load(pag
     choice = page.get_by_text("Simple agent", exact=True)
     choice.hover()
     expect(page.get_by_role("list", name="Templates").get_by_role("listitem")).to_have_count(3)
+    end_transitions(page)
     before = choice.bounding_box()
     held[0].continue_()
     expect(page.get_by_role("list", name="Templates").get_by_role("listitem")).to_have_count(12)
