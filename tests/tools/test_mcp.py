@@ -5,13 +5,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import pytest
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 
+from offhook.kit.egress import EgressClient
 from offhook.root import Root
+from offhook.tools.definitions import McpConfig
+from offhook.tools.errors import ToolCallFailed
+from offhook.tools.mcp_tools import read_catalog
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import calls, says
 from tests.fakes.web import json_reply, local_server
@@ -202,6 +207,24 @@ class TestCatalog:
         )
         assert shop.shipped == ["x"]
         assert {headers.get("x-shop-key") for headers in shop.headers} == {"open-sesame"}
+
+
+class SlowEgress(EgressClient):
+    """Its own time ends before that of the call: at the end of one second, either may be first."""
+
+    def __init__(self) -> None:
+        pass
+
+    def vendor_client(self, *_: Any, **__: Any) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient()
+
+    async def check_url(self, _url: str) -> None:
+        raise ExceptionGroup("of the SDK's tasks", [ExceptionGroup("of one", [httpx2.ReadTimeout("")])])
+
+
+async def test_a_time_that_the_client_ended_is_told_as_ours() -> None:
+    with pytest.raises(ToolCallFailed, match=r"did not respond within 3 s\."):
+        await read_catalog(SlowEgress(), McpConfig(url="https://shop.example/mcp", timeout_secs=3), {})
 
 
 class TestInAConversation:

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any, Final
 
+import httpx2
+
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.json_values import JsonObject, sanitize_json, sanitize_text
 from offhook.tools.definitions import McpConfig
@@ -69,21 +71,27 @@ async def _connect_client(
             wire = transport.streamable_http_client(config.url, http_client=http)
             async with sdk.Client(wire, read_timeout_seconds=timeout_s) as client:
                 yield client
-    except TimeoutError:
-        raise ToolCallFailed(f"The MCP server did not respond within {timeout_s:g} s.") from None
     except ToolCallFailed:
         raise
     except EgressError as error:
         raise ToolCallFailed(error.message) from error
-    except Exception as error:  # vendor boundary: the SDK raises groups of any exceptions
-        raise ToolCallFailed(f"The MCP server failed: {_error_reason(error)}") from error
+    except Exception as raised:  # vendor boundary: the SDK raises groups of any exceptions
+        first = _first_error(raised)
+        if isinstance(first, TimeoutError | httpx2.TimeoutException):
+            # the client's own time is as long as ours, and may end first
+            raise ToolCallFailed(f"The MCP server did not respond within {timeout_s:g} s.") from raised
+        raise ToolCallFailed(f"The MCP server failed: {_error_reason(first)}") from raised
+
+
+def _first_error(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _error_reason(error: BaseException) -> str:
-    """Returns one sentence for an SDK's nested exception groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    message = sanitize_text(str(getattr(error, "message", None) or error or type(error).__name__))
+    """Returns one sentence for an error of the SDK."""
+    message = sanitize_text(str(getattr(error, "message", None) or error) or type(error).__name__)
     # the SDK validates each message against all kinds: pages of errors about irrelevant ones
     return (
         "it does not answer as MCP servers do." if "validation error" in message else message.partition("\n")[0][:300]
