@@ -27,17 +27,17 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ("ask which items to renew", "Which items would you like to renew?"),
         ("ask about what they want to spend", "What do you want to spend?"),
         ("ask how long it's been like that", "How long has it been like that?"),
-        ("read it all back and ask if its right", "Is it right?"),
+        ("read it all back and ask if its right", "Is that right?"),
         ("say the appointment back and ask if ok", "Is that ok?"),
         ("say the office will call them back", "The office will call you back."),
         ("name and phone number please", "Could you please tell me your name and phone number?"),
-        ("ask what day and if morning or afternoon", "What day, morning or afternoon?"),
+        ("ask what day and if morning or afternoon", "What day would you like, morning or afternoon?"),
         ("ask who it's for and how old they are", "Who is it for and how old are they?"),
         ("say Dana, the owner, will call them back today", "Dana, the owner, will call you back today."),
         ("say to call again between 2 and 7", "Please call again between 2 and 7."),
         (
             "offer a free trial, tuesday at 4 or thursday at 5, ask which",
-            "I can offer you a free trial, tuesday at 4 or thursday at 5. Which one would you like?",
+            "I can offer you a free trial, Tuesday at 4 or Thursday at 5. Which one would you like?",
         ),
         (
             "Ask for a telephone number where we can reach them.",
@@ -88,7 +88,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ("Ask what happened.", "What happened?"),
         (
             "Apologize for the delay and ask for the order number.",
-            "I'm sorry about that. Could you please tell me the order number?",
+            "I'm sorry about the delay. Could you please tell me the order number?",
         ),
         ("Wish them a nice day.", "Have a nice day!"),
         ("Ask how long they have lived there.", "How long have you lived there?"),
@@ -121,7 +121,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
             "Please hang up and dial 911 straight away. Are you able to do that?",
         ),
         ("Say that help will be there soon and end the call.", "Help will be there soon."),
-        ("Say hi from Brook Plumbing. Ask what's wrong.", "Hi from Brook Plumbing. What is wrong?"),
+        ("Say hi from Brook Plumbing. Ask what's wrong.", "Hi, this is Brook Plumbing. What is wrong?"),
         (
             "Tell them to shut the main water valve. Ask if they managed.",
             "Please shut the main water valve. Did you manage?",
@@ -146,7 +146,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ),
         (
             "- Say that is okay\n- Ask for their member number",
-            "That is okay. Could you please tell me your member number?",
+            "That's okay. Could you please tell me your member number?",
         ),
         ("- Thank them\n- Say see you at the gym", "Thank you. See you at the gym."),
         ("Golden Wok, hi! Ask if it's for delivery or pickup.", "Golden Wok, hi! Is it for delivery or pickup?"),

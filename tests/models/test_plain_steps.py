@@ -69,7 +69,9 @@ async def test_an_order_is_read_back_with_what_was_changed(llm: BuiltinLlm) -> N
     definition = load_agent("florist")["definition"]
 
     read = await talk_to_agent(definition, turns, llm)
-    assert read.last_reply == ("I have 65 dollars, 9 Willow Court, Friday, Helen Marsh, and 555 204 7781. Is it right?")
+    assert read.last_reply == (
+        "I have 65 dollars, 9 Willow Court, Friday, Helen Marsh, and 555 204 7781. Is that right?"
+    )
     changed = await talk_to_agent(definition, [*turns, "no, that's wrong", "Saturday instead of Friday"], llm)
     assert "9 Willow Court, Saturday, Helen Marsh" in changed.last_reply
 

@@ -49,6 +49,38 @@ def test_each_kind_of_value_is_told_from_its_question(asked: str, heard: str, re
 
 @pytest.mark.parametrize(
     "prompt",
+    [
+        "say day, time and name back, ask if right",
+        "say the job and the day again and ask if that's ok",
+        "say back the date and time",
+        "tell them what you got and ask if its right",
+        "confirm the day and time",
+        "double check the number",
+        "sum it all up, ask if right",
+        "go over everything once more",
+    ],
+)
+def test_newcomers_ask_for_it_in_their_own_words(prompt: str) -> None:
+    assert read_back(prompt, messages(*TALK[2:])) == "I have Helen Marsh and 555 204 7781."
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "say the owner rings them back today",
+        "say the office calls back",
+        "say money back within 5 days",
+        "say we call again tomorrow",
+        "confirm that the address is correct",
+        "check if they are over 18",
+    ],
+)
+def test_a_call_back_is_no_reading_back(prompt: str) -> None:
+    assert read_back(prompt, messages(*TALK)) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
     ["ask if it's right", "say Dana will call them back", "are they a repeat customer?", "Thank them and say goodbye."],
 )
 def test_nothing_is_read_back_unless_a_prompt_asks_for_it(prompt: str) -> None:

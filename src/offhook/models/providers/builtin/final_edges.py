@@ -29,7 +29,7 @@ _REFUSES_PERSON: Final = re.compile(
 
 # Asked for a fact or an opinion. To any other question a yes is leave to act, and what is beside it may be a condition.
 _ASKS_OPINION: Final = re.compile(
-    r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|are you)\b",
+    r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|is that (?:all )?(?:right|correct|true)|are you)\b",
     re.IGNORECASE,
 )
 _ASKS_PERMISSION: Final = re.compile(r"\b(?:shall|should|may|can|could) (?:i|we)\b", re.IGNORECASE)

@@ -5,11 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from offhook.models.ports import EdgeHint, NodeHint
-from offhook.models.providers.builtin.english.instructions import (
-    address_caller,
-    speak_instructions,
-    state_sentence,
-)
+from offhook.models.providers.builtin.english.instructions import speak_instructions
+from offhook.models.providers.builtin.english.wording.addressing import address_caller, state_sentence
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.spoken_text import join_choices, join_keys, pick_examples
 

@@ -1,122 +1,42 @@
 """Turns an author's instruction to a model into the sentence that a caller hears: "Ask how many people come". Pure."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from offhook.models.providers.builtin.english.question_forms import (
     ask_clause,
     ask_either,
-    invert_clause,
     write_question,
 )
+from offhook.models.providers.builtin.english.wording.addressing import WHO, address_caller, finish_sentence
+from offhook.models.providers.builtin.english.wording.asked_items import (
+    QUESTION_WORD,
+    TELL_ME,
+    ask_directly,
+    ask_items,
+    with_article,
+)
+from offhook.models.providers.builtin.english.wording.bare_words import ask_bare
+from offhook.models.providers.builtin.english.wording.splitting import ASKS, split_instructions
+from offhook.models.providers.builtin.english.wording.statements import READS_BACK, is_unsaid, write_statement
+from offhook.models.providers.builtin.english.wording.writing import contract_verbs, write_house, write_names
 
-_SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.](?=\d|[a-z]))+[.!?]*")
-_PERSONA: Final = re.compile(
-    r"^(you are|you're|your (name|role|job) is|act as|always|never|do not|don't|be |keep |speak|use |if |when |once |unless |wait |listen )",
-    re.IGNORECASE,
-)
-_ROLE: Final = r"(?:caller|customer|user|guest|patient|client|person|member|tenant|candidate|applicant|resident|owner|parent|donor|visitor|buyer|seller|passenger|driver|employee)"
-_WHO: Final = rf"(?:(?:the |a )?{_ROLE}|them|him|her|people|everyone)"
-_CALLER: Final = rf"{_ROLE}(?! (?:number|id|card|code|account|service|portal|area|name)\b)"
-_ACTS: Final = (
-    "hasn't|isn't|doesn't|wasn't|has|is|wants|needs|was|does|prefers|likes|lives|arrives|comes|calls|goes|pays|works|thinks|feels|uses|drives|plans|hopes|expects|owns|accepts|agrees|"
-    "chooses|knows|says|gives|takes|means|remembers|requires|stays|brings|leaves|looks|orders|speaks|sounds|suffers|takes|travels"
-)
-_PRONOUNS: Final = (
-    (re.compile(rf"\b(the )?{_ROLE}'s\b", re.IGNORECASE), "your"),
-    (re.compile(rf"\bthe {_ROLE} (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
-    # "Dana, the owner, calls back" is somebody else
-    (re.compile(rf"(?<![a-z], )\bthe {_CALLER}\b|\bthe {_CALLER}\b(?!,)", re.IGNORECASE), "you"),
-    (re.compile(rf"\bthey (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
-    (re.compile(r"\b(?:they|them)\b", re.IGNORECASE), "you"),
-    (re.compile(r"\btheir\b", re.IGNORECASE), "your"),
-    (re.compile(r"\btheirs\b", re.IGNORECASE), "yours"),
-    (re.compile(r"\b(?:themselves|themself)\b", re.IGNORECASE), "yourself"),
-)
-# In a question; in a statement "he" is often somebody else: "The plumber rings before he arrives".
-_SINGULAR_PRONOUNS: Final = (
-    (re.compile(rf"\b(?:he|she) (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
-    (re.compile(r"\b(?:he|she|him)\b", re.IGNORECASE), "you"),
-    (re.compile(r"\b(?:his|her)\b", re.IGNORECASE), "your"),
-    (re.compile(r"\b(?:himself|herself)\b", re.IGNORECASE), "yourself"),
-)
-_SECOND_PERSON: Final = {
-    "has": "have",
-    "is": "are",
-    "was": "were",
-    "does": "do",
-    "goes": "go",
-    "doesn't": "don't",
-    "isn't": "aren't",
-    "hasn't": "haven't",
-    "wasn't": "weren't",
-}
-# To the model "you" is the agent.
-_AGENT: Final = (
-    (re.compile(r"\byou (can|could|will|may|should|would|must|need|have|want|do)\b", re.IGNORECASE), r"I \1"),
-    (re.compile(r"\bwhile you\b", re.IGNORECASE), "while I"),
-    (re.compile(r"\byou are\b", re.IGNORECASE), "I am"),
-    (re.compile(r"\b(to|for|with|tell|give|help|call|reach) you\b", re.IGNORECASE), r"\1 me"),
-    (re.compile(r"\byour (clinic|company|office|shop|store|team|business|colleagues?|hotel|restaurant)\b"), r"our \1"),
-)
-
-_ASKS: Final = r"(?:ask|enquire|inquire|find out|figure out|learn|determine|establish|collect|gather|get|obtain|take|note(?: down)?|request)"
-_TELLS: Final = r"(?:warn|say|tell|explain|inform|mention|remind|express|state|let|advise)"
-_VERB: Final = (
-    rf"(?:{_ASKS}|{_TELLS}|thank|greet|welcome|confirm|check|verify|make sure|ensure|offer|introduce|wish|bid|apologi[sz]e|repeat|"
-    r"summari[sz]e|sum up|go through|read|recap|invite|instruct|have|spell|write|end|hang up|close|finish|answer)"
-)
-_BULLET: Final = re.compile(r"^(?:[-*\u2022\u2013]|\d+[.)]|[a-z][.)])\s+")
-_LEAD_IN: Final = re.compile(
-    r"^(?:(?:please|then|now|next|first(?:ly)?|second(?:ly)?|finally|also|after (?:that|this)|afterwards|lastly|politely|kindly|warmly|briefly|just|simply|and|so|here|again|"
-    r"(?:at|in|on|for) (?:this|the) (?:step|stage|point|node|part)|in this call|as a next step|"
-    r"(?:in order to|to|for) [^,.]{3,70},|"
-    r"(?:your|the) (?:goal|task|job|aim): ?|"
-    r"(?:your|the) (?:goal|task|job|aim|purpose)(?: here| now| in this step| of this step)? is (?:to|that you)|"
-    r"(?:you|we) (?:should|must|need to|have to|will|are to)|(?:try|make sure|be sure|remember|your turn|it is time|time) to|(?:start|begin|open|finish|end|close) by)\b,?\s*)+",
-    re.IGNORECASE,
-)
-_JOINED: Final = re.compile(
-    rf"(?:\s*[,;]\s*(?:(?:and|then|and then|before|after which)\s+)?(?:to\s+)?|\s+(?:and|then|and then)\s+(?:to\s+)?)(?=(?:(?:politely|kindly|then|also|please)\s+)?{_VERB}\b(?! (?:back|up|in) ))",
-    re.IGNORECASE,
-)
-_PARENTHESIS: Final = re.compile(r"\s*\([^)]*\)")
-# "Ask, with some tact, what happened", "find out politely whether"
-_ASIDE: Final = re.compile(
-    rf"^({_VERB}(?: {_WHO})?)(?:,[^,]{{3,40}},| (?:politely|kindly|briefly|casually|carefully|gently|also|again|once more|in a friendly way))\s+",
-    re.IGNORECASE,
-)
-_GERUNDS: Final = (
-    (re.compile(r"^(greet|ask|thank|confirm|check|collect|explain|tell|say|repeat|find|offer|gather|learn)ing\b", re.IGNORECASE), r"\1"),
-    (re.compile(r"^(welcom|introduc|apologiz|apologis|tak|not|summariz|invit)ing\b", re.IGNORECASE), r"\1e"),
-    (re.compile(r"^determining\b", re.IGNORECASE), "determine"),
-    (re.compile(r"^getting\b", re.IGNORECASE), "get"),
-)  # fmt: skip
-_SHORT_FORMS: Final = (
-    (re.compile(r"\u2019"), "'"),
-    (re.compile(r"\b(that|what|there|who)s\b(?! (?:and|or)\b)", re.IGNORECASE), r"\1's"),
-    (re.compile(r"\bits (?=(?:right|correct|okay|ok|fine|true|urgent|an?|too|not|about|for|free|booked|noted|done)\b)", re.IGNORECASE), "it's "),
-    (re.compile(r"\b(it|he|she|that|there|what|who|everything)'s (?=(?:been|had|got|gone|happened)\b)", re.IGNORECASE), r"\1 has "),
-    (re.compile(r"\b(they|you|we)[\u2019']ve\b", re.IGNORECASE), r"\1 have"),
-    (re.compile(r"\b(they|you|we)[\u2019']re\b", re.IGNORECASE), r"\1 are"),
-    (re.compile(r"\b(they|you|we|he|she)[\u2019']d\b", re.IGNORECASE), r"\1 would"),
-    (re.compile(r"\b(they|you|we|he|she)[\u2019']ll\b", re.IGNORECASE), r"\1 will"),
-    (re.compile(r"\b(it|he|she|that|there|what|who|everything)[\u2019']s\b", re.IGNORECASE), r"\1 is"),
-)  # fmt: skip
 # What an author writes as it is to be said, and the sentences of it that belong to a question.
 _CHOICES: Final = re.compile(
-    r"^(?:we (?!want|need to|should|must|are |would like)\w+|(?:they|it|you) can\b|(?:for [\w ]{2,20} )?there (?:is|are)|our (?!goal|aim|task)\w+|there (?:is|are)|(?:the|our) (?:options|choices|plans|rooms|prices|slots|times) (?:are|include))\b",
+    r"^(?:we (?!want|need (?:to|their|your|name|phone|address|e-?mail|number|date)\b|should|must|are |would like)\w+|(?:they|it|you) can\b|(?:for [\w ]{2,20} )?there (?:is|are)|our (?!goal|aim|task)\w+|there (?:is|are)|(?:the|our) (?:options|choices|plans|rooms|prices|slots|times) (?:are|include))\b",
     re.IGNORECASE,
 )
 _SAID_AS_IT_IS: Final = re.compile(
-    rf"{_CHOICES.pattern}|^(?:hello|hi|hey|good (?:morning|afternoon|evening|day))\b|^[^,.!?]{{2,40}}, (?:hi|hello|good (?:morning|afternoon|evening|day))\b",
+    rf"{_CHOICES.pattern}|^(?!(?:say|tell|ask|confirm|check|explain|mention|if|when|once|after|before|until|what|which|how|where|who) )(?:(?:the|their|your|an?) )?\w+(?: \w+)? (?:is|are) (?:now |all )?(?:booked|reserved|made|ordered|(?:cancelled|canceled)|done|noted|confirmed|sent|scheduled|saved|moved)\b|^(?:hello|hi|hey|thanks|thank you(?! message)|sorry|goodbye|bye|good (?:morning|afternoon|evening|day))\b|^[^,.!?]{{2,40}}, (?:hi|hello|good (?:morning|afternoon|evening|day))\b",
     re.IGNORECASE,
 )
-_TELL_ME: Final = "Could you please tell me"
+_MAYBE_WHO: Final = rf"(?: {WHO})?"
+_ASKED_VALUE: Final = r"(?:name|phone|telephone|number|address|e-?mail|zip|birthday|date of birth|date|day|time)"
 _OFFERS: Final = "I can offer you"
+_REQUEST: Final = "Could you please "
+_PARTING: Final = re.compile(r"Goodbye|Bye|Thank|See you|Have an? |All the best|Enjoy|Take care")
 MAX_STATEMENTS: Final = 3
-_QUESTION_WORD: Final = r"(?:what|which|when|how|where|who|whose|whom|whether|if|why)"
 
 
 def speak_instructions(prompt: str) -> str:
@@ -126,70 +46,67 @@ def speak_instructions(prompt: str) -> str:
     """
     made: list[str] = []
     question = ""
-    for instruction in _split_instructions(prompt):
-        said = state_sentence(instruction) if _SAID_AS_IT_IS.match(instruction) else _speak_instruction(instruction)
+    reads_back = False
+    for instruction in split_instructions(prompt):
+        said = _state_words(instruction) if _SAID_AS_IT_IS.match(instruction) else _speak_instruction(instruction)
+        reads_back = reads_back or (said == "" and READS_BACK.search(instruction) is not None)
         if not said or said in made:
             continue
         if not said.endswith("?"):
+            if question.startswith(_REQUEST) and not question.startswith(TELL_ME) and _PARTING.match(said):
+                made.append(f"Please {question.removeprefix(_REQUEST)[:-1]}.")
+                question = ""
             if not question or _CHOICES.match(instruction):
                 made.append(said)
         elif not question:
             question = said
-        elif question.startswith(_TELL_ME) and said.startswith(_TELL_ME):
+        elif question.startswith(TELL_ME) and said.startswith(TELL_ME):
             question = (
-                f"{question[:-1]}{',' if ' and ' in question else ''} and {said.removeprefix(_TELL_ME)[:-1].strip()}?"
+                f"{question[:-1]}{',' if ' and ' in question else ''} and {said.removeprefix(TELL_ME)[:-1].strip()}?"
             )
     if not question and made and made[-1].startswith(_OFFERS):
         question = "Would you like that?"
-    return " ".join([*made[:MAX_STATEMENTS], *([question] if question else [])])
+    if reads_back and not question and not made:
+        question = "Is that right?"
+    return write_names(" ".join([*made[:MAX_STATEMENTS], *([question] if question else [])]))
 
 
-def address_caller(text: str, *, is_statement: bool = False) -> str:
-    """Returns words about the caller as words to them: "their name" is "your name", "you can help" is "I can help"."""
-    for pattern, agent in _AGENT:
-        text = pattern.sub(agent, text)
-    for pattern, replacement in (*_PRONOUNS, *(() if is_statement else _SINGULAR_PRONOUNS)):
-        if replacement is None:
-            text = pattern.sub(lambda found: f"you {_second_person(found['verb'].lower())}", text)
-        else:
-            text = pattern.sub(replacement, text)
-    return text
+# "hi, this is greenway, what can we do for them"
+_THEN_ASKED: Final = re.compile(
+    r"^(?P<first>[^,]+(?:, [^,]+)?)[,.] (?P<then>(?:(?:what|how|which|when|who|where)(?: \w+)? (?:can|may|is|are|do|did|would|should)|(?:is|are|do|can|may|would|should) (?:it|they|you|we|I|that|the)) .+)$",
+    re.IGNORECASE,
+)
 
 
-def _second_person(verb: str) -> str:
-    return _SECOND_PERSON.get(verb) or verb.removesuffix("s")
+def _state_words(words: str) -> str:
+    """Returns what an author wants said; "" for what is only named: "the price"."""
+    if priced := re.match(
+        r"(?P<what>(?:the|our) [\w ]{2,20}), (?P<value>(?:from )?[$\u20ac\u00a3]?\d.*)$", words, re.IGNORECASE
+    ):
+        words = f"{priced['what']} is {priced['value']}"
+    if asked := _THEN_ASKED.match(words):
+        said = [
+            finish_sentence(write_statement(address_caller(part, is_statement=True)))
+            for part in (asked["first"], asked["then"])
+        ]
+        return f"{said[0]} {said[1][:-1]}?"
+    return "" if is_unsaid(words) else finish_sentence(write_statement(address_caller(words, is_statement=True)))
 
 
-def state_sentence(text: str) -> str:
-    """Returns words as a sentence to the caller."""
-    said = re.sub(
-        r"\b(and|but) that (?=the|a|we|you|there|it)",
-        r"\1 ",
-        address_caller(text, is_statement=True).strip().rstrip("."),
-    )
-    return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('!', '?')) else '.'}"
-
-
-def _split_instructions(prompt: str) -> Iterator[str]:
-    for pattern, whole in _SHORT_FORMS:
-        prompt = pattern.sub(whole, prompt)
-    for found in _SENTENCE.findall(_PARENTHESIS.sub("", prompt)):
-        sentence = _BULLET.sub("", found.strip())
-        sentence = _LEAD_IN.sub("", sentence)
-        if not sentence or _PERSONA.match(sentence):
-            continue
-        for part in _JOINED.split(sentence):
-            instruction = _LEAD_IN.sub("", part.strip())
-            for pattern, verb in _GERUNDS:
-                instruction = pattern.sub(verb, instruction)
-            if instruction:
-                yield _ASIDE.sub(r"\1 ", instruction)
+# "tell him his car is ready": who is told is the caller
+_OF_HIM: Final = re.compile(
+    r"\b(?:(?P<his>(?<!tell )(?<!let )(?<!inform )(?<!remind )(?<!ask )(?<!warn )(?<!advise )(?<!thank )(?:his|her))(?= \w)|he|she)\b",
+    re.IGNORECASE,
+)
 
 
 def _speak_instruction(instruction: str) -> str | None:
-    if instruction.endswith("?"):
+    instruction = re.sub(r"^(say|tell them|ask(?: them)?): ?", r"\1 ", instruction, flags=re.IGNORECASE)
+    if instruction.endswith("?") and not re.match(rf"{ASKS}\b", instruction, re.IGNORECASE):
         return write_question(address_caller(instruction).rstrip("?"))
-    instruction = instruction.strip().rstrip(".:;, ").strip()
+    instruction = instruction.strip().rstrip(".:;,!? ").strip()
+    if re.match(r"(?:tell|let|inform|remind|ask|warn|advise|thank) (?:him|her)\b", instruction, re.IGNORECASE):
+        instruction = _OF_HIM.sub(lambda found: "their" if found["his"] else "they", instruction)
     for pattern, speak in _INSTRUCTIONS:
         if match := pattern.match(instruction):
             return speak(match)
@@ -200,49 +117,103 @@ def _greet(match: re.Match[str]) -> str:
     return "Hello!" if match["house"] is None else f"Hello, and welcome to {match['house'].rstrip('.!? ')}!"
 
 
+# What an author adds for the model: "ask name, don't ask the address", "if yes ask when"
+_ADDED: Final = re.compile(
+    r",? so (?:that )?(?:the|we|you|I|it)\b.*$|,? (?:and |but )?if (?:yes|no|not|so)\b.*$|,? (?:and |but )?if (?:they|you) (?:do|don't|say|are|aren't|have|haven't)\b(?=.*\b(?:ask|say|tell|bye|goodbye)\b).*$|"
+    r",? but (?:don't|do not|not|never|only|be|no)\b.*$|, (?:don't|do not|never|no need|be|keep|stay|nothing|only)\b.*$|,? (?:nicely|politely|please|one by one|one at a time)$",
+    re.IGNORECASE,
+)
+
+
+# "ask to reschedule": what a caller may like, or whom we may speak to
+_ASKS_TO: Final = re.compile(
+    r"ask (?:to (?=(?:re)?schedule|book|cancel|set up|come|make|join|sign up|renew|buy|order|meet|pay)|(?:to (?:speak|talk) (?:to|with) |for (?=(?:the (?:manager|boss|owner|supervisor|homeowner)|m(?:r|s|rs)\.? \w+)$))(?P<speak>.+)$)",
+    re.IGNORECASE,
+)
+
+
 def _ask(match: re.Match[str]) -> str:
-    rest = re.sub(
-        r",? so (?:that )?(?:the|we|you|I|it)\b.*$", "", address_caller(match["rest"]).rstrip(".!?: "), count=1
-    )
-    if (either := ask_either(rest)) is not None:
-        return either
+    rest = _ADDED.sub("", address_caller(match["rest"]).rstrip(".!?: "), count=1)
+    if (asked := ask_either(rest) or ask_directly(rest)) is not None:
+        return asked
+    if not_them := _ASKS_TO.match(match[0]):
+        return f"May I speak to {not_them['speak']}, please?" if not_them["speak"] else f"Would you like {rest}?"
     rest = re.sub(r",? or (?:whether|if) .*$", "", rest)
-    rest = re.sub(r"^about (?=what\b)", "", rest, flags=re.IGNORECASE)
-    if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
-        return ask_clause(rest)
-    if re.match(rf"(?:on|at|for|in|by|from|since|until|under|to|about|with) {_QUESTION_WORD}\b", rest, re.IGNORECASE):
-        return ask_clause(rest)
-    if re.fullmatch(r"[\w-]+(?:, [\w-]+)* or [\w-]+", rest):
-        return f"Would that be {rest}?"
+    rest = re.sub(rf"^about (?={QUESTION_WORD}\b)", "", rest, flags=re.IGNORECASE)
     if re.fullmatch(r"(?:that|this|it)", rest, re.IGNORECASE):
         return ""
+    if (asked := ask_items(rest)) is not None:
+        return asked
+    if re.match(
+        rf"(?:(?:on|at|for|in|by|from|since|until|under|to|about|with|on a scale .{{4,20}}) )?{QUESTION_WORD}\b",
+        rest,
+        re.IGNORECASE,
+    ):
+        return ask_clause(rest)
+    return _ask_for(rest)
+
+
+_OTHER_TIME: Final = re.compile(
+    r"(?:about|for) (?P<what>another (?:day|time|date|week)|(?:next|this) \w+|tomorrow|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day(?: \w+)??)(?P<instead> instead)?",
+    re.IGNORECASE,
+)
+
+
+def _ask_for(rest: str) -> str:
+    """Returns a question for what is named or wished: "their name", "to hold", "cash or card"."""
+    if another := _OTHER_TIME.fullmatch(rest):
+        return f"Would {another['what']} work{another['instead'] or ''}?"
+    if allowed := re.match(r"(?:for )?(?:your )?(?:permission|consent) to (?P<do>.+)$", rest, re.IGNORECASE):
+        return f"May we {allowed['do']}?"
+    is_named = re.match(r"(?:for|about|to|the|your|an?|our)\b", rest, re.IGNORECASE)
+    if (
+        not is_named
+        and (" or " in rest or rest.startswith("any"))
+        and ask_items(f"{rest}, name") is None
+        and (bare := ask_bare(rest)) is not None
+    ):
+        return write_question(bare)
     rest = re.sub(r"^about\s+", "", rest)
-    if wish := re.match(r"to (?P<rest>(?!tell|give|say|spell|provide|share|describe)\w.+)$", rest, re.IGNORECASE):
-        return f"Could you please {wish['rest']}?"
-    described = re.match(r"to (?P<verb>spell|describe) (?P<rest>.+)$", rest, re.IGNORECASE)
-    if described:
-        return f"Could you please {described['verb']} {described['rest']}?"
+    if wish := re.match(r"to (?P<rest>(?!tell|give|say|provide|share)\w.+)$", rest, re.IGNORECASE):
+        return f"{_REQUEST}{wish['rest'].removeprefix('please ')}?"
     rest = re.sub(
         r"^(?:for|to (?:tell|give|say|provide|share)(?: (?:you|me|us))?|tell (?:you|me)|give (?:you|me))\s+", "", rest
     )
-    if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
+    if re.match(rf"{QUESTION_WORD}\b", rest, re.IGNORECASE):
         return ask_clause(rest)
-    return f"{_TELL_ME} {_with_article(rest)}?"
-
-
-def _with_article(named: str) -> str:
-    """Returns "your name" for "name": a terse author leaves out whose."""
-    if re.match(
-        r"(?:the|your|our|a|an|any|some|it|this|that|all|both|either|each|one|two|three|how|what|which|more|my)\b",
-        named,
-        re.IGNORECASE,
-    ):
-        return named
-    return f"your {named}"
+    if re.fullmatch(r"(?:an?|the|your) (?:short )?message", rest, re.IGNORECASE):
+        return "What message would you like to leave?"
+    return f"{TELL_ME} {with_article(re.sub(r', it (?=[a-z]+s )', ', which ', rest))}?"
 
 
 def _offer(match: re.Match[str]) -> str:
-    return f"{_OFFERS} {address_caller(match['rest']).rstrip('.!? ')}."
+    offered = address_caller(match["rest"]).rstrip(".!? ")
+    if re.fullmatch(r"(?:your |our |my )?(?:help|assistance|to help)", offered, re.IGNORECASE):
+        return "How can I help you?"
+    if to_do := re.match(r"to (?P<do>.+)$", offered, re.IGNORECASE):
+        whom = " you" if to_do["do"].lower() in ("transfer", "connect", "help") else ""
+        return f"Would you like me to {to_do['do']}{whom}?"
+    return f"{_OFFERS} {offered}."
+
+
+def _put_through(match: re.Match[str]) -> str:
+    to = address_caller(match["to"] or "", is_statement=True).rstrip(".!? ")
+    return f"One moment, I'll {'put' if match['do'].lower() == 'put' else 'connect'} you{' through' if match['do'].lower() == 'put' else ''}{to}."
+
+
+def _say_sorry(match: re.Match[str]) -> str:
+    about = match["about"]
+    return (
+        f"I'm sorry about {address_caller(about, is_statement=True).rstrip('.!? ')}."
+        if about
+        else "I'm sorry about that."
+    )
+
+
+def _answer_phone(match: re.Match[str]) -> str:
+    if _SAID_AS_IT_IS.match(match["house"]):
+        return _state_words(match["house"])
+    return f"Hello, this is {write_house(match['house'])}."
 
 
 def _let_choose(match: re.Match[str]) -> str:
@@ -257,50 +228,79 @@ def _request_action(match: re.Match[str]) -> str:
     action = address_caller(match["rest"]).rstrip(".!? ")
     if re.match(r"(?:tell|let) (?:me|you)\b", action, re.IGNORECASE):
         rest = re.sub(r"^(?:tell (?:me|you)|let (?:me|you) know)\s+", "", action, flags=re.IGNORECASE)
-        return ask_clause(rest) if re.match(rf"{_QUESTION_WORD}\b", rest) else f"{_TELL_ME} {rest}?"
-    return f"Could you please {action}?" if match["ask"] else f"Please {action}."
+        return ask_clause(rest) if re.match(rf"{QUESTION_WORD}\b", rest) else f"{TELL_ME} {rest}?"
+    action = re.sub(r"^not to |^not |^to not ", "do not ", action, flags=re.IGNORECASE)
+    return f"{_REQUEST}{action}?" if match["ask"] else finish_sentence(write_statement(f"please {action}"))
 
 
 def _introduce(match: re.Match[str]) -> str:
-    return f"This is {match['name'].rstrip('.!? ')}."
+    return f"This is {write_house(match['name'])}."
+
+
+# "make sure they have a card", never "confirm the details with them"
+_WHAT_HOLDS: Final = re.compile(
+    r"(?:they|it|he|she|you|we|someone|nobody|everybody|everything)\b|(?:the|their|that|this|all)\b.* (?:is|are|was|were|has|have|can|will|works?|fits?)\b",
+    re.IGNORECASE,
+)
 
 
 def _confirm(match: re.Match[str]) -> str:
     rest = match["rest"].strip()
-    if re.match(rf"(?:with {_WHO} )?(?:that|whether|if)\b", rest, re.IGNORECASE):
-        clause = address_caller(re.sub(rf"^(?:with {_WHO} )?(?:that|whether|if) ", "", rest, flags=re.IGNORECASE))
-        inverted = invert_clause(clause)
-        return write_question(inverted) if inverted else f"May I ask whether {clause}?"
-    if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
+    if re.match(rf"(?:with {WHO} )?(?:that|whether|if)\b", rest, re.IGNORECASE):
+        clause = address_caller(re.sub(rf"^(?:with {WHO} )?(?:that|whether|if) ", "", rest, flags=re.IGNORECASE))
+        return ask_clause(f"if {clause}")
+    if re.match(rf"{QUESTION_WORD}\b", rest, re.IGNORECASE):
         return ask_clause(address_caller(rest))
-    return "Is that all correct?"
+    if known := re.match(
+        r"(?:they|he|she|the \w+) (?:knows?|understands?) (?:that )?(?P<fact>(?!how\b|what\b|where\b|when\b|who\b|why\b).+)$",
+        rest,
+        re.IGNORECASE,
+    ):
+        return f"Just so you know, {contract_verbs(address_caller(known['fact'], is_statement=True))}."
+    if re.match(r"it is (?:them|him|her|the \w+)\b", rest, re.IGNORECASE):
+        return ""
+    return ask_clause(f"if {address_caller(rest)}") if _WHAT_HOLDS.match(rest) else "Is that all correct?"
 
 
 # The first match wins; each turns an instruction for a model into a sentence for the caller.
 _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), speak)
     for pattern, speak in (
-        (rf"^(?:greet|welcome)\b(?: {_WHO})?(?:\W*\b(?:warmly|politely|kindly))?(?: to (?P<house>(?-i:(?:the |our )?[A-Z])[^,;]*))?.*$", _greet),
-        (rf"^thank(?: {_WHO})?(?P<for> for [^,;]+?)?(?:,.*)?$", lambda m: f"Thank you{address_caller(m['for'] or '')}."),
-        (r"^say thank you\b.*$", lambda _: "Thank you."),
-        (rf"^(?:say|wish {_WHO}|bid {_WHO}) (?:goodbye|good-bye|bye|farewell)\b.*$", lambda _: "Goodbye!"),
-        (rf"^wish {_WHO} (?:well|all the best|good luck|luck)\b.*$", lambda _: "All the best!"),
-        (rf"^wish {_WHO} (?P<rest>.+)$", lambda m: f"Have {address_caller(m['rest']).rstrip('.!? ')}!"),
-        (r"^apologi[sz]e\b.*$", lambda _: "I'm sorry about that."),
+        (rf"^(?:greet|welcome)\b(?: {WHO})?(?:\W*\b(?:warmly|politely|kindly))?(?: to (?P<house>(?-i:(?:the |our )?[A-Z])[^,;]*|(?:the|our) [^,;]*))?.*$", _greet),
+        (rf"^thank(?: {WHO})?(?P<how> (?:again|anyway|very much|so much|a lot))?(?: (?:warmly|kindly|nicely|politely))?(?P<for> for [^,;]+?)?(?:,.*)?$", lambda m: f"Thank you{(m['how'] or '').replace(' a lot', ' very much')}{address_caller(m['for'] or '', is_statement=True)}."),
+        (rf"^(?:say|tell {WHO}|wish {WHO}|bid {WHO})(?: a)?(?: \w+)? (?:goodbye|good-bye|bye|farewell)\b.*$", lambda _: "Goodbye!"),
+        (rf"^wish {WHO} (?:well|all the best|good luck|luck)\b.*$", lambda _: "All the best!"),
+        (rf"^wish {WHO} (?P<rest>.+)$", lambda m: f"Have {address_caller(m['rest']).rstrip('.!? ')}!"),
+        (rf"^apologi[sz]e(?: to {WHO})?(?: (?:for|about|that) (?P<about>(?:the|our|any|all|this|that) [\w' -]+))?\b.*$", _say_sorry),
         (r"^introduce yourself as (?P<name>.+)$", _introduce),
-        (r"^(?:end|close|finish|hang up|introduce|repeat|summari[sz]e|sum up|recap|read|spell|write|go through)\b.*$", lambda _: ""),
-        (rf"^(?:let|help) {_WHO} (?:choose|pick|select|decide) (?P<rest>.+)$", _let_choose),
-        (rf"^(?:have|get|let|instruct|tell|advise|remind)(?P<ask>) {_WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
-        (rf"^(?:instruct|tell|advise|remind)(?P<ask>) {_WHO} to (?P<rest>.+)$", _request_action),
-        (r"^say to (?P<rest>(?!them\b|the\b|him\b|her\b).+)$", lambda m: state_sentence(f"please {m['rest']}")),
-        (r"^say (?:it|that|this|(?:(?:the|their|all|everything)(?: \w+){0,2})) (?:back|again)$", lambda _: ""),
-        (rf"^let {_WHO} know (?:that )?(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
-        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|warn {_WHO}|mention|remind {_WHO}|express|state)(?: to {_WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that )?(?!about\b|whether\b|how\b|what\b|when\b|your\b|who\b)(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
-        (rf"^(?:confirm|verify|check|double-check|make sure|ensure)(?: with {_WHO})? (?P<rest>.+)$", _confirm),
+        (r"^(?:answer|pick up|open)(?: the (?:phone|call))? (?:with|as|by saying) (?P<house>.+)$", _answer_phone),
+        (r"^(?:suggest|propose) (?!that\b|to\b|they\b)(?P<rest>.+)$", lambda m: f"How about {address_caller(m['rest'])}?"),
+        (r"^(?:suggest|propose|recommend)(?: that| to)? (?P<rest>.+)$", lambda m: _state_words(f"I suggest {m['rest']}")),
+        (rf"^invite {WHO} to (?P<the>the |our |an? )?(?P<rest>.+)$", lambda m: _state_words(f"you're {'invited' if m['the'] else 'welcome'} to {m['the'] or ''}{m['rest']}")),
+        (rf"^give {WHO} (?:the|a) (?:choices?|options?) (?:of|between|to choose) (?P<rest>.+)$", lambda m: f"Would you like {m['rest']}?"),
+        (rf"^give {WHO} (?:(?:the|two|three|our|these|\d) )?(?:choices|options|times|slots|dates)[,:]? (?P<rest>.+)$", _offer),
+        (rf"^give {WHO} (?P<what>(?:the|our) [\w ]+?)[,:]? (?P<value>\d.*)$", lambda m: _state_words(f"{m['what']}, {m['value']}")),
+        (r"^list (?P<rest>.+)$", lambda m: _state_words(m["rest"])),
+        (r"^(?:confirm|verify|check)\b.*? by asking (?:them )?(?:for )?(?P<rest>.+)$", _ask),
+        (rf"^(?P<do>put|transfer|connect|forward|pass)(?: {WHO})?(?: through| over| on)?(?P<to> (?:to|with) .+)?$", _put_through),
+        (r"^(?:answer|close|finish|hang up|introduce|repeat|summari[sz]e|sum up|recap|read|spell|write|go (?:through|over))\b.*$", lambda _: ""),
+        (rf"^(?:let|help) {WHO} (?:choose|pick|select|decide) (?P<rest>.+)$", _let_choose),
+        (rf"^(?:have|get|let|instruct|tell|advise|remind)(?P<ask>) {WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
+        (rf"^(?:instruct|tell|advise|remind|warn)(?P<ask>) {WHO} (?:to )?(?P<rest>(?<=to ).+|not to .+|never .+)$", _request_action),
+        (r"^say to (?P<rest>(?!them\b|the\b|him\b|her\b).+)$", lambda m: _state_words(f"please {m['rest']}")),
+        (rf"^(?=say\b|tell\b)(?:{READS_BACK.pattern}).*$", lambda _: ""),
+        (rf"^let {WHO} know (?:that )?(?P<rest>.+)$", lambda m: _state_words(m["rest"])),
+        (rf"^(?:remind|inform|tell){_MAYBE_WHO} (?P<rest>(?:of|about) (?:their|the|an?) (?:upcoming )?(?:appointment|payment|visit|booking|reservation|meeting|class|lesson|due date|event|delivery|bill|rent|pickup)\b.*)$", lambda m: _state_words(f"this is a reminder {m['rest']}")),
+        (rf"^(?:say|tell(?: {WHO}|(?= the\b| our\b))|explain|inform {WHO}|warn {WHO}|mention|remind {WHO}|express|state)(?: to {WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that |something like )?(?!about\b(?! \d)|of\b|whether\b|how\b|what\b|when\b|where\b|why\b|your\b|who\b)(?P<rest>.+)$", lambda m: _state_words(m["rest"])),
+        (rf"^(?:confirm|verify|check|double[ -]check|make sure|ensure)(?: with {WHO})? (?P<rest>.+)$", _confirm),
         (r"^(?:you|we)(?: would like| want|'d like)? (?:to )?(?:know|learn|hear|understand) (?P<rest>.+)$", _ask),
-        (rf"^{_ASKS}(?: (?:from |with |of )?{_WHO})? (?P<rest>.+)$", _ask),
-        (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", _offer),
+        (rf"^{ASKS}(?: (?:from |with |of )?{WHO})? (?P<rest>.+)$", _ask),
+        (rf"^offer (?:{WHO} )?(?P<rest>.+)$", _offer),
         # "name and phone number please"
         (r"^(?P<rest>(?:(?:their|the|full|first|last) )*(?:name|phone|telephone|number|address|e-?mail|zip|birthday|date of birth)\b(?!.*\b(?:is|are|was|has|of the)\b)[^:]{0,50}?)(?:,? please)?$", _ask),
+        (rf"^(?:we |I |you )?(?:just )?need (?P<rest>(?:(?:their|the|full|first|last|a|your) )*{_ASKED_VALUE}\b.*)$", _ask),
+        # "what day is good", "do they own or rent"
+        (r"^(?P<rest>(?:what|which|when|how|where|who)\b(?: [\w']+){0,4}? (?:is|are|do|does|did|can|would|will|should|was|were|has|have)\b[^:]{1,70})$", _ask),
+        (r"^(?P<rest>(?:is|are|was|were|does|did|has|can|could|would|should|(?:do|have)(?= (?:they|we|you)\b)) (?:they|it|we|there|he|she|you|the|this|that|any\w*|some\w*)\b[^:]{1,80})$", _ask),
     )
 )  # fmt: skip

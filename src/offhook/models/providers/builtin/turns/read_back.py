@@ -7,21 +7,16 @@ from typing import Final
 from offhook.models.ports import LlmMessage
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.utterance import parse_utterance
+from offhook.models.providers.builtin.english.wording.statements import READS_BACK
 from offhook.models.spoken_text import JoiningWords, join_choices, question_of
 
-# "read it all back and ask if it's right", "summarize the order"
-_READS_BACK: Final = re.compile(
-    r"\bread\b[^.!?\n]{0,40}\bback\b|\bsay (?:it|that|this|(?:(?:the|their|all|everything)(?: \w+){0,2})) back\b|"
-    r"(?:^|[.,;:!?\n-]\s*|\b(?:and|then|to|please|briefly) )(?:repeat|recap|summari[sz]e|sum up)\b(?! (?:the|this|your) question)",
-    re.IGNORECASE,
-)
 _ASKS: Final = {
     "name": re.compile(r"\bnames?\b", re.IGNORECASE),
     "phone": re.compile(r"\b(?:number|phone|telephone|mobile|reach|call you back)\b", re.IGNORECASE),
     "address": re.compile(r"\b(?:address|where|street|pick you up)\b", re.IGNORECASE),
     "amount": re.compile(r"\b(?:how much|budget|spend|borrow|amount)\b", re.IGNORECASE),
     "count": re.compile(r"\bhow many (?P<of>[a-z]+)\b", re.IGNORECASE),
-    "time": re.compile(r"\b(?:time|when|day|hour)\b", re.IGNORECASE),
+    "time": re.compile(r"\b(?:time|(?<!since )when|day|hour)\b", re.IGNORECASE),
 }
 _ADDRESS: Final = re.compile(r"\b\d{1,5}[A-Za-z]?(?: (?!and\b|or\b|in\b|on\b|right\b|that\b)[A-Za-z][\w'.-]*){1,4}")
 _ALL_OF_THEM: Final = JoiningWords(", ", "{first} and {last}", "{first}, and {last}", "")
@@ -35,7 +30,7 @@ MIN_PHONE_DIGITS: Final = 6
 
 def read_back(prompt: str, messages: Sequence[LlmMessage]) -> str:
     """Returns "I have Friday, and 9 Willow Court." where a prompt asks for it; "" where there is nothing to read."""
-    if _READS_BACK.search(prompt) is None:
+    if READS_BACK.search(prompt) is None:
         return ""
     # a day that is named again is another one, in its place
     told: dict[str, str] = {}

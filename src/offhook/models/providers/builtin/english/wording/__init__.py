@@ -1,0 +1,1 @@
+"""How authors write their instructions, and how sentences to a caller are worded."""
