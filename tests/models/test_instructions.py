@@ -154,7 +154,7 @@ from offhook.models.providers.builtin.english.instructions import speak_instruct
         ("Ask cash or card.", "Would that be cash or card?"),
         ("Read the order back. Ask if that's everything.", "Is that everything?"),
         ("Thank them and say enjoy your meal.", "Thank you. Enjoy your meal."),
-        ("Request the employee number.", "Could you please tell me your number?"),
+        ("Request the employee number.", "Could you please tell me the employee number?"),
         (
             "For verification, request the name of the caller's line manager.",
             "Could you please tell me the name of your line manager?",

@@ -9,7 +9,7 @@ from offhook.models.providers.builtin.english.question_forms import (
     ask_either,
     write_question,
 )
-from offhook.models.providers.builtin.english.wording.addressing import WHO, address_caller, finish_sentence
+from offhook.models.providers.builtin.english.wording.addressing import ROLE, WHO, address_caller, finish_sentence
 from offhook.models.providers.builtin.english.wording.asked_items import (
     QUESTION_WORD,
     TELL_ME,
@@ -120,7 +120,7 @@ def _greet(match: re.Match[str]) -> str:
 # What an author adds for the model: "ask name, don't ask the address", "if yes ask when"
 _ADDED: Final = re.compile(
     r",? so (?:that )?(?:the|we|you|I|it)\b.*$|,? (?:and |but )?if (?:yes|no|not|so)\b.*$|,? (?:and |but )?if (?:they|you) (?:do|don't|say|are|aren't|have|haven't)\b(?=.*\b(?:ask|say|tell|bye|goodbye)\b).*$|"
-    r",? but (?:don't|do not|not|never|only|be|no)\b.*$|, (?:don't|do not|never|no need|be|keep|stay|nothing|only)\b.*$|,? (?:nicely|politely|please|one by one|one at a time)$",
+    r", if \w+(?: \w+)? (?:get|ask|take|say|tell|offer)\b.*$|,? but (?:don't|do not|not|never|only|be|no)\b.*$|, (?:don't|do not|never|no need|be|keep|stay|nothing|only)\b.*$|,? (?:nicely|politely|please|one by one|one at a time)$",
     re.IGNORECASE,
 )
 
@@ -134,6 +134,7 @@ _ASKS_TO: Final = re.compile(
 
 def _ask(match: re.Match[str]) -> str:
     rest = _ADDED.sub("", address_caller(match["rest"]).rstrip(".!?: "), count=1)
+    rest = re.sub(r"^(?:(?:the|this|your|one|a) )?(?:\w+ )?question: ?", "", rest, flags=re.IGNORECASE)
     if (asked := ask_either(rest) or ask_directly(rest)) is not None:
         return asked
     if not_them := _ASKS_TO.match(match[0]):
@@ -197,7 +198,8 @@ def _offer(match: re.Match[str]) -> str:
 
 
 def _put_through(match: re.Match[str]) -> str:
-    to = address_caller(match["to"] or "", is_statement=True).rstrip(".!? ")
+    # "with transfer_to_support" names a tool
+    to = "" if "_" in (match["to"] or "") else address_caller(match["to"] or "", is_statement=True).rstrip(".!? ")
     return f"One moment, I'll {'put' if match['do'].lower() == 'put' else 'connect'} you{' through' if match['do'].lower() == 'put' else ''}{to}."
 
 
@@ -239,7 +241,7 @@ def _introduce(match: re.Match[str]) -> str:
 
 # "make sure they have a card", never "confirm the details with them"
 _WHAT_HOLDS: Final = re.compile(
-    r"(?:they|it|he|she|you|we|someone|nobody|everybody|everything)\b|(?:the|their|that|this|all)\b.* (?:is|are|was|were|has|have|can|will|works?|fits?)\b",
+    r"(?:they|it|he|she|you|we|someone|nobody|everybody|everything) (?!and\b|with\b)\w+|(?:the|their|that|this|all)\b.* (?:is|are|was|were|has|have|can|will|works?|fits?)\b",
     re.IGNORECASE,
 )
 
@@ -291,7 +293,7 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (rf"^(?=say\b|tell\b)(?:{READS_BACK.pattern}).*$", lambda _: ""),
         (rf"^let {WHO} know (?:that )?(?P<rest>.+)$", lambda m: _state_words(m["rest"])),
         (rf"^(?:remind|inform|tell){_MAYBE_WHO} (?P<rest>(?:of|about) (?:their|the|an?) (?:upcoming )?(?:appointment|payment|visit|booking|reservation|meeting|class|lesson|due date|event|delivery|bill|rent|pickup)\b.*)$", lambda m: _state_words(f"this is a reminder {m['rest']}")),
-        (rf"^(?:say|tell(?: {WHO}|(?= the\b| our\b))|explain|inform {WHO}|warn {WHO}|mention|remind {WHO}|express|state)(?: to {WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that |something like )?(?!about\b(?! \d)|of\b|whether\b|how\b|what\b|when\b|where\b|why\b|your\b|who\b)(?P<rest>.+)$", lambda m: _state_words(m["rest"])),
+        (rf"^(?:say|tell(?: {WHO}|(?= (?:the|our) (?!{ROLE}\b)))|explain|inform {WHO}|warn {WHO}|mention|remind {WHO}|express|state)(?: to {WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that |something like )?(?!about\b(?! \d)|of\b|whether\b|how\b|what\b|when\b|where\b|why\b|your\b|who\b)(?P<rest>.+)$", lambda m: _state_words(m["rest"])),
         (rf"^(?:confirm|verify|check|double[ -]check|make sure|ensure)(?: with {WHO})? (?P<rest>.+)$", _confirm),
         (r"^(?:you|we)(?: would like| want|'d like)? (?:to )?(?:know|learn|hear|understand) (?P<rest>.+)$", _ask),
         (rf"^{ASKS}(?: (?:from |with |of )?{WHO})? (?P<rest>.+)$", _ask),

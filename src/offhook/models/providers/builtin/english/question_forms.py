@@ -19,11 +19,11 @@ _NO_PAST: Final = re.compile(r"(?:.?red|bed|.*bread|.*breed|.*seed|weed|hundred|
 
 _AUXILIARY: Final = r"(?:(?:ca|wo|do|does|did|is|are|was|were|could|would|should|has|have)n't|can't|won't|cannot|is|are|am|was|were|has|have|had|can|could|will|would|should|may|might|must|do|does|did)"
 _MODALS: Final = frozenset({"can", "could", "will", "would", "should", "may", "might", "must"})
-_PARTICIPLE: Final = r"(?:already |ever |just |yet |never |previously |also |recently )?(?:\w+ed|been|had|got|gotten|made|seen|taken|given|eaten|tried|come|gone|done|heard|met|spoken|bought|lost|left|paid|stayed|brought|chosen|found|sent|read|used|worked)\b"
+_PARTICIPLE: Final = r"(?:already |ever |just |yet |never |previously |also |recently )?(?:\w+ed|been|had|got|gotten|made|seen|taken|given|eaten|tried|come|gone|done|heard|met|spoken|bought|lost|left|paid|stayed|brought|chosen|found|sent|read|used|worked|sung|driven|ridden|written|known|grown|flown|sold|told|thought|caught|taught|built|slept|broken|forgotten|fallen|felt|kept|won|begun|run)\b"
 _SUBJECT: Final = r"(?:now|today|tomorrow|I|you|we|it|they|this|that|there|these|those|(?:the|your|our|my|any|anyone|someone|somebody|everything|everyone|anything|all)(?: (?!is\b|are\b|was\b|were\b|has\b|have\b|can\b|will\b|would\b)[\w'-]+){0,6}?)"
 _CLAUSE: Final = re.compile(rf"^(?P<subject>{_SUBJECT}) (?P<verb>{_AUXILIARY})(?P<rest>\b.*)$", re.IGNORECASE)
 _PLAIN_CLAUSE: Final = re.compile(
-    r"^(?P<subject>you|we|I|they) (?P<adverb>(?:already|also|still|currently|usually|really|ever|only|just) )?(?P<verb>[a-z]+)(?P<rest>\b.*)$",
+    r"^(?P<subject>you|we|I|they) (?P<adverb>(?:already|also|still|currently|usually|normally|really|actually|originally|often|last|first|ever|only|just) )?(?P<verb>[a-z]+)(?P<rest>\b.*)$",
     re.IGNORECASE,
 )
 _THIRD_PERSON_CLAUSE: Final = re.compile(
@@ -50,10 +50,10 @@ _ALREADY: Final = re.compile(
 # "who it is for and how old they are" asks about somebody else.
 _ASKS_WITH: Final = re.compile(r"(?:how|what|which|when|where|who|why)\b", re.IGNORECASE)
 _OTHERS: Final = re.compile(r"(\bwho (?:it|this|that) is for\b.*\b)you(?= are\b)", re.IGNORECASE)
-_CLAUSES: Final = re.compile(
-    r"(?:,? and |, )(?=(?:how|what|which|when|where|whether|if|why|who|whose|since when|for how|(?:is|are|do|does|can|will|did|was|has|have) (?:it|they|you|we|the|your|there))\b)",
-    re.IGNORECASE,
-)
+_ASKING: Final = r"(?=(?:how|what|which|when|where|whether|if|why|who|whose|since when|for how|(?:is|are|do|does|can|will|did|was|has|have) (?:it|they|you|we|the|your|there))\b)"
+_CLAUSES: Final = re.compile(rf"(?:,? and |, ){_ASKING}", re.IGNORECASE)
+# A comma alone parts no questions: "on a scale of one to five, where five is best".
+_NEXT_CLAUSE: Final = re.compile(rf",? and {_ASKING}", re.IGNORECASE)
 _SECOND_CLAUSE: Final = re.compile(
     r",? or (?=(?:it|they|you|we|this|that|there|I|someone|somebody|anyone|(?:the|your|a|an) [\w'-]+(?: [\w'-]+)?) [a-z']+\b)",
     re.IGNORECASE,
@@ -106,7 +106,7 @@ def ask_clause(clause: str) -> str:
     ):
         asked = ask_clause(scaled["rest"])
         return write_question(f"{scaled['scale']}, {asked[:1].lower()}{asked[1:-1]}")
-    if len(parts := _CLAUSES.split(clause)) > 1:
+    if _NEXT_CLAUSE.search(clause) and len(parts := _CLAUSES.split(clause)) > 1:
         return _ask_clauses(parts)
     if _ASKED_ALREADY.match(clause):
         return write_question(clause)
@@ -192,7 +192,8 @@ def _ask_part(part: str, first: str) -> str:
         return bare if " or " in bare else ask_clause(part)[:-1]
     if re.fullmatch(r"how old", part, re.IGNORECASE):
         return f"how old are {'they' if re.match('how many', first, re.IGNORECASE) else 'you'}"
-    return part if _NEEDS_NO_VERB.match(part) and not _HAS_VERB.search(part) else ask_clause(part)[:-1]
+    is_short = _NEEDS_NO_VERB.match(part) and not _HAS_VERB.search(part) and _direct_question(part) is None
+    return part if is_short else ask_clause(part)[:-1]
 
 
 def ask_either(clause: str) -> str | None:
@@ -213,6 +214,10 @@ def _direct_question(clause: str) -> str | None:
             return None
         if not re.match(rf"{_SUBJECT}\b", rest, re.IGNORECASE):
             continue
+        if re.search(
+            r"\w (?:suits|fits|helps|bothers|interests|brings|brought|told|sent|gave|hurts)$", asked, re.IGNORECASE
+        ):
+            return None
         if re.search(r"\b(?:of|for|and|or|the)$", asked, re.IGNORECASE):
             continue
         inverted = invert_clause(rest)
@@ -237,7 +242,10 @@ def _invert_one(clause: str) -> str | None:
         helper, verb = ("do", match["verb"]) if past is None else ("did", past)
         wishes = past is None and verb in ("want", "need", "prefer", "like", "have")
         rest = match["rest"] if wishes else _base_of_pasts(match["rest"], match["subject"], is_past=past is not None)
-        rest = re.sub(rf"^( (?:an?|the|another) [\w' ]{{2,25}}? or )(?={TO_DO.pattern})", r"\1to ", rest)
+        if wishes:
+            # "want a new time or cancel", "want to adopt or found a stray"
+            rest = re.sub(rf"^( (?:an?|the|another) [\w' ]{{2,25}}? or )(?={TO_DO.pattern})", r"\1to ", rest)
+            rest = _OR_DID.sub(lambda found: _or_did(found, match["subject"]), rest)
         return f"{helper} {match['subject']} {match['adverb'] or ''}{verb}{rest}"
     if (match := _PAST_CLAUSE.match(clause)) and (verb := _base_of_past(match["verb"].lower())) is not None:
         return f"did {match['subject']} {verb}{_base_of_pasts(match['rest'], match['subject'])}"
@@ -266,9 +274,20 @@ def _invert_auxiliary(subject: str, verb: str, rest: str) -> str:
     return f"{helper} {subject} {plain}{' ' if rest else ''}{rest}"
 
 
+# Not what is also an adjective or a noun: "want it left or sent"
+_OR_DID: Final = re.compile(
+    rf"^(?P<first> to .+?),? or (?P<verb>{'|'.join(_IRREGULAR)}) (?=(?:an?|the|it|one|some\w*|your|my)\b)"
+)
+
+
+def _or_did(found: re.Match[str], subject: str) -> str:
+    return f"{found['first']}, or did {subject} {_IRREGULAR[found['verb']]} "
+
+
 def _base_of_pasts(rest: str, subject: str, *, is_past: bool = True) -> str:
     """Returns what follows "did you lose" in "you lost or found something", and "or do you want" for "or want"."""
     if is_past:
+        rest = re.sub(r",? or (is|are|was|were) (?=\w)", rf", or \1 {subject} ", _base_after_or(rest))
         rest = re.sub(
             r"(?:(?<=\bor )|(?<=\band ))(?P<verb>[a-z]{3,})\b",
             lambda found: (not _NO_PAST.match(found["verb"]) and _base_of_past(found["verb"].lower())) or found["verb"],

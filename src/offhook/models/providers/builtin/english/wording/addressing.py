@@ -6,8 +6,8 @@ from typing import Final
 _CALLING: Final = "caller|customer|user|guest|patient|client|person|member|tenant|candidate|applicant|resident|parent|donor|visitor|buyer|passenger"
 # The house has them too: "the owner rings them back" is somebody else.
 _OF_HOUSE: Final = "owner|driver|employee|seller"
-_ROLE: Final = rf"(?:{_CALLING}|{_OF_HOUSE})"
-WHO: Final = rf"(?:(?:the |a )?{_ROLE}|them|him|her|people|everyone)"
+ROLE: Final = rf"(?:{_CALLING}|{_OF_HOUSE})"
+WHO: Final = rf"(?:(?:the |a )?{ROLE}(?! (?:number|id|card|code|account)\b)|them|him|her|people|everyone)"
 _THING: Final = r"(?! (?:number|id|card|code|account|service|portal|area|name|wifi|parking|entrance|list|desk|line|form|support|center|bathroom|lot)\b)"
 _ACTS: Final = (
     "hasn't|isn't|doesn't|wasn't|has|is|wants|needs|was|does|prefers|likes|lives|arrives|comes|calls|goes|pays|works|thinks|feels|uses|drives|plans|hopes|expects|owns|accepts|agrees|"
@@ -41,6 +41,11 @@ _SINGULAR_PRONOUNS: Final = (
     (re.compile(r"\b(?:his|her)\b", re.IGNORECASE), "your"),
     (re.compile(r"\b(?:himself|herself)\b", re.IGNORECASE), "yourself"),
 )
+# What a caller is to do is done to things: "the tickets are reserved, pick them up at the door"
+_TO_THINGS: Final = r"(?:please )?(?:pick|bring|drop|collect|take|leave|return|wash|keep|put|pack|send|hold|mail|store) )them\b(?! (?:a|an|the|that|if|know)\b)"
+_THINGS_FIRST: Final = re.compile(rf"(^{_TO_THINGS}", re.IGNORECASE)
+_THINGS: Final = re.compile(rf"((?:^|, |\band |\bplease ){_TO_THINGS}", re.IGNORECASE)
+_KEPT: Final = "\ue000"
 _SECOND_PERSON: Final = {
     "has": "have",
     "is": "are",
@@ -97,13 +102,15 @@ def address_caller(text: str, *, is_statement: bool = False) -> str:
     """Returns words about the caller as words to them: "their name" is "your name", "you can help" is "I can help"."""
     for pattern, agent in _AGENT if not is_statement or _OTHER.search(text) else _AGENT_ALONE:
         text = pattern.sub(agent, text)
+    things = _THINGS if is_statement else _THINGS_FIRST
+    text = things.sub(rf"\1{_KEPT}", text)
     people = () if is_statement or _OTHER.search(text) else _PEOPLE
     for pattern, replacement in (*_CALLERS, *people, *_PRONOUNS, *(() if is_statement else _SINGULAR_PRONOUNS)):
         if replacement is None:
             text = pattern.sub(lambda found: f"you {_second_person(found['verb'].lower())}", text)
         else:
             text = pattern.sub(replacement, text)
-    return text
+    return text.replace(_KEPT, "them")
 
 
 def _second_person(verb: str) -> str:

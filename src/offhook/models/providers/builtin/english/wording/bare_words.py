@@ -26,14 +26,19 @@ _PARTICIPLE: Final = re.compile(r"(?:been|had|seen|used|tried|ordered|visited|st
 def ask_bare(words: str) -> str | None:
     """Returns the words of a question; None for clauses."""
     words = words.strip()
-    if match := re.fullmatch(r"(?P<more>(?:any|some)(?:thing|one|body)? ?(?:else|more)\b.*)", words, re.IGNORECASE):
+    if match := re.fullmatch(
+        r"(?P<more>(?:any|some)(?:thing|one|body)? ?(?:else|more)\b(?: (?:to|for|about|they|we|you|that|in|on)\b.*)?)",
+        words,
+        re.IGNORECASE,
+    ):
         return f"is there {match['more']}"
     if re.match(r"any \w+", words, re.IGNORECASE) and not re.search(r" (?:is|are|was|has|have|can)\b", words):
         return f"do you have {words}"
     if match := _FIRST_TIME.fullmatch(words):
         return f"is this your {match['nth']} {match['of']}{match['rest']}"
     if re.match(r"to \w+", words, re.IGNORECASE):
-        return f"would you like {words}"
+        # "whether to cancel or move it", "whether to send the technician"
+        return f"would you like {words}" if " or " in words else f"should I {words[3:]}"
     if re.fullmatch(r"(?:an? )?emergency", words, re.IGNORECASE):
         return "is it an emergency"
     if _OF_PEOPLE.match(words):

@@ -23,7 +23,7 @@ _MANNER_FIRST: Final = re.compile(
     r"(?:be|don't|do not|keep|speak|never) [^,]{2,40}, (?:ask|say|tell|find out|get|take|thank|confirm|check)\b",
     re.IGNORECASE,
 )
-ASKS: Final = r"(?:ask|enquire|inquire|find out|figure out|learn|determine|establish|collect|gather|get|obtain|take(?: down)?|note(?: down)?|(?:write|jot) down|request|see(?= (?:if|whether|what|when|which|how|who|where)\b))"
+ASKS: Final = r"(?:ask|enquire|inquire|find out|figure out|learn|determine|establish|collect|gather|get(?! (?:well|back|in|here|there|home|going|to)\b)|obtain|take(?! care\b)(?: down)?|note(?: down)?|(?:write|jot) down|request|see(?= (?:if|whether|what|when|which|how|who|where)\b))"
 _TELLS: Final = r"(?:warn|say|tell|explain|inform|mention|remind|express|state|let|advise)"
 _VERB: Final = (
     rf"(?:{ASKS}|{_TELLS}|thank|greet|welcome|confirm|check|verify|make sure|ensure|offer|introduce|wish|bid|apologi[sz]e|repeat|"
@@ -48,10 +48,20 @@ _JOINED: Final = re.compile(
     rf"(?:\s*[,;]\s*(?:(?:and|then|and then|before|after which)\s+)?(?:to\s+)?|\s+(?:and|then|and then)\s+(?:to\s+)?(?!{_OFTEN_DONE}))(?=(?:(?:politely|kindly|then|also|please)\s+)?{_VERB}\b(?! (?:back|up|in) ))",
     re.IGNORECASE,
 )
+# "ask which day they can come, we're open thu to sun"
+_STATED_BESIDE: Final = re.compile(
+    r"^(?P<asked>ask\b[^,]{5,}), (?P<stated>(?:we|there) (?:is|are|have|offer|do|only|open|close|take|accept)\b.+)$",
+    re.IGNORECASE,
+)
+# "say jen is free at 2 and 4, which one"
+_ASKED_BEHIND: Final = re.compile(
+    r"^(?P<stated>(?:say|tell|offer|explain)\b.+), (?P<asked>which(?: one)?|(?:what|which) (?:day|time)|how many|(?:is )?(?:that|it) (?:is )?(?:ok|okay|all right|fine)|(?P<ok>ok|okay))\??$",
+    re.IGNORECASE,
+)
 _PARENTHESIS: Final = re.compile(r"\s*\([^)]*\)")
 # "Ask, with some tact, what happened", "find out politely whether"
 _ASIDE: Final = re.compile(
-    rf"^({_VERB}(?: {WHO})?)(?:,[^,]{{3,40}},| (?:politely|kindly|briefly|casually|carefully|gently|also|again|once more|in a friendly way))\s+",
+    rf"^({_VERB}(?: {WHO})?)(?:,[^,]{{3,40}},| (?:politely|kindly|nicely|directly|quickly|warmly|briefly|casually|carefully|gently|also|again|once more|in a friendly way))\s+",
     re.IGNORECASE,
 )
 _GERUNDS: Final = (
@@ -75,6 +85,11 @@ def split_instructions(prompt: str) -> Iterator[str]:
             instruction = _LEAD_IN.sub("", part.strip())
             for pattern, verb in _GERUNDS:
                 instruction = pattern.sub(verb, instruction)
-            for single in part_farewell(_ASIDE.sub(r"\1 ", instruction)):
-                if single:
-                    yield single
+            instruction = _ASIDE.sub(r"\1 ", instruction)
+            if beside := _STATED_BESIDE.match(instruction):
+                yield f"say {beside['stated']}"
+                instruction = beside["asked"]
+            if behind := _ASKED_BEHIND.match(instruction):
+                yield behind["stated"]
+                instruction = f"ask {'if ' if behind['ok'] else ''}{behind['asked']}"
+            yield from filter(None, part_farewell(instruction))

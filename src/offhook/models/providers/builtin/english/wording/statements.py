@@ -90,7 +90,7 @@ _FUTURE: Final = (
 )
 _DOING: Final = r"(?:call|ring|text|phone|email|send|let|look|write|come|bring|deliver|visit|meet|refund|pick|drop|sort|contact|mail|check|fix|take|give|be)"
 _WILL: Final = re.compile(
-    rf"(?P<before>^|, | and )(?:(?P<who>someone|somebody|it|she|he|(?:the|our|a|an) [\w'-]+(?: (?!is\b|are\b|will\b)[\w'-]+)?|(?-i:[A-Z][a-z]+)) (?P<does>{_DOING}|get)s|(?P<we>we|I) (?P<do>{_DOING}|get)|"
+    rf"(?P<before>^|, | and )(?:(?P<who>(?:someone|somebody)(?: from [\w ]+?)?|it|she|he|(?:the|our|a|an) [\w'-]+(?: (?!is\b|are\b|will\b)[\w'-]+)?|(?-i:[A-Z][a-z]+)) (?P<does>{_DOING}|get)s|(?P<we>we|I) (?P<do>{_DOING}|get)|"
     rf"(?P<you>you) (?P<get>get|hear|receive))\b(?P<rest>[^,]*?{_FUTURE}[^,]*)",
     re.IGNORECASE,
 )

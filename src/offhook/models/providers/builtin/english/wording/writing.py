@@ -12,7 +12,7 @@ _TYPED: Final = """
     plz=please; thx=thanks; wensday=wednesday; wednsday=wednesday; febuary=february; avaliable=available; availible=available;
     custumer=customer; costumer=customer; calender=calendar; resevation=reservation; reservaton=reservation; u=you; ur=your; dob=date of birth;
     bday=birthday; msg=message; nubmer=number; numer=number; phonenumber=phone number; emergancy=emergency; somthing=something; anyting=anything; untill=until;
-    unfortunatly=unfortunately; definately=definitely; wether=whether; becuase=because; payed=paid; someones=someone's; somebodys=somebody's; happend=happened; occured=occurred; recomend=recommend; cancle=cancel; kinda=kind of; wanna=want to; gonna=going to; til=until; till=until; alright=all right
+    unfortunatly=unfortunately; definately=definitely; wether=whether; becuase=because; payed=paid; someones=someone's; anyones=anyone's; anybodys=anybody's; nobodys=nobody's; everythings=everything's; reciept=receipt; somebodys=somebody's; happend=happened; occured=occurred; recomend=recommend; cancle=cancel; kinda=kind of; wanna=want to; gonna=going to; til=until; till=until; alright=all right
 """
 _AS_MEANT: Final = dict(pair.strip().split("=") for pair in _TYPED.split(";"))
 _TYPED_WORD: Final = re.compile(rf"(?<![\w'])(?:{'|'.join(_AS_MEANT)})(?![\w'])", re.IGNORECASE)
@@ -87,6 +87,7 @@ def contract_verbs(statement: str) -> str:
         has_form = verb == "will" or subject.lower() not in ("we", "you", "they")
         return f"{subject}{_CONTRACTED[verb]}" if has_form or verb == "are" else found.group()
 
+    statement = re.sub(r"\b(it|that|there|we|you|they|I|he|she) will not\b", r"\1 won't", statement)
     return _TO_CONTRACT.sub(shorten_verb, statement)
 
 
