@@ -306,6 +306,17 @@ MAX_SECONDS: Final = 5.0
         ("ask if they've sung in a choir before", "Have you sung in a choir before?"),
         ("ask what the wallet looks like and whats in it", "What does the wallet look like and what is in it?"),
         ("say jen is free at 2 and 4, which one", "Jen is free at 2 and 4. Which one would you like?"),
+        ("say ill send someone right over", "I'll send someone right over."),
+        ("ask if theyre locked out or its something with the room", "Are you locked out, or is it something with the room?"),
+        ("tell them not to touch it and close the door", "Please do not touch it and close the door."),
+        ("ask them where exactly in the house it is", "Where exactly in the house is it?"),
+        ("ask whos the patient and whats their birthday", "Who is the patient and what is your birthday?"),
+        ("ask if they take blood thinners or are pregnant", "Do you take blood thinners, or are you pregnant?"),
+        ("tell them engraving takes 2 extra days, ask ok?", "Engraving takes 2 extra days. Is that ok?"),
+        ("offer them to come in saturday", "Would you like to come in Saturday?"),
+        ("ask did the driver show up", "Did the driver show up?"),
+        ("say the driver is 10 minutes away and ask them to wait outside", "The driver is 10 minutes away. Could you please wait outside?"),
+        ("ask how theyd like to pay", "How would you like to pay?"),
     ],
 )  # fmt: skip
 def test_a_terse_prompt_becomes_a_sentence_of_a_speaker(prompt: str, said: str) -> None:

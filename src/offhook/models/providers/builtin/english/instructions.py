@@ -141,6 +141,8 @@ def _ask(match: re.Match[str]) -> str:
         return f"May I speak to {not_them['speak']}, please?" if not_them["speak"] else f"Would you like {rest}?"
     rest = re.sub(r",? or (?:whether|if) .*$", "", rest)
     rest = re.sub(rf"^about (?={QUESTION_WORD}\b)", "", rest, flags=re.IGNORECASE)
+    if re.fullmatch(r"(?:ok|okay|all right|right|correct|fine)", rest, re.IGNORECASE):
+        return f"Is that {rest}?"
     if re.fullmatch(r"(?:that|this|it)", rest, re.IGNORECASE):
         return ""
     if (asked := ask_items(rest)) is not None:
@@ -192,6 +194,8 @@ def _offer(match: re.Match[str]) -> str:
     if re.fullmatch(r"(?:your |our |my )?(?:help|assistance|to help)", offered, re.IGNORECASE):
         return "How can I help you?"
     if to_do := re.match(r"to (?P<do>.+)$", offered, re.IGNORECASE):
+        if match.groupdict().get("them"):
+            return f"Would you like to {to_do['do']}?"
         whom = " you" if to_do["do"].lower() in ("transfer", "connect", "help") else ""
         return f"Would you like me to {to_do['do']}{whom}?"
     return f"{_OFFERS} {offered}."
@@ -297,7 +301,7 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (rf"^(?:confirm|verify|check|double[ -]check|make sure|ensure)(?: with {WHO})? (?P<rest>.+)$", _confirm),
         (r"^(?:you|we)(?: would like| want|'d like)? (?:to )?(?:know|learn|hear|understand) (?P<rest>.+)$", _ask),
         (rf"^{ASKS}(?: (?:from |with |of )?{WHO})? (?P<rest>.+)$", _ask),
-        (rf"^offer (?:{WHO} )?(?P<rest>.+)$", _offer),
+        (rf"^offer (?P<them>{WHO} )?(?P<rest>.+)$", _offer),
         # "name and phone number please"
         (r"^(?P<rest>(?:(?:their|the|full|first|last) )*(?:name|phone|telephone|number|address|e-?mail|zip|birthday|date of birth)\b(?!.*\b(?:is|are|was|has|of the)\b)[^:]{0,50}?)(?:,? please)?$", _ask),
         (rf"^(?:we |I |you )?(?:just )?need (?P<rest>(?:(?:their|the|full|first|last|a|your) )*{_ASKED_VALUE}\b.*)$", _ask),

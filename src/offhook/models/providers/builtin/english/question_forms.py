@@ -218,7 +218,7 @@ def _direct_question(clause: str) -> str | None:
             r"\w (?:suits|fits|helps|bothers|interests|brings|brought|told|sent|gave|hurts)$", asked, re.IGNORECASE
         ):
             return None
-        if re.search(r"\b(?:of|for|and|or|the)$", asked, re.IGNORECASE):
+        if re.search(r"\b(?:of|for|and|or|the|in|on|at|from|with|about|near|under|by)$", asked, re.IGNORECASE):
             continue
         inverted = invert_clause(rest)
         return None if inverted is None else f"{asked} {inverted}"
@@ -242,10 +242,12 @@ def _invert_one(clause: str) -> str | None:
         helper, verb = ("do", match["verb"]) if past is None else ("did", past)
         wishes = past is None and verb in ("want", "need", "prefer", "like", "have")
         rest = match["rest"] if wishes else _base_of_pasts(match["rest"], match["subject"], is_past=past is not None)
+        rest = re.sub(r",? or (are|were|can|will) (?=\w)", rf", or \1 {match['subject']} ", rest)
         if wishes:
             # "want a new time or cancel", "want to adopt or found a stray"
             rest = re.sub(rf"^( (?:an?|the|another) [\w' ]{{2,25}}? or )(?={TO_DO.pattern})", r"\1to ", rest)
-            rest = _OR_DID.sub(lambda found: _or_did(found, match["subject"]), rest)
+            subject = match["subject"]
+            rest = _OR_DID.sub(lambda found: _or_did(found, subject), rest)
         return f"{helper} {match['subject']} {match['adverb'] or ''}{verb}{rest}"
     if (match := _PAST_CLAUSE.match(clause)) and (verb := _base_of_past(match["verb"].lower())) is not None:
         return f"did {match['subject']} {verb}{_base_of_pasts(match['rest'], match['subject'])}"

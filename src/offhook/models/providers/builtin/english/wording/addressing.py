@@ -26,7 +26,7 @@ def _role_patterns(role: str) -> tuple[tuple[re.Pattern[str], str | None], ...]:
     return (
         (re.compile(rf"\b(the )?(?:{role})'s\b", re.IGNORECASE), "your"),
         (re.compile(rf"\bthe (?:{role}) (?P<verb>{_ACTS})\b", re.IGNORECASE), None),
-        (re.compile(rf"\bthe (?:{role})\b{_THING}", re.IGNORECASE), "you"),
+        (re.compile(rf"(?<!\bwho is )\bthe (?:{role})\b{_THING}", re.IGNORECASE), "you"),
     )
 
 

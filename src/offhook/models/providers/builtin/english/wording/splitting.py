@@ -31,8 +31,8 @@ _VERB: Final = (
 )
 # After a bare "and" these are rather what a caller does: "ask if they drive and have a car".
 _OFTEN_DONE: Final = (
-    r"(?:get|take|note|write|spell|read|check|close|end|answer|finish|learn|request)(?! (?:(?:down|it|them|that|everything|all|the|their|a|an|if|whether|with|best|another|what|how|where|when|who|which)\b ?){0,3}"
-    r"(?:full |last |first )?(?:name|number|phone|e-?mail|address|details?|message|back|call|conversation|correct|right|order|booking|date|day|time|they|them|it|the|everything)\b)"
+    r"(?:get|take|read|close|end|answer|finish|learn|request)(?! (?:(?:down|it|them|that|everything|all|the|their|a|an|if|whether|with|best|another|what|how|where|when|who|which)\b ?){0,3}"
+    r"(?:full |last |first )?(?:name|number|phone|e-?mail|address|details?|message|back|call|conversation|correct|right|order|booking|date|day|time)\b)"
 )
 _BULLET: Final = re.compile(r"^(?:[-*\u2022\u2013]|\d+[.)]|[a-z][.)])\s+")
 _LEAD_IN: Final = re.compile(
@@ -45,7 +45,7 @@ _LEAD_IN: Final = re.compile(
     re.IGNORECASE,
 )
 _JOINED: Final = re.compile(
-    rf"(?:\s*[,;]\s*(?:(?:and|then|and then|before|after which)\s+)?(?:to\s+)?|\s+(?:and|then|and then)\s+(?:to\s+)?(?!{_OFTEN_DONE}))(?=(?:(?:politely|kindly|then|also|please)\s+)?{_VERB}\b(?! (?:back|up|in) ))",
+    rf"(?:\s*[,;]\s*(?:(?:and|then|and then|before|after which)\s+)?(?:to\s+)?|\s+(?:and|then|and then)\s+(?:to\s+|(?!{_OFTEN_DONE})))(?=(?:(?:politely|kindly|then|also|please)\s+)?{_VERB}\b(?! (?:back|up|in) ))",
     re.IGNORECASE,
 )
 # "ask which day they can come, we're open thu to sun"

@@ -109,7 +109,7 @@ def will_do(statement: str) -> str:
 
 _INTERJECTIONS: Final = re.compile(
     r"^(?P<word>(?:(?:I am |I'm )?(?:so |very )?sorry|unfortunately|all right|okay|ok|great|perfect|yes|no|hi|hello|hey|good (?:morning|afternoon|evening)))"
-    r"(?= (?:we|it|that is|that was|this|the|they|you|there is|there are|I|your|our|an?|someone|somebody|nobody|no \w+ \w+)\b)",
+    r"(?= (?:we|it|that is|that was|this|the|they|you|there is|there are|I|your|our|an?|someone|somebody|nobody|thanks for|thank you for|no \w+ \w+)\b)",
     re.IGNORECASE,
 )
 _PLEASE: Final = r"(?:bring|try|call|put|come|take|wait|pick|keep|use|go|check|leave|park|wear|send|look|ring)"

@@ -25,6 +25,7 @@ _WRITING: Final = (
     (re.compile(rf"(?:(?<=^)|(?<=[\n.,;] )|(?<=\n)|(?P<before>\b{_BEFORE_A_CLAUSE} ))its (?!own\b|{_OF_SOMEBODY})", re.IGNORECASE), r"\g<before>it's "),
     (re.compile(r"\bits (?=(?:right|correct|okay|ok|fine|true|urgent|an?|too|not|about|for|free|booked|noted|done|ready|in|on|at|under|with|\d)\b)", re.IGNORECASE), "it's "),
     (re.compile(r"\b(say|that|if|sorry|and|tell \w+|hi|when) were (?=(?:open|closed|full|booked|here|happy|sorry|not|on|out|busy|glad|in|at|always|fully|only)\b)", re.IGNORECASE), r"\1 we're "),
+    (re.compile(r"\b(say|them|and|that|ok|okay) ill (?=(?:send|call|be|have|get|put|let|check|look|see|take|bring|text|email|ask|pass)\b)", re.IGNORECASE), r"\1 I'll "),
     (re.compile(rf"\bthere (?={_OF_SOMEBODY})", re.IGNORECASE), "their "),
     (re.compile(r"\b(child|kid|dog|cat|pet|caller|customer|patient|guest|baby|student|tenant|owner|parent|mom|dad|mother|father|wife|husband|company|manager|landlord|teacher|doctor|animal|horse|son|daughter)s (?=(?:(?:full|first|last) )?(?:name|age|birthday|grade|class|weight|breed|date|owner)\b)", re.IGNORECASE), r"\1's "),
     (re.compile(r"(?<=[A-Za-z]) ?[+&] ?(?=[a-z])"), " and "),
