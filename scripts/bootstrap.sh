@@ -120,9 +120,19 @@ install_project() {
   .venv/bin/python -m compileall -q src lab/src migrations >/dev/null || true
 }
 
+# What a new data folder starts with (docs/decisions/0135-prepared-database.md): first starts work without it, too.
+prepare_database() {
+  local prepared=.venv/.offhook-database wanted
+  wanted=$(fingerprint requirements.lock migrations/*.py migrations/versions/*.py migrations/versions/*/*.sql)-$PWD
+  [ "$(cat "$prepared" 2>/dev/null)" = "$wanted" ] && return
+  note "preparing the database"
+  if .venv/bin/python -m offhook.commands.prepare_database >/dev/null; then printf '%s' "$wanted" >"$prepared"; fi
+}
+
 stamp=.venv/.offhook-$(basename "${locks[0]}" .lock)
 wanted=$(fingerprint "${locks[@]}" requirements-data.lock pyproject.toml lab/pyproject.toml scripts/bootstrap.sh)-$PWD
 if [ -x .venv/bin/offhook ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && is_new_enough .venv/bin/python; then
+  prepare_database
   exit 0
 fi
 
@@ -145,3 +155,4 @@ if [ "$is_dev" = 1 ]; then
   printf '%s' "$(fingerprint requirements.lock requirements-data.lock pyproject.toml lab/pyproject.toml scripts/bootstrap.sh)-$PWD" \
     >.venv/.offhook-requirements
 fi
+prepare_database

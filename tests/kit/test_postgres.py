@@ -14,7 +14,8 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from offhook.kit.database.embedded_postgres import SERVER_USER, EmbeddedPostgres, PostgresError
+from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.database.postgres_program import SERVER_USER, PostgresError
 from offhook.kit.processes.child_process import is_running
 from offhook.root import Root
 

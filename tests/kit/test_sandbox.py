@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from offhook.commands.doctor import check_file_readers
-from offhook.kit.database.embedded_postgres import SERVER_USER
+from offhook.kit.database.postgres_program import SERVER_USER
 from offhook.kit.processes import seccomp_filter
 from offhook.kit.processes.limited_programs import (
     InputFile,

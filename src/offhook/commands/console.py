@@ -13,8 +13,8 @@ from offhook.errors import DomainError
 from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database, DatabaseSilent
-from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
+from offhook.kit.database.postgres_program import PostgresError
 from offhook.kit.files.data_folder import DataFolderError
 from offhook.kit.http.server import PortInUse
 from offhook.nodes.installation import WrongSecretKey

@@ -14,6 +14,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.addresses import DatabaseAddressError, read_database_address
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.database.prepared_cluster import prepared_cluster_path
 from offhook.kit.files.data_folder import DataFolder, DataFolderError, ServerInfo
 from offhook.kit.processes.forked_child import ForkedChild
 from offhook.settings import Settings, SettingsError
@@ -104,7 +105,7 @@ def owned_database(settings: Settings) -> Iterator[OwnedDatabase]:
     if configured is not None:
         yield OwnedDatabase(configured)
         return
-    server = EmbeddedPostgres(settings.data_dir)
+    server = EmbeddedPostgres(settings.data_dir, prepared=prepared_cluster_path)
     try:
         yield OwnedDatabase(server.start(), server)
     finally:

@@ -23,8 +23,8 @@ from offhook.commands.serve import base_url
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
-from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
+from offhook.kit.database.postgres_program import PostgresError
 from offhook.kit.database.server_version import server_version
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
 from offhook.kit.http.connection_limits import possible_connections

