@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
+import numpy as np
 from tests.bucket import bucket
 
 from bench.cluster_lines import DatabaseLine
@@ -31,6 +32,8 @@ from offhook_lab.sse import ScriptedAnswer
 
 PUBLIC: Final = "https://voice.example.com"
 SERVERS: Final = 3
+# A sample that is louder is speech, not the noise of a codec.
+QUIET: Final = 200
 WORKERS: Final = 2
 START_TIMEOUT_S: Final = 120.0
 EXAMPLE: Final = Path(__file__).parents[1] / "deploy" / "haproxy" / "haproxy.cfg"
@@ -124,19 +127,22 @@ class Cluster:
             node.line.set_socket(socket_path(self.postgres))
             node.line.set_state("open")
 
-    async def recording_s(self, run_id: int, server: Node) -> float:
-        """Returns the length of a recording as this server gives it; 0 when it has none."""
+    async def recording(self, run_id: int, server: Node) -> tuple[float, set[int]]:
+        """Returns the length of a recording as this server gives it, and the seconds in which the agent speaks; nothing
+        when it has none."""
         path = f"/api/v1/workflow/{self.tenant.workflow_id}/runs/{run_id}/recording"
         try:
             answer = await self.client.get(
                 f"{server.url}{path}", headers={"X-API-Key": self.tenant.key}, follow_redirects=True, timeout=20
             )
             if answer.status_code != 200:
-                return 0.0
+                return 0.0, set()
             with wave.open(io.BytesIO(answer.content)) as sound:
-                return float(sound.getnframes() / sound.getframerate())
-        except (httpx2.HTTPError, wave.Error, EOFError):
-            return 0.0
+                rate, frames = sound.getframerate(), sound.getnframes()
+                agent = np.frombuffer(sound.readframes(frames), np.int16).reshape(-1, 2)[:, 1]
+            return frames / rate, {int(at) for at in np.flatnonzero(np.abs(agent) > QUIET) // rate}
+        except (httpx2.HTTPError, wave.Error, EOFError, ValueError):
+            return 0.0, set()
 
 
 def socket_path(postgres: EmbeddedPostgres) -> str:

@@ -126,7 +126,7 @@ prepare_database() {
   wanted=$(fingerprint requirements.lock migrations/*.py migrations/versions/*.py migrations/versions/*/*.sql)-$PWD
   [ "$(cat "$prepared" 2>/dev/null)" = "$wanted" ] && return
   note "preparing the database"
-  if .venv/bin/python -m offhook.commands.prepare_database >/dev/null; then printf '%s' "$wanted" >"$prepared"; fi
+  if .venv/bin/python -m offhook.kit.database.prepare_database >/dev/null; then printf '%s' "$wanted" >"$prepared"; fi
 }
 
 stamp=.venv/.offhook-$(basename "${locks[0]}" .lock)

@@ -18,9 +18,8 @@ import asyncpg
 import pytest
 import structlog
 
-from offhook.commands import prepare_database
 from offhook.commands.database import owned_database
-from offhook.kit.database import migrations, prepared_cluster
+from offhook.kit.database import migrations, prepare_database, prepared_cluster
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.database.postgres_program import ServerOwner, find_binaries, find_server_owner
@@ -103,7 +102,14 @@ async def facts(url: str) -> dict[str, object]:
 def dump(url: str) -> str:
     """The schema and all rows, as PostgreSQL writes them."""
     sockets = url.partition("host=")[2]
-    command = [find_binaries(find_server_owner()) / "pg_dump", "-h", sockets, "-U", "offhook", "offhook"]
+    command: list[str | Path] = [
+        find_binaries(find_server_owner()) / "pg_dump",
+        "-h",
+        sockets,
+        "-U",
+        "offhook",
+        "offhook",
+    ]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.sub(r"(?m)^\\(un)?restrict .*$", "", text)
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -102,12 +102,10 @@ class FileStore:
     @asynccontextmanager
     async def open_file(self, key: str) -> AsyncIterator[Path]:
         """Provides a local copy for the length of the block, whether stored or still being written. Raises FileGone."""
-        path = self.path_for(key)
-        if path.is_file():
-            yield path
+        file = await self.find_file(key)
+        if file.path is not None:
+            yield file.path
             return
-        if not self.is_shared:
-            raise FileGone(key)
         copy = self.path_for(f"{_COPIES}/{secrets.token_hex(8)}")
         try:
             await self.fetch(key, copy)
@@ -116,13 +114,26 @@ class FileStore:
             copy.unlink(missing_ok=True)
 
     async def find_file(self, key: str) -> KeptFile:
-        """Returns a file at its current length, stored or still being written on this machine. Raises FileGone."""
+        """Returns a file at its current length, stored or still being written on this machine. Raises FileGone.
+
+        What is stored goes before what lies here: another machine may have finished what was begun here.
+        """
         path = self.path_for(key)
+        local: KeptFile | None = None
+        with suppress(FileNotFoundError):
+            local = KeptFile(key, (await asyncio.to_thread(path.stat)).st_size, path)
+        if not self.is_shared:
+            if local is None:
+                raise FileGone(key)
+            return local
         try:
-            return KeptFile(key, (await asyncio.to_thread(path.stat)).st_size, path)
-        except FileNotFoundError:
-            if not self.is_shared:
-                raise FileGone(key) from None
+            return await self._find_stored(key)
+        except (FileGone, StorageUnavailable):
+            if local is None:
+                raise
+            return local
+
+    async def _find_stored(self, key: str) -> KeptFile:
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             with _translate_missing(key):
@@ -181,6 +192,14 @@ class FileStore:
                     await obstore.delete_async(store, key)
             except FileGone:
                 return
+
+    async def has_stored(self, key: str) -> bool:
+        """Returns whether the bucket has the file."""
+        try:
+            await self._find_stored(key)
+        except FileGone:
+            return False
+        return True
 
     async def last_modified(self, key: str) -> datetime:
         """Returns when a file was last stored. Raises FileGone."""

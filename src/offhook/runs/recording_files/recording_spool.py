@@ -1,8 +1,13 @@
-"""Moves finished recordings from this machine to the bucket, including those of a process that died."""
+"""Moves finished recordings from this machine to the bucket, including those of a process that died.
+
+A call that another machine went on with has a part on each. The machine that ended it stores the recording; the others
+add theirs to it.
+"""
 
 import asyncio
 import time
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -11,15 +16,19 @@ import structlog
 from offhook.kit.crypto import SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.kit.files.file_store import StorageUnavailable
+from offhook.kit.files.file_store import FileGone, StorageUnavailable
 from offhook.kit.tasks import TaskTracker
-from offhook.runs.recording_files.vault import RecordingVault
+from offhook.orgs.privacy_settings import redaction
+from offhook.runs.recording_files.recording_parts import PartsDiffer
+from offhook.runs.recording_files.vault import RecordingVault, organization_of
 from offhook.runs.records import repository
 
 FOLDER: Final = "recordings"
 # Three times the longest call: a call without audio writes nothing, and its file must not be taken from it.
 ABANDONED_AFTER_S: Final = 3600.0
-SWEEP_INTERVAL_S: Final = 60.0
+# The recording of a call that ended so long ago is no longer being written or moved.
+ENDED_FOR: Final = timedelta(seconds=10)
+SWEEP_INTERVAL_S: Final = 20.0
 log = structlog.get_logger(__name__)
 
 
@@ -36,23 +45,24 @@ class RecordingSpool:
         self._tasks = TaskTracker()
 
     async def start(self) -> None:
-        """Checks for leftover files on this machine, now and once a minute."""
+        """Checks for leftover files on this machine, now and three times a minute."""
         if self._storage.is_shared and not self._tasks:
             self._tasks.start(self._sweep_forever(), name="recording_spool")
 
     def keep_soon(self, key: str) -> None:
         """Uploads a finished recording in the background. The sweep retries failures."""
         if self._storage.is_shared:
-            self._tasks.start(self._keep(key), name="keep_recording")
+            self._tasks.start(self._keep(key, is_last=True), name="keep_recording")
 
     async def sweep(self) -> int:
         """Uploads the recordings that are no longer being written and returns their number."""
         kept = 0
-        for path in await asyncio.to_thread(self._find_abandoned):
-            key = f"{FOLDER}/{path.parent.name}/{path.name}"
-            with suppress(SecretUnreadable):  # whose organization is gone
-                await self.vault.repair(key)
+        abandoned, fresh = await asyncio.to_thread(self._find_files)
+        for key in abandoned:
+            await self._repair(key)
             kept += await self._keep(key)
+        for key in await self._find_ended(fresh):
+            kept += await self._add_part(key)
         return kept
 
     async def close(self) -> None:
@@ -67,11 +77,14 @@ class RecordingSpool:
                 log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
-    async def _keep(self, key: str) -> bool:
+    async def _keep(self, key: str, *, is_last: bool = False) -> bool:
+        """``is_last``: of the machine that ended the call."""
         path = self._storage.path_for(key)
         if not path.exists():  # made on another machine, or another process was faster
             return False
         try:
+            if await self._storage.has_stored(key) and (await self._may_add(key) or not is_last):
+                return await self._add_part(key)
             if await self._has_run(key):
                 await self._storage.keep(key, path)
                 if await self._has_run(key):
@@ -81,17 +94,55 @@ class RecordingSpool:
             log.warning("recording_not_kept", key=key, error=str(error))
         return False
 
+    async def _add_part(self, key: str) -> bool:
+        """Adds what was left here to what the bucket has; returns False when it has nothing, or does not respond."""
+        path = self._storage.path_for(key)
+        try:
+            if not await self._storage.has_stored(key) or not path.exists():
+                return False
+            if await self._may_add(key):
+                await self._repair(key)
+                await self.vault.add_part(key)
+                log.info("recording_part_added", key=key)
+        except (PartsDiffer, SecretUnreadable) as error:
+            log.error("recording_part_lost", key=key, error=type(error).__name__)
+        except (FileGone, StorageUnavailable, OSError, *DATABASE_ERRORS) as error:
+            log.warning("recording_not_kept", key=key, error=str(error))
+            return False
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        return True
+
+    async def _repair(self, key: str) -> None:
+        with suppress(SecretUnreadable):  # whose organization is gone
+            await self.vault.repair(key)
+
+    async def _may_add(self, key: str) -> bool:
+        """Returns False where parts of recordings are silenced: only the machine that ended the call knew which."""
+        async with self._db.transaction() as session:
+            rules = await redaction.get_redaction_rules(session, organization_of(key))
+        return not rules.kinds and await self._has_run(key)
+
+    async def _find_ended(self, keys: list[str]) -> list[str]:
+        """Returns those whose call is over."""
+        runs = {int(Path(key).stem): key for key in keys}
+        if not runs:
+            return []
+        async with self._db.transaction() as session:
+            ended = await repository.find_ended_runs(session, list(runs), ended_for=ENDED_FOR)
+        return [runs[run_id] for run_id in ended]
+
     async def _has_run(self, key: str) -> bool:
         organization_id, run_id = key.removesuffix(".wav").split("/")[1:]
         async with self._db.transaction() as session:
             found = await repository.find_recording_keys_of_runs(session, int(organization_id), [int(run_id)])
         return bool(found)
 
-    def _find_abandoned(self) -> list[Path]:
+    def _find_files(self) -> tuple[list[str], list[str]]:
+        """Returns the keys of the recordings on this machine: those without a change for long, and the others."""
         before = time.time() - ABANDONED_AFTER_S
-        found = []
+        abandoned, fresh = [], []
         for path in (self._storage.root / FOLDER).glob("*/*.wav"):
             with suppress(FileNotFoundError):  # another process was faster
-                if path.stat().st_mtime < before:
-                    found.append(path)
-        return found
+                group = abandoned if path.stat().st_mtime < before else fresh
+                group.append(f"{FOLDER}/{path.parent.name}/{path.name}")
+        return abandoned, fresh

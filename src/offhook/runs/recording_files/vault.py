@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from offhook.kit.files.sealed_file import (
     stored_range,
 )
 from offhook.orgs.data_keys.keys import DataKeys
+from offhook.runs.recording_files.recording_parts import add_part
 from offhook.runs.recording_files.wav import HEADER_BYTES as WAV_HEADER_BYTES
 from offhook.runs.recording_files.wav import repair_wav_header
 
@@ -72,6 +74,28 @@ class RecordingVault:
         except FileNotFoundError:
             return True
         return await asyncio.to_thread(_repair, file)
+
+    async def add_part(self, key: str) -> None:
+        """Adds the part of a call that is on this machine to what the bucket has of it.
+
+        Raises FileGone when the bucket has nothing, SecretUnreadable, and PartsDiffer when they do not fit.
+        """
+        copy = self.storage.path_for(f"uploads/{secrets.token_hex(8)}.wav")
+        try:
+            await self.storage.fetch(key, copy)
+            recording = await self._open_local(key, copy)
+            try:
+                part = await self._open_local(key, self.storage.path_for(key))
+                try:
+                    changed = await asyncio.to_thread(add_part, recording, part)
+                finally:
+                    part.close()
+            finally:
+                recording.close()
+            if changed:
+                await self.storage.put(key, copy)
+        finally:
+            copy.unlink(missing_ok=True)
 
     async def _open_local(self, key: str, path: Path) -> RandomAccessFile:
         number = read_key_number(await asyncio.to_thread(_read_head, path))

@@ -1,6 +1,7 @@
 """Queries for runs: states, batches of campaign calls, carrier reports and deletion."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -249,6 +250,12 @@ async def find_recording_keys_of_runs(
         select(Run.id, Run.recording_key).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
     )
     return {row.id: row.recording_key for row in rows}
+
+
+async def find_ended_runs(session: AsyncSession, run_ids: Collection[int], *, ended_for: timedelta) -> Sequence[int]:
+    """Returns those of the runs, of any organization, that ended at least so long ago."""
+    found = await session.scalars(select(Run.id).where(Run.id.in_(run_ids), Run.ended_at < func.now() - ended_for))
+    return found.all()
 
 
 async def delete_runs(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> None:

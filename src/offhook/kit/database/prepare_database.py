@@ -19,9 +19,9 @@ def main() -> int:
     try:
         prepare_database(packed)
     except (PostgresError, OSError) as error:
-        print(f"The database could not be prepared, first starts will take longer: {error}", file=sys.stderr)
+        sys.stderr.write(f"The database could not be prepared, first starts will take longer: {error}\n")
         return 1
-    print("Prepared the database for new data folders.")
+    sys.stdout.write("Prepared the database for new data folders.\n")
     return 0
 
 
