@@ -18,6 +18,7 @@ import asyncpg
 import pytest
 import structlog
 
+from offhook.commands import database as database_commands
 from offhook.commands.database import owned_database
 from offhook.kit.database import migrations, prepare_database, prepared_cluster
 from offhook.kit.database.database import Database
@@ -300,7 +301,7 @@ def test_a_start_uses_what_the_installation_has(tmp_path: Path, packed: Path, mo
         asked.append(time.monotonic())
         return packed
 
-    monkeypatch.setattr("offhook.commands.database.prepared_cluster_path", path)
+    monkeypatch.setattr(database_commands, "prepared_cluster_path", path)
     settings = Settings.load(data_dir=tmp_path / "data")
     with owned_database(settings) as database:
         assert asyncio.run(migrate(database.url)) == []

@@ -14,11 +14,13 @@ from sqlalchemy import update
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
 from offhook.kit.files.sealed_file import PlainFile
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.orgs.privacy_settings import repository as privacy_repository
 from offhook.root import Root
+from offhook.runs.recording_files import recording_spool
 from offhook.runs.recording_files.call_recording import CallRecordings
 from offhook.runs.recording_files.recording_parts import PartsDiffer, add_part
 from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, RecordingSpool
@@ -198,6 +200,32 @@ async def test_a_part_of_a_deleted_run_is_deleted(
     os.utime(left, (time.time() - ABANDONED_AFTER_S - 1,) * 2)
     await lost.spool.sweep()
     assert not left.exists()
+
+
+async def test_parts_are_looked_for_again_after_the_database_was_away(
+    root: Root, machines: list[Machine], recorded_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, other, _ = machines
+    left = await lost.record(recorded_run, 0, 2)
+    left.with_name("notes.wav").write_bytes(b"not ours")
+    await other.record(recorded_run, 3, 4)
+    await other.end(recorded_run)
+    await end_run(root, recorded_run, ago_s=60)
+    monkeypatch.setattr(recording_spool, "SWEEP_INTERVAL_S", 0.05)
+    away = Database("postgresql+asyncpg://nobody@127.0.0.1:1/none")
+    spool = RecordingSpool(away, lost.vault)
+    try:
+        await spool.start()
+        await asyncio.sleep(0.3)
+        assert left.exists()
+        monkeypatch.setattr(spool, "_db", root.db)
+        async with asyncio.timeout(20):
+            while left.exists():
+                await asyncio.sleep(0.02)
+        assert left.with_name("notes.wav").exists()
+    finally:
+        await spool.close()
+        await away.dispose()
 
 
 def wav(path: Path, samples: list[int], *, rate: int = RATE) -> PlainFile:

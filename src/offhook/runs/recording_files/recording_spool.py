@@ -6,6 +6,7 @@ add theirs to it.
 
 import asyncio
 import time
+from collections import defaultdict
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -73,7 +74,7 @@ class RecordingSpool:
         while True:
             try:
                 await self.sweep()
-            except OSError as error:
+            except (OSError, *DATABASE_ERRORS) as error:
                 log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
@@ -124,12 +125,15 @@ class RecordingSpool:
 
     async def _find_ended(self, keys: list[str]) -> list[str]:
         """Returns those whose call is over."""
-        runs = {int(Path(key).stem): key for key in keys}
-        if not runs:
-            return []
-        async with self._db.transaction() as session:
-            ended = await repository.find_ended_runs(session, list(runs), ended_for=ENDED_FOR)
-        return [runs[run_id] for run_id in ended]
+        runs = defaultdict[int, dict[int, str]](dict)
+        for key in keys:
+            runs[organization_of(key)][int(Path(key).stem)] = key
+        ended: list[str] = []
+        for organization_id, found in runs.items():
+            async with self._db.transaction() as session:
+                ids = await repository.find_ended_runs(session, organization_id, list(found), ended_for=ENDED_FOR)
+            ended += [found[run_id] for run_id in ids]
+        return ended
 
     async def _has_run(self, key: str) -> bool:
         organization_id, run_id = key.removesuffix(".wav").split("/")[1:]
@@ -142,6 +146,8 @@ class RecordingSpool:
         before = time.time() - ABANDONED_AFTER_S
         abandoned, fresh = [], []
         for path in (self._storage.root / FOLDER).glob("*/*.wav"):
+            if not (path.stem.isdecimal() and path.parent.name.isdecimal()):
+                continue  # not ours
             with suppress(FileNotFoundError):  # another process was faster
                 group = abandoned if path.stat().st_mtime < before else fresh
                 group.append(f"{FOLDER}/{path.parent.name}/{path.name}")

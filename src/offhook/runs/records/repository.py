@@ -252,9 +252,15 @@ async def find_recording_keys_of_runs(
     return {row.id: row.recording_key for row in rows}
 
 
-async def find_ended_runs(session: AsyncSession, run_ids: Collection[int], *, ended_for: timedelta) -> Sequence[int]:
-    """Returns those of the runs, of any organization, that ended at least so long ago."""
-    found = await session.scalars(select(Run.id).where(Run.id.in_(run_ids), Run.ended_at < func.now() - ended_for))
+async def find_ended_runs(
+    session: AsyncSession, organization_id: int, run_ids: Collection[int], *, ended_for: timedelta
+) -> Sequence[int]:
+    """Returns those of the runs that ended at least so long ago."""
+    found = await session.scalars(
+        select(Run.id).where(
+            Run.organization_id == organization_id, Run.id.in_(run_ids), Run.ended_at < func.now() - ended_for
+        )
+    )
     return found.all()
 
 
