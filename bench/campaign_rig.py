@@ -48,6 +48,14 @@ DEFINITION: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class Tenant:
+    """An organization with an agent and instant phones."""
+
+    organization_id: int
+    workflow_id: int
+
+
 @dataclass
 class Rig:
     """The environment of a campaign bench. ``environment`` is added to our own for every worker."""
@@ -62,20 +70,21 @@ class Rig:
     def campaigns(self) -> CampaignService:
         return self.root.get(CampaignServices).campaigns
 
-    async def campaign(self, contacts: int, *, concurrency: int, **values: Any) -> int:
-        """Creates a draft with this many contacts and returns its id."""
+    async def campaign(self, contacts: int, *, concurrency: int, tenant: "Tenant | None" = None, **values: Any) -> int:
+        """Creates a draft with this many contacts, of the rig's organization or of ``tenant``, and returns its id."""
+        owner = tenant or Tenant(self.organization_id, self.workflow_id)
         async with self.root.db.transaction() as session:
             made = Campaign(
-                organization_id=self.organization_id,
+                organization_id=owner.organization_id,
                 name="Load",
-                workflow_id=self.workflow_id,
+                workflow_id=owner.workflow_id,
                 max_concurrency=concurrency,
                 **values,
             )
             session.add(made)
             await session.flush()
             rows = (NewContact(n, f"+1{2012000000 + n}", {"name": f"Person {n}"}) for n in range(1, contacts + 1))
-            await insert_contacts(session, self.organization_id, made.id, rows, self.root.clock.now())
+            await insert_contacts(session, owner.organization_id, made.id, rows, self.root.clock.now())
             return made.id
 
     def start_worker(self, log: Any = None) -> "subprocess.Popen[bytes]":
@@ -119,15 +128,7 @@ class Rig:
                 await asyncio.sleep(0.2)
 
 
-@asynccontextmanager
-async def rig(
-    database_url: str, folder: Path, *, phones: dict[str, Any], live_calls: int, **settings: Any
-) -> AsyncIterator[Rig]:
-    """Builds the rig. ``phones`` is the sandbox's configuration; ``settings`` apply to every process. Workers end
-    with the block."""
-    values = {"data_dir": folder, "log_level": "warning", **settings}
-    root = build_root(Settings(**values), database_url)
-    await migrations.upgrade_database(root.db, lambda _: None)
+async def add_tenant(root: Root, phones: dict[str, Any], *, live_calls: int) -> Tenant:
     async with root.db.transaction() as session:
         organization_id = await orgs.create_organization(session, f"Load {time.time_ns()}")
         await session.execute(
@@ -149,6 +150,20 @@ async def rig(
                 config={"instant": True, **phones},
             )
         )  # fmt: skip
+        return Tenant(organization_id, workflow.id)
+
+
+@asynccontextmanager
+async def rig(
+    database_url: str, folder: Path, *, phones: dict[str, Any], live_calls: int, **settings: Any
+) -> AsyncIterator[Rig]:
+    """Builds the rig. ``phones`` is the sandbox's configuration; ``settings`` apply to every process. Workers end
+    with the block."""
+    values = {"data_dir": folder, "log_level": "warning", **settings}
+    root = build_root(Settings(**values), database_url)
+    await migrations.upgrade_database(root.db, lambda _: None)
+    tenant = await add_tenant(root, phones, live_calls=live_calls)
+    async with root.db.transaction() as session:
         # Workers dial as long as a server has room for calls. None is needed: these telephones want no media.
         session.add(
             NodeRow(
@@ -158,7 +173,7 @@ async def rig(
         )  # fmt: skip
     environment = {f"OFFHOOK_{name.upper()}": str(value) for name, value in values.items()}
     environment["OFFHOOK_DATABASE_URL"] = database_url
-    made = Rig(root, organization_id, workflow.id, environment)
+    made = Rig(root, tenant.organization_id, tenant.workflow_id, environment)
     try:
         yield made
     finally:

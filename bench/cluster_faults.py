@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bench import cluster_upgrade
 from bench.cluster_callers import ClusterCaller, caller_speech, render_seconds
 from bench.cluster_rig import Cluster, Node
 from bench.cluster_tenant import CALLED
@@ -32,6 +33,7 @@ class Sizes:
     calls: int = 30
     away_s: float = 15.0
     cut_off_s: float = 30.0
+    rows: int = 1_000_000
 
 
 class Load:
@@ -297,6 +299,51 @@ async def silent_database(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
     }
 
 
+async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
+    """A newer version with a migration comes and goes, under calls and requests, with all those runs."""
+    await cluster_upgrade.fill(cluster, sizes.rows)
+    load, tenant = Load(cluster), cluster.tenant
+    requests = cluster_upgrade.Requests(cluster.client, cluster.balancer, tenant.key, tenant.workflow_id)
+    waits = cluster_upgrade.LockWaits(cluster.postgres.url)
+    phases: dict[str, int] = {}
+
+    async def say(phase: str) -> None:
+        phases[phase] = len(requests.took_s)
+
+    tasks = [asyncio.create_task(run) for run in (load.churn(sizes.calls, CALL_S), requests.run(), waits.run())]
+    await asyncio.sleep(10)
+    went = await cluster_upgrade.upgrade_and_back(cluster, cluster.folder / "newer", say)
+    broken = [repr(task.exception()) for task in tasks if task.done()]
+    for task in tasks:
+        task.cancel()
+    found = await summarize(cluster, load)
+    is_met = not broken and not requests.failed and found["cut"] == 0 and not found["silent"]
+    return {
+        "goal": f"0 requests fail, 0 calls are cut, no wait for a lock takes more than {cluster_upgrade.LOCK_GOAL_S:.0f} s",
+        "is_met": is_met and waits.longest_s <= cluster_upgrade.LOCK_GOAL_S and went["index_is_gone"],
+        "runs_before": sizes.rows,
+        **went,
+        "requests": len(requests.took_s),
+        "requests_failed": requests.failed,
+        "request_s": {name: round(s, 2) for name, s in _spread(requests.took_s).items()},
+        "requests_when_it_began": phases,
+        "longest_lock_wait_s": round(waits.longest_s, 2),
+        "longest_lock_wait_of": waits.query,
+        "looks_at_locks": waits.samples,
+        "broken": broken,
+        **found,
+    }
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    return {
+        "p50": ordered[len(ordered) // 2],
+        "p95": ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))],
+        "max": ordered[-1],
+    }
+
+
 Case = Callable[[Cluster, Sizes], Awaitable[dict[str, Any]]]
 CASES: Final[Mapping[str, Case]] = {
     "rolling_restart": rolling_restart,
@@ -304,4 +351,5 @@ CASES: Final[Mapping[str, Case]] = {
     "database_away": database_away,
     "full_process": full_process,
     "silent_database": silent_database,
+    "upgrade": upgrade,
 }

@@ -55,6 +55,7 @@ class Node:
     codes: list[int] = field(default_factory=list)
 
     def start(self, **settings: str) -> None:
+        """``settings`` are added to its environment; PYTHONPATH starts another version of the program."""
         with (self.folder / f"{self.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "offhook.cli", *self.arguments],
@@ -108,6 +109,7 @@ class Cluster:
     carrier: TwilioEmulator
     client: httpx2.AsyncClient
     tenant: Tenant
+    balancer: str
 
     async def restart(self, server: Node, **settings: str) -> None:
         """Starts a server that has ended, and waits until the balancer has seen it."""
@@ -255,7 +257,9 @@ async def cluster(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Clu
         stack.enter_context(running_haproxy(folder, balancer, ports))
         carrier.callback_sender.tunnels.append(ProxyTunnel(PUBLIC, f"http://127.0.0.1:{balancer}"))
         client = await stack.enter_async_context(httpx2.AsyncClient(trust_env=False))
-        made = Cluster(folder, postgres, nodes[:SERVERS], nodes[SERVERS:], carrier, client, tenant)
+        made = Cluster(
+            folder, postgres, nodes[:SERVERS], nodes[SERVERS:], carrier, client, tenant, f"http://127.0.0.1:{balancer}"
+        )
         try:
             for node in nodes:
                 node.start()

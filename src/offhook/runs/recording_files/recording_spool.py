@@ -144,7 +144,8 @@ class RecordingSpool:
     def _find_files(self) -> tuple[list[str], list[str]]:
         """Returns the keys of the recordings on this machine: those without a change for long, and the others."""
         before = time.time() - ABANDONED_AFTER_S
-        abandoned, fresh = [], []
+        abandoned: list[str] = []
+        fresh: list[str] = []
         for path in (self._storage.root / FOLDER).glob("*/*.wav"):
             if not (path.stem.isdecimal() and path.parent.name.isdecimal()):
                 continue  # not ours
