@@ -108,7 +108,10 @@ def servers(folder: Path, url: str, count: int, shared: dict[str, str]) -> Itera
                     [sys.executable, "-m", "offhook.cli", "serve", "--no-worker", "--port", str(port)],
                     env=os.environ
                     | shared
-                    | {"OFFHOOK_DATABASE_URL": url, "OFFHOOK_DATA_DIR": str(folder / f"serve{number}")},
+                    | {
+                        "OFFHOOK_DATABASE_URL": url.replace("+asyncpg", ""),
+                        "OFFHOOK_DATA_DIR": str(folder / f"serve{number}"),
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -240,7 +243,7 @@ def main() -> None:
         folder.chmod(0o755)  # the database runs as another user
         postgres = EmbeddedPostgres(folder / "database", durable=False)
         try:
-            url = postgres.start().replace("+asyncpg", "")
+            url = postgres.start()
             assert postgres.pid is not None
             report = uvloop.run(run(folder, url, postgres.pid, args))
         finally:

@@ -14,6 +14,8 @@ from bench.cluster_tenant import CALLED
 
 # Of one call in the rolling restart: a drain lasts about as long.
 CALL_S: Final = 20.0
+# In the upgrade, in which ten processes drain one after another.
+SHORT_CALL_S: Final = 8.0
 DRAIN_TIMEOUT_S: Final = 100.0
 SETTLE_TIMEOUT_S: Final = 40.0
 # The goal for calls of a process that was killed, and how long a caller waits for it at most.
@@ -310,12 +312,14 @@ async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
     async def say(phase: str) -> None:
         phases[phase] = len(requests.took_s)
 
-    tasks = [asyncio.create_task(run) for run in (load.churn(sizes.calls, CALL_S), requests.run(), waits.run())]
-    await asyncio.sleep(10)
-    went = await cluster_upgrade.upgrade_and_back(cluster, cluster.folder / "newer", say)
-    broken = [repr(task.exception()) for task in tasks if task.done()]
-    for task in tasks:
-        task.cancel()
+    tasks = [asyncio.create_task(run) for run in (load.churn(sizes.calls, SHORT_CALL_S), requests.run(), waits.run())]
+    try:
+        await asyncio.sleep(10)
+        went = await cluster_upgrade.upgrade_and_back(cluster, cluster.folder / "newer", say)
+        broken = [repr(task.exception()) for task in tasks if task.done()]
+    finally:
+        for task in tasks:
+            task.cancel()
     found = await summarize(cluster, load)
     is_met = not broken and not requests.failed and found["cut"] == 0 and not found["silent"]
     return {
