@@ -37,7 +37,8 @@ INSERT INTO workflow_versions (workflow_id, organization_id, version_number, sta
 SELECT w.id, w.organization_id, v.number, v.status, $1::jsonb, now()
 FROM workflows AS w
 CROSS JOIN (VALUES (1, 'archived'), (2, 'published'), (3, 'draft')) AS v (number, status)
-WHERE v.number < 3 OR w.id % 3 = 0
+WHERE (v.number < 3 OR w.id % 3 = 0)
+  AND NOT EXISTS (SELECT FROM workflow_versions AS known WHERE known.workflow_id = w.id)
 """
 # Rows of the large organization lie between those of the others, as they would after months.
 _RUNS = """
