@@ -24,6 +24,7 @@ import offhook_lab
 from bench.api_seed import MINE, seed
 from bench.cluster_rig import Cluster, Node
 from offhook.kit.database import migrations
+from offhook.orgs import service as orgs
 
 DRAIN_TIMEOUT_S: Final = 100.0
 MIGRATE_TIMEOUT_S: Final = 400.0
@@ -182,9 +183,11 @@ def copy_version(folder: Path) -> Version:
 
 
 async def fill(cluster: Cluster, rows: int) -> None:
-    """Writes this many runs, a part of which belongs to the organization that is called."""
+    """Writes this many runs of other organizations: the one that is called would have spent its day's money on them."""
     if rows:
-        await seed(cluster.postgres.url, cluster.tenant.organization_id, others=max(0, rows - MINE))
+        async with cluster.tenant.root.db.transaction() as session:
+            organization_id = await orgs.create_organization(session, "Seeded")
+        await seed(cluster.postgres.url, organization_id, others=max(0, rows - MINE))
 
 
 async def replace(nodes: list[Node], cluster: Cluster, **settings: str) -> None:
