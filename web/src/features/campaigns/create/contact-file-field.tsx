@@ -4,6 +4,7 @@ import { Button, FileButton, Group, Progress, Stack, Text } from "@mantine/core"
 import { FileSpreadsheet } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { Problem } from "../../../components/feedback/problem";
+import type { GivenVariable } from "../../../graph/variables";
 import { saveFile } from "../../../lib/api/download";
 import { formatFileSize, pluralize } from "../../../lib/format/format";
 import { upload } from "../api";
@@ -34,10 +35,12 @@ const EXAMPLE = `phone_number,first_name,appointment
 
 export function ContactFileField({
   contacts,
+  given,
   onContacts,
   error,
 }: {
   contacts: Contacts | null;
+  given: readonly GivenVariable[] | undefined;
   onContacts: (contacts: Contacts | null) => void;
   error: string | undefined;
 }) {
@@ -141,7 +144,9 @@ export function ContactFileField({
         <Problem title="The upload failed" error={failure} onRetry={() => void take(last.current)} />
       )}
       {error && <Problem error={new Error(error)} />}
-      {contacts && <ContactPreview contacts={contacts} onChoose={(choices) => void take(last.current, choices)} />}
+      {contacts && (
+        <ContactPreview contacts={contacts} given={given} onChoose={(choices) => void take(last.current, choices)} />
+      )}
     </Stack>
   );
 }

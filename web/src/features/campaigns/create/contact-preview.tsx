@@ -5,20 +5,24 @@ import { DataTable } from "../../../components/tables/data-table";
 import { pluralize } from "../../../lib/format/format";
 import type { Contacts } from "./contact-file-field";
 import { type ContactFileSummary, needsPhoneColumn, type ReadingChoices } from "./contacts-csv";
+import type { GivenVariable } from "../../../graph/variables";
 import { RowProblems } from "./row-problems";
+import { UnfilledVariables } from "./unfilled-variables";
 
 interface ContactPreviewProps {
   contacts: Contacts;
+  /** What the agent wants to know of each contact; undefined until that is known. */
+  given: readonly GivenVariable[] | undefined;
   onChoose: (choices: ReadingChoices) => void;
 }
 
-export function ContactPreview({ contacts: { look, choices }, onChoose }: ContactPreviewProps) {
+export function ContactPreview({ contacts: { look, choices }, given = [], onChoose }: ContactPreviewProps) {
   return (
     <>
       {look.phoneChoices.length > 0 && (
         <Select
           label="Phone number column"
-          description="No column is named phone_number. Numbers need their country code, as in +12015550123."
+          description="Numbers need their country code, as in +12015550123."
           placeholder="Choose a column"
           allowDeselect={false}
           data={look.phoneChoices.map((name, index) => ({ value: String(index), label: name }))}
@@ -26,6 +30,9 @@ export function ContactPreview({ contacts: { look, choices }, onChoose }: Contac
           onChange={(value) => value !== null && onChoose({ phoneColumn: Number(value) })}
           maw={420}
         />
+      )}
+      {look.columns.length > 0 && !needsPhoneColumn(look) && (
+        <UnfilledVariables look={look} choices={choices} given={given} onChoose={onChoose} />
       )}
       {!needsPhoneColumn(look) && <Rows look={look} choices={choices} onChoose={onChoose} />}
     </>
@@ -42,12 +49,19 @@ function Rows({ look, choices, onChoose }: RowsProps) {
   if (look.problemCount > 0)
     return (
       <RowProblems problems={look.problems} total={look.problemCount}>
-        {look.skippableCount > 0 && (
+        {(look.skippableCount > 0 || look.nationalCount > 0) && (
           <Group pb="md" gap="sm">
-            <Button size="xs" variant="default" onClick={() => onChoose({ ...choices, skipsBadRows: true })}>
-              Skip {pluralize(look.skippableCount, "row")} and keep{" "}
-              {pluralize(look.rowCount - look.skippableCount, "contact")}
-            </Button>
+            {look.nationalCount > 0 && (
+              <Button size="xs" variant="default" onClick={() => onChoose({ ...choices, addsCountryCode: true })}>
+                Add +1 (US and Canada) to {pluralize(look.nationalCount, "number")}
+              </Button>
+            )}
+            {look.skippableCount > 0 && (
+              <Button size="xs" variant="default" onClick={() => onChoose({ ...choices, skipsBadRows: true })}>
+                Skip {pluralize(look.skippableCount, "row")} and keep{" "}
+                {pluralize(look.rowCount - look.skippableCount, "contact")}
+              </Button>
+            )}
           </Group>
         )}
       </RowProblems>

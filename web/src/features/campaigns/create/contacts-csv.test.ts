@@ -88,6 +88,35 @@ describe("a contact file", () => {
     );
   });
 
+  it("keeps the numbers of its rows where others are left out", () => {
+    const content = "\nphone_number,name\n12,A\n\n13,B\n+12015550101,C\n14,D\n";
+    expect(rewriteContactFile(content, { skipsBadRows: true })).toBe("\nphone_number,name\n\n\n\n+12015550101,C\n");
+  });
+
+  it("gives numbers as North America writes them its country code when that is chosen", () => {
+    const content = "phone_number,name\n(201) 555-0103,A\n1-201-555-0104,B\n201555010,C\n+442071838750,D\n";
+    expect(summarizeContactFile(content)).toMatchObject({ problemCount: 3, nationalCount: 2 });
+    const choices = { addsCountryCode: true, skipsBadRows: true };
+    expect(summarizeContactFile(content, choices)).toMatchObject({
+      nationalCount: 0,
+      reformattedCount: 2,
+      rowCount: 3,
+    });
+    expect(rewriteContactFile(content, choices)).toBe(
+      "phone_number,name\n+12015550103,A\n+12015550104,B\n\n+442071838750,D\n",
+    );
+  });
+
+  it("can call a column as the agent calls it", () => {
+    const content = "phone_number,First name\n+12015550101,Ann\n";
+    const choices = { columnNames: { 1: "first_name" } };
+    expect(summarizeContactFile(content, choices)).toMatchObject({
+      columns: ["phone_number", "first_name"],
+      needsRewrite: true,
+    });
+    expect(rewriteContactFile(content, choices)).toBe("phone_number,first_name\n+12015550101,Ann\n");
+  });
+
   it("says what is wrong with its columns before it asks for one", () => {
     expect(summarizeContactFile("a,a\n1,2\n")).toMatchObject({ phoneChoices: [], problemCount: 2 });
   });

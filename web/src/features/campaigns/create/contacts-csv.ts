@@ -16,6 +16,10 @@ export interface ReadingChoices {
   phoneColumn?: number | undefined;
   /** Whether rows with a problem are left out. */
   skipsBadRows?: boolean | undefined;
+  /** Whether numbers as North America writes them get its country code. */
+  addsCountryCode?: boolean | undefined;
+  /** What columns are called for the agent, by their place in the file. */
+  columnNames?: Readonly<Record<number, string>> | undefined;
 }
 
 export interface ContactFileSummary {
@@ -32,7 +36,9 @@ export interface ContactFileSummary {
   /** How many rows with a problem can be left out so that others remain. */
   skippableCount: number;
   skippedCount: number;
-  /** How many numbers are written with spaces, dashes or 00 instead of +. */
+  /** How many numbers have no country code and would be complete with that of North America. */
+  nationalCount: number;
+  /** How many numbers are written with spaces, dashes or 00 instead of +, or got a country code. */
   reformattedCount: number;
   /** Whether {@link rewriteContactFile} has to be sent instead of the file. */
   needsRewrite: boolean;
@@ -45,6 +51,8 @@ export function needsPhoneColumn(look: Pick<ContactFileSummary, "phoneChoices" |
 const SHOWN_ROWS = 8;
 const SHOWN_PROBLEMS = 20;
 const E164 = /^\+[1-9]\d{6,14}$/;
+/** Ten digits, or eleven with the 1 before them: neither an area code nor an exchange begins with 0 or 1. */
+const NORTH_AMERICAN = /^1?[2-9]\d{2}[2-9]\d{6}$/;
 const PHONE = "phone_number";
 
 /** Says what the API would say; `rows` are counted as it counts them. Blank rows are no contacts. */
@@ -52,12 +60,16 @@ export function summarizeContactFile(content: string, choices: ReadingChoices = 
   return readContacts(content, new Looking(choices));
 }
 
-/** The file as the API takes it: commas, `phone_number`, numbers as +12015550123, and no row that is left out. */
+/** The file as the API takes it: commas, `phone_number`, numbers as +12015550123. A row that is left out is blank, so that the
+ * others keep the numbers that they have in the file. */
 export function rewriteContactFile(content: string, choices: ReadingChoices): string {
   const lines: string[] = [];
-  const looking = new Looking(choices, (cells) => lines.push(cells.map(quoteCell).join(",")));
-  readContacts(content, looking);
-  return [looking.columns.map(quoteCell).join(","), ...lines, ""].join("\n");
+  const keep = (row: number, cells: string[]) => {
+    while (lines.length < row - 1) lines.push("");
+    lines.push(cells.map(quoteCell).join(","));
+  };
+  readContacts(content, new Looking(choices, keep));
+  return [...lines, ""].join("\n");
 }
 
 function quoteCell(cell: string): string {
@@ -82,9 +94,18 @@ function readContacts(content: string, look: Looking): Looking {
   return look.rowCount + look.skippedCount === 0 ? look.refused(null, "There are no contacts below the header.") : look;
 }
 
+function ungrouped(number: string): string {
+  return number.replace(/[\s().\-\u2010-\u2015]/g, "");
+}
+
+function isNational(number: string): boolean {
+  return NORTH_AMERICAN.test(ungrouped(number));
+}
+
 /** A number with its country as E.164, however it is grouped; others as they are. */
-function normalizeNumber(number: string): string {
-  const digits = number.replace(/[\s().\-\u2010-\u2015]/g, "").replace(/^00(?=[1-9])/, "+");
+function normalizeNumber(number: string, addsCountryCode: boolean): string {
+  const digits = ungrouped(number).replace(/^00(?=[1-9])/, "+");
+  if (addsCountryCode && isNational(number)) return digits.length === 10 ? `+1${digits}` : `+${digits}`;
   return E164.test(digits) ? digits : number;
 }
 
@@ -103,6 +124,7 @@ class Looking implements ContactFileSummary {
   phoneChoices: string[] = [];
   phoneChoice: number | null = null;
   skippedCount = 0;
+  nationalCount = 0;
   reformattedCount = 0;
   private badRowCount = 0;
   private isBroken = false;
@@ -113,7 +135,7 @@ class Looking implements ContactFileSummary {
 
   constructor(
     private readonly choices: ReadingChoices,
-    private readonly keep: (cells: string[]) => void = () => undefined,
+    private readonly keep: (row: number, cells: string[]) => void = () => undefined,
   ) {}
 
   get skippableCount(): number {
@@ -121,7 +143,8 @@ class Looking implements ContactFileSummary {
   }
 
   get needsRewrite(): boolean {
-    return this.phoneChoice !== null || this.skippedCount > 0 || this.reformattedCount > 0;
+    const isRenamed = Object.keys(this.choices.columnNames ?? {}).length > 0;
+    return isRenamed || this.phoneChoice !== null || this.skippedCount > 0 || this.reformattedCount > 0;
   }
 
   refused(row: number | null, message: string): this {
@@ -138,7 +161,9 @@ class Looking implements ContactFileSummary {
       this.phoneChoices = names;
       this.phoneChoice = this.choices.phoneColumn ?? guessPhoneColumn(names);
     }
-    const columns = names.map((name, index) => (index === this.phoneChoice ? PHONE : name));
+    const columns = names.map((name, index) =>
+      index === this.phoneChoice ? PHONE : (this.choices.columnNames?.[index] ?? name),
+    );
     columns.forEach((name, index) => {
       if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
       else if (columns.indexOf(name) < index) this.add(number, name, `More than one column is named ${name}.`);
@@ -150,14 +175,16 @@ class Looking implements ContactFileSummary {
     if (this.phone === -1 && this.problemCount > 0) this.phoneChoices = [];
     if (this.phone === -1) this.add(null, null, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
     this.isBroken = this.problemCount > 0;
+    this.keep(number, columns);
     return !this.isBroken;
   }
 
   addContact({ number: row, cells }: Row): void {
     const written = (cells[this.phone] ?? "").trim();
-    const number = normalizeNumber(written);
+    const number = normalizeNumber(written, this.choices.addsCountryCode === true);
     const problem = this.problemOf(cells, number);
     if (problem !== null) {
+      if (isNational(number)) this.nationalCount += 1;
       if (this.choices.skipsBadRows === true) {
         this.skippedCount += 1;
         return;
@@ -172,7 +199,7 @@ class Looking implements ContactFileSummary {
     const contact = cells.slice(0, this.columns.length);
     if (problem === null) contact[this.phone] = number;
     if (this.rows.length < SHOWN_ROWS) this.rows.push(contact);
-    this.keep(contact);
+    this.keep(row, contact);
   }
 
   private problemOf(cells: string[], number: string): { column: string | null; message: string } | null {

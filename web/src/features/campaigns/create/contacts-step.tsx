@@ -3,6 +3,7 @@
 import { Anchor, Group, Select, Stack, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Panel } from "../../../components/layout/panel";
+import { useGivenVariables } from "./agent-variables";
 import type { CallingAgent } from "./calling-agents";
 import { ContactFileField, type Contacts } from "./contact-file-field";
 
@@ -28,6 +29,7 @@ export function ContactsStep({
   errorAt,
 }: ContactsStepProps) {
   const chosen = agents.find((agent) => agent.value === agentId);
+  const given = useGivenVariables(agentId);
   return (
     <Stack gap="lg">
       <Panel title="Campaign">
@@ -57,7 +59,12 @@ export function ContactsStep({
         </Group>
       </Panel>
       <Panel title="Contacts">
-        <ContactFileField contacts={contacts} onContacts={onContacts} error={errorAt("contacts_file_key")} />
+        <ContactFileField
+          contacts={contacts}
+          given={given}
+          onContacts={onContacts}
+          error={errorAt("contacts_file_key")}
+        />
       </Panel>
     </Stack>
   );

@@ -9,7 +9,12 @@ import { ContactsStep } from "./contacts-step";
 
 const PLACE = "POST /api/v1/s3/presigned-upload-url";
 
-function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void }) {
+interface HeldProps {
+  agentId: string | null;
+  onContacts: (contacts: Contacts | null) => void;
+}
+
+function Held({ agentId, onContacts }: HeldProps) {
   const [contacts, setContacts] = useState<Contacts | null>(null);
   const change = (next: Contacts | null) => {
     setContacts(next);
@@ -18,7 +23,7 @@ function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void 
   return (
     <ContactsStep
       name="Spring"
-      agentId={null}
+      agentId={agentId}
       agents={[]}
       contacts={contacts}
       onName={() => undefined}
@@ -29,12 +34,19 @@ function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void 
   );
 }
 
-async function chooseFile(content: string) {
+/** `greeting`: what the agent that is chosen says first. */
+async function chooseFile(content: string, greeting?: string) {
   const onContacts = vi.fn<(contacts: Contacts | null) => void>();
   const server = new FakeServer().on(PLACE, {
     body: { upload_url: "http://localhost/api/v1/s3/files/f1?token=t", file_key: "f1" },
   });
-  const { user } = await renderPart(<Held onContacts={onContacts} />, { server });
+  const definition = { nodes: [{ id: "s", type: "startCall", data: { greeting } }], edges: [] };
+  server.on("GET /api/v1/workflow/7/versions", {
+    body: [{ status: "published", workflow_json: definition, template_context_variables: {} }],
+  });
+  const { user } = await renderPart(<Held agentId={greeting === undefined ? null : "7"} onContacts={onContacts} />, {
+    server,
+  });
   await user.upload(
     await screen.findByLabelText("Contact file"),
     new File([content], "people.csv", { type: "text/csv" }),
@@ -65,7 +77,7 @@ it("sends the rest when rows that are wrong are skipped", async () => {
   const { user, onContacts } = await chooseFile("phone_number,name\n12,A\n+1 201-555-0101,B\n+12015550101,C\n");
   await user.click(await screen.findByRole("button", { name: "Skip 2 rows and keep 1 contact" }));
   await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
-  expect(await uploads[0]?.body.text()).toBe("phone_number,name\n+12015550101,B\n");
+  expect(await uploads[0]?.body.text()).toBe("phone_number,name\n\n+12015550101,B\n");
   expect(screen.getByText("2 rows skipped · 1 number reformatted")).toBeTruthy();
 });
 
@@ -102,4 +114,29 @@ it("shows why an upload failed", async () => {
   await chooseFile("phone_number\n+12015550101\n");
   expect(await screen.findByText("Contact files are limited to 50 MB.")).toBeTruthy();
   expect(screen.getByText("The upload failed")).toBeTruthy();
+});
+
+it("says which variables of the agent stay empty, and takes the column that is meant", async () => {
+  const uploads = stubUploads(200);
+  const { user, onContacts } = await chooseFile(
+    "phone_number,First Name\n+12015550101,Ann\n",
+    "Hello {{ first_name | there }}, about {{ order }}",
+  );
+  expect((await screen.findByRole("status")).textContent).toContain(
+    "first_name: its default is used for every contact.",
+  );
+  expect(screen.getByRole("status").textContent).toContain("order: it is required.");
+  await user.click(screen.getByRole("button", { name: "Use “First Name” for it" }));
+  await waitFor(() => expect(uploads.length).toBe(2));
+  expect(await uploads[1]?.body.text()).toBe("phone_number,first_name\n+12015550101,Ann\n");
+  await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
+  expect(screen.queryByText(/first_name:/)).toBeNull();
+});
+
+it("offers the country code to numbers that have none", async () => {
+  const uploads = stubUploads(200);
+  const { user, onContacts } = await chooseFile("phone_number\n(201) 555-0101\n+12015550102\n");
+  await user.click(await screen.findByRole("button", { name: "Add +1 (US and Canada) to 1 number" }));
+  await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
+  expect(await uploads[0]?.body.text()).toBe("phone_number\n+12015550101\n+12015550102\n");
 });
