@@ -73,7 +73,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     expect(page.get_by_text("of 20 contacts")).to_be_visible()
     page.get_by_role("button", name="Start dialing").click()
     page.get_by_role("dialog").get_by_role("button", name="Call 20 contacts").click()
-    expect(page.get_by_text("of completed")).to_be_visible()
+    expect(page.get_by_text("of those done")).to_be_visible()
     expect(page.get_by_text("Completed", exact=True)).to_be_visible(timeout=240_000)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download report").click()

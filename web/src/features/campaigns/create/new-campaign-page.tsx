@@ -23,7 +23,7 @@ import { RowProblems } from "./row-problems";
 import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, RULE_LABELS, type Rules } from "../rules/draft";
 import classes from "./new-campaign.module.css";
 import { RulesForm } from "../rules/rules-form";
-import { describeRetries, describeHours, describeDestinations } from "../rules/rule-descriptions";
+import { describeDestinations, describeHours, describeRetries, describeVoicemail } from "../rules/rule-descriptions";
 import { useWizardSteps } from "./wizard-steps";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
@@ -176,7 +176,7 @@ interface LastLookProps {
 
 function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
   const agent = useAgentChoices().find((choice) => choice.value === agentId);
-  const { calling_hours: hours, retry_config: retry, destinations } = bodyOf(rules);
+  const { calling_hours: hours, retry_config: retry, destinations, voicemail } = bodyOf(rules);
   const others = contacts?.look.columns.filter((column) => column !== "phone_number") ?? [];
   return (
     <Panel title={name}>
@@ -189,6 +189,7 @@ function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
         <Fact name="Concurrency" value={`Up to ${rules.maxConcurrency}`} />
         <Fact name="Retries" value={describeRetries(retry ?? {})} />
         <Fact name="Destinations" value={describeDestinations(destinations ?? {})} />
+        <Fact name="Voicemail" value={describeVoicemail(voicemail ?? null)} />
         <Fact name="Spend limit" value={rules.spendCap === "" ? "No limit" : formatMoney(rules.spendCap * 100)} />
       </div>
     </Panel>

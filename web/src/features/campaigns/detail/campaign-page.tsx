@@ -18,7 +18,13 @@ import { PreflightPanel } from "./preflight-panel";
 import { ProgressPanel } from "./progress-panel";
 import { ResultsPanel } from "./results-panel";
 import { CampaignBadge } from "../../../components/runs/campaign-badge";
-import { describeRetries, describeBreaker, describeHours, describeDestinations } from "../rules/rule-descriptions";
+import {
+  describeBreaker,
+  describeDestinations,
+  describeHours,
+  describeRetries,
+  describeVoicemail,
+} from "../rules/rule-descriptions";
 
 const Timeline = lazy(() => import("./timeline-panel"));
 
@@ -124,16 +130,9 @@ function RulesPanel({ campaign }: { campaign: Campaign }) {
           value={campaign.spend_cap_cents === null ? "No limit" : formatMoney(campaign.spend_cap_cents)}
         />
         <Fact name="Pauses automatically" value={describeBreaker(campaign.circuit_breaker)} />
-        <Fact
-          name="Voicemail"
-          value={campaign.voicemail === null ? "Agent setting" : machineWords(campaign.voicemail)}
-        />
+        <Fact name="Voicemail" value={describeVoicemail(campaign.voicemail)} />
         {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
       </div>
     </Panel>
   );
-}
-
-function machineWords({ action, message }: NonNullable<Campaign["voicemail"]>): string {
-  return action === "leave_message" && message ? `Leaves a message: “${message}”` : "Hangs up";
 }

@@ -9,6 +9,7 @@ import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { formatCount, formatDateTime, formatMoney, pluralize } from "../../../lib/format/format";
+import { zoneName } from "../../../lib/format/time-zones";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, useMove, usePreflight } from "../api";
 import { CallMeFirst } from "./call-me-first";
@@ -157,7 +158,7 @@ function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
       <Group gap={6}>
         {zones.map((zone) => (
           <Badge key={zone.zone} color="gray" size="lg">
-            {zone.zone === "unknown" ? "Unknown" : zone.zone.replaceAll("_", " ")} · {formatCount(zone.contacts)}
+            {zone.zone === "unknown" ? "Unknown" : zoneName(zone.zone)} · {formatCount(zone.contacts)}
           </Badge>
         ))}
       </Group>

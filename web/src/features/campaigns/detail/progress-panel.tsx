@@ -16,7 +16,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
   const reached =
     progress.completed === 0
       ? undefined
-      : `${Math.round((progress.answered / progress.completed) * 100)}% of completed`;
+      : `${Math.round((progress.answered / progress.completed) * 100)}% of those done`;
   return (
     <Panel
       title="Progress"

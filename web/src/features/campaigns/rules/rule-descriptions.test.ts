@@ -7,6 +7,7 @@ import {
   describeHours,
   formatInterval,
   describeDestinations,
+  describeVoicemail,
 } from "./rule-descriptions";
 
 it("says how long a wait is in the unit that fits", () => {
@@ -28,6 +29,12 @@ it("says when somebody is called again", () => {
   expect(describeRetries({ max_retries: 3, backoff_factor: 2, delays: { busy: 60 } })).toBe(
     "Up to 3 times after busy, no answer, or voicemail, 5 minutes later, each wait 2 times the last, 60 seconds after busy",
   );
+});
+
+it("says what voicemail hears", () => {
+  expect(describeVoicemail(null)).toBe("Agent setting");
+  expect(describeVoicemail({ action: "hang_up", message: null })).toBe("Hangs up");
+  expect(describeVoicemail({ action: "leave_message", message: "Hi" })).toBe("Leaves a message: “Hi”");
 });
 
 it("says where and when people may be called", () => {

@@ -3,6 +3,7 @@
 import type { Schema } from "../../../lib/api/types";
 import { formatCount, pluralize } from "../../../lib/format/format";
 import { countryName } from "../../../lib/format/countries";
+import { zoneName } from "../../../lib/format/time-zones";
 import { describeWeek } from "./week";
 
 type Campaign = Schema<"CampaignResponse">;
@@ -45,7 +46,7 @@ export function describeHours(hours: Campaign["calling_hours"]): string {
   if (hours === null) return "At any time";
   const both = hours.in_callee_zone ? " and in the contact's time zone" : "";
   const holidays = hours.holidays ?? [];
-  return `${describeWeek(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; except ${holidays.map(dayWords).join(", ")}` : ""}`;
+  return `${describeWeek(hours.slots)}, ${zoneName(hours.timezone)}${both}${holidays.length > 0 ? `; except ${holidays.map(dayWords).join(", ")}` : ""}`;
 }
 
 export function isDay(text: string): boolean {
@@ -62,6 +63,13 @@ export function describeDestinations(where: Partial<Campaign["destinations"]>): 
   const countries = where.countries ?? null;
   const places = countries === null ? "All countries" : countries.map(countryName).join(", ") || "No countries";
   return `${places}${where.allow_premium === true ? ", including premium-rate numbers" : ", no premium-rate numbers"}`;
+}
+
+export function describeVoicemail(voicemail: Campaign["voicemail"]): string {
+  if (voicemail === null) return "Agent setting";
+  return voicemail.action === "leave_message" && voicemail.message
+    ? `Leaves a message: “${voicemail.message}”`
+    : "Hangs up";
 }
 
 export function describeBreaker(breaker: Partial<Campaign["circuit_breaker"]>): string {

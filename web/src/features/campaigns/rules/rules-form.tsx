@@ -16,12 +16,13 @@ import { Panel } from "../../../components/layout/panel";
 import { useOrganizationContext } from "../../../lib/organization/organization-context";
 import { AccountChoice, useHasChoice } from "./account-choice";
 import { countryChoices } from "../../../lib/format/countries";
+import { zoneChoices } from "../../../lib/format/time-zones";
 import type { Rules } from "./draft";
 import { RetryRules } from "./retry-rules";
 import { FieldError, numberOf, Padded } from "./rule-panels";
 import { WeekGrid } from "./week-grid";
 
-const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+const ZONES = zoneChoices();
 
 const COUNTRIES = countryChoices();
 

@@ -7,6 +7,7 @@ import { Fact } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { usePermissions, useOrganizationContext } from "../../../lib/organization/organization-context";
+import { zoneChoices } from "../../../lib/format/time-zones";
 import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
@@ -76,7 +77,7 @@ function Name({ organization }: { organization: Schema<"OrganizationResponse"> }
   );
 }
 
-const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+const ZONES = zoneChoices();
 
 function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse"> }) {
   const permissions = usePermissions();
