@@ -91,6 +91,9 @@ async def test_saving_asks_the_carrier(client: AsyncClient, org: OrgFixture, fak
     fakecom.refuses["check"] = CarrierFailed("carrier_unauthorized", "No such account.", retryable=False)
     refused = await desk.make()
     assert (refused.status_code, refused.json()["code"]) == (422, "credentials_refused")
+    fakecom.refuses["check"] = CarrierFailed("carrier_misconfigured", "The key is not PEM.", retryable=False)
+    wrong = await desk.make()
+    assert wrong.json() == {"detail": "The key is not PEM.", "code": "configuration_invalid"}
     fakecom.refuses["check"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
     away = await desk.make()
     assert (away.status_code, away.json()["code"]) == (502, "carrier_check_failed")

@@ -54,12 +54,17 @@ class EgressGuard:
             found = [str(literal)] if literal is not None else await self._resolver.resolve(host, port)
             addresses = [ip_address(text) for text in found]
         except (OSError, UnicodeError, ValueError):
-            raise HostNotFound(f"The host {host[:80]!r} does not exist.") from None
+            raise HostNotFound(_not_found(host)) from None
         if not addresses:
-            raise HostNotFound(f"The host {host[:80]!r} does not exist.")
+            raise HostNotFound(_not_found(host))
         if not all(self.policy.permits(host, port, address) for address in addresses):
             raise AddressRefused
         return [str(address) for address in addresses]
+
+
+def _not_found(host: str) -> str:
+    """Also without a network no name is found: it says nothing about the host."""
+    return f"The host {host[:80]!r} was not found. Check its name, and this server's internet connection."
 
 
 class _GuardedSockets(httpcore2.AsyncNetworkBackend):

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from offhook.kit.egress import EgressError
+from offhook.models.connection_words import describe_connection_failure
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
 _MAX_RETRY_AFTER_S: Final = 3600.0
-_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 # status -> (code, is worth retrying). 529 is Anthropic's "overloaded".
 _BY_STATUS: Final = {
     400: ("llm_bad_request", False),
@@ -81,8 +81,7 @@ def connection_error(error: BaseException) -> ModelError:
     reason = error if isinstance(error, EgressError) else error.__cause__ or error
     if isinstance(reason, EgressError):
         return ModelError("llm_address_refused", reason.message, retryable=reason.retryable)
-    words = _ERRNO.sub("", shorten_message(reason))
-    return ModelError("llm_connection", f"The connection failed: {words}", retryable=True)
+    return ModelError("llm_connection", describe_connection_failure(shorten_message(reason)), retryable=True)
 
 
 def cut_off_error() -> ModelError:

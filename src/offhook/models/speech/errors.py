@@ -1,14 +1,13 @@
 """Maps speech vendors' failures to the one error that the voice loop knows. Keys never leak."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from offhook.models.connection_words import describe_connection_failure
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
-_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 # a code without its kind ("tts_", "stt_", "realtime_") -> is worth retrying
 RETRYABLE: Final[Mapping[str, bool]] = {
     "bad_request": False,
@@ -86,8 +85,7 @@ class VendorErrors:
         return self.make_error("timeout", f"No {what} for {seconds:g} s.")
 
     def unreachable_error(self, error: BaseException) -> ModelError:
-        reason = _ERRNO.sub("", str(error)) or type(error).__name__
-        return self.make_error("connection", f"The connection failed: {reason}")
+        return self.make_error("connection", describe_connection_failure(str(error) or type(error).__name__))
 
     def malformed_error(self, what: object) -> ModelError:
         return self.make_error("malformed", f"The vendor sent what is not its protocol: {what}")

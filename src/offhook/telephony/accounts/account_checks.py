@@ -5,13 +5,19 @@ from typing import Any
 
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.carrier_kit.number_formats import PSTN
-from offhook.telephony.errors import CarrierCheckFailed, CarrierUnavailable, CredentialsRefused, NumberNotOwned
+from offhook.telephony.errors import (
+    CarrierCheckFailed,
+    CarrierUnavailable,
+    ConfigurationInvalid,
+    CredentialsRefused,
+    NumberNotOwned,
+)
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierSpec
 
 
 async def verify_credentials(spec: CarrierSpec, account: CarrierAccount, address: PublicAddress) -> Mapping[str, Any]:
-    """Returns the fields that the carrier adds to the account. Raises CredentialsRefused (422) or CarrierCheckFailed
-    (502)."""
+    """Returns the fields that the carrier adds to the account. Raises ConfigurationInvalid or CredentialsRefused (422),
+    or CarrierCheckFailed (502)."""
     if spec.account.check is None:
         return {}
     try:
@@ -21,6 +27,8 @@ async def verify_credentials(spec: CarrierSpec, account: CarrierAccount, address
             raise CarrierCheckFailed(
                 f"The credentials could not be checked with the carrier: {failure.message}"
             ) from None
+        if failure.code == "carrier_misconfigured":
+            raise ConfigurationInvalid(failure.message) from None
         raise CredentialsRefused(f"The carrier rejected these credentials: {failure.message}") from None
 
 
