@@ -36,3 +36,14 @@ it("offers no choice where there is only one step", async () => {
   await renderPart(<Panel steps={STEPS.slice(0, 1)} />, { server: new FakeServer() });
   expect(screen.queryByLabelText("Start at")).toBeNull();
 });
+
+it("says what it found out as the run's page does", async () => {
+  const chat = {
+    ...{ runId: 4, isOver: true, isBusy: false, turns: [], tools: [], pending: null, error: null },
+    variables: { would_recommend: false, topic: "the shower" },
+  };
+  await renderPart(<ChatPanel chat={chat as never} agentId={7} agentName="Survey" steps={[]} />, {
+    server: new FakeServer(),
+  });
+  expect(screen.getByLabelText("Variables").textContent).toBe("Would recommendNoTopicthe shower");
+});

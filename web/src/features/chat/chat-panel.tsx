@@ -4,6 +4,7 @@ import { Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { ToolCalls } from "../../components/runs/tool-calls";
+import { formatValue, humanize } from "../../lib/format/format";
 import { ChatLog } from "./chat-log";
 import classes from "./chat-panel.module.css";
 import { RunLink } from "./run-link";
@@ -128,8 +129,8 @@ function Variables({ values }: { values: Record<string, unknown> }) {
     <dl className={classes.variables} aria-label="Variables">
       {known.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{String(value)}</dd>
+          <dt>{humanize(name)}</dt>
+          <dd>{formatValue(value)}</dd>
         </div>
       ))}
     </dl>

@@ -86,7 +86,7 @@ function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
       onDrop={drop}
     >
       <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
-      <Text fz="sm">Drop documents here (up to 50 MB each)</Text>
+      <Text fz="sm">Drop documents here: PDF, Word (DOCX), text, Markdown, HTML, or CSV, up to 50 MB each</Text>
       <FileButton multiple accept={DOCUMENT_KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
         {(props) => (
           <Button {...props} size="sm">

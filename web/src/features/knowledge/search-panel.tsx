@@ -62,9 +62,9 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
                       page {hit.page}
                     </Text>
                   )}
-                  {hit.heading && (
+                  {headingWithin(hit) !== "" && (
                     <Text span fz="xs" c="dimmed">
-                      {hit.heading}
+                      {headingWithin(hit)}
                     </Text>
                   )}
                 </Group>
@@ -78,4 +78,10 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
       </Stack>
     </Panel>
   );
+}
+
+/** Without the document's own title, which stands before it and is often its first heading too. */
+function headingWithin({ heading, name }: { heading?: string | null; name: string }): string {
+  const parts = (heading ?? "").split(" > ");
+  return (parts[0] === name ? parts.slice(1) : parts).join(" > ");
 }

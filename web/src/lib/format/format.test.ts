@@ -6,6 +6,7 @@ import {
   singularize,
   formatTimeUntil,
   formatTimeAgo,
+  formatValue,
   humanize,
 } from "./format";
 
@@ -53,5 +54,6 @@ describe("formats", () => {
 
   it("reads stable codes as words", () => {
     expect(humanize("caller_hung_up")).toBe("Caller hung up");
+    expect([true, false, "Tuesday", 4, ["a"]].map(formatValue)).toEqual(["Yes", "No", "Tuesday", "4", '["a"]']);
   });
 });

@@ -5,7 +5,8 @@ import { Pause, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { CallStrip } from "../strip/call-strip";
 import type { Strip } from "../strip/strip-shapes";
-import { formatClock } from "../../../lib/format/format";
+import { formatClock, humanize } from "../../../lib/format/format";
+import type { PartyName } from "../../../lib/runs/run-labels";
 import classes from "./player.module.css";
 import type { Player } from "./use-player";
 
@@ -16,9 +17,11 @@ interface PlayerBarProps {
   /** The strip could not be had; the recording can be heard all the same. */
   hasFailed: boolean;
   download: ReactNode;
+  /** Who talks with the agent. */
+  party?: PartyName;
 }
 
-export function PlayerBar({ player, address, strip, hasFailed, download }: PlayerBarProps) {
+export function PlayerBar({ player, address, strip, hasFailed, download, party = "caller" }: PlayerBarProps) {
   const [pace, setPace] = useState("1");
   const run = (value: string) => {
     setPace(value);
@@ -27,7 +30,7 @@ export function PlayerBar({ player, address, strip, hasFailed, download }: Playe
   const total = Math.max(player.total, strip?.seconds ?? 0);
   return (
     <div className={classes.player}>
-      <audio ref={player.audio} preload="metadata" src={address} aria-label="Recording: caller left, agent right">
+      <audio ref={player.audio} preload="metadata" src={address} aria-label={`Recording: ${party} left, agent right`}>
         <track kind="captions" />
       </audio>
       {strip !== undefined && (
@@ -50,7 +53,7 @@ export function PlayerBar({ player, address, strip, hasFailed, download }: Playe
           </Text>
         </Group>
         <ul className={classes.sides} aria-label="Sides of the call">
-          <li data-side="caller">Caller</li>
+          <li data-side="caller">{humanize(party)}</li>
           <li data-side="agent">Agent</li>
         </ul>
         {download}

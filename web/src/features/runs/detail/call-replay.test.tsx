@@ -57,7 +57,7 @@ it("says that the call is the same", async () => {
   const { user, server } = await renderReplay();
   server.on(ROUTE, { body: SAME });
   await user.click(await screen.findByRole("button", { name: "Replay with the draft" }));
-  expect(await screen.findByText("The same with version 4")).toBeTruthy();
+  expect(await screen.findByText("No difference with version 4")).toBeTruthy();
 });
 
 it("shows the first difference and leads to its turn", async () => {
@@ -84,7 +84,7 @@ it("plays the published version where there is no draft", async () => {
   const { user, server } = await renderReplay({ hasDraft: false });
   server.on(`${ROUTE}?version=3`, { body: { ...SAME, version_number: 3 } });
   await user.click(await screen.findByRole("button", { name: "Replay with the published version (v3)" }));
-  expect(await screen.findByText("The same with version 3")).toBeTruthy();
+  expect(await screen.findByText("No difference with version 3")).toBeTruthy();
 });
 
 it("says why a call cannot be replayed", async () => {

@@ -98,7 +98,7 @@ function Difference({ difference, onTurn }: { difference: Difference; onTurn: (t
 }
 
 export function describeReplay(replay: Pick<Replay, "is_same" | "is_exact" | "version_number">): string {
-  if (replay.is_same) return `The same with version ${replay.version_number}`;
+  if (replay.is_same) return `No difference with version ${replay.version_number}`;
   if (replay.is_exact) return `Different with version ${replay.version_number}`;
   return "Replays differently even with its own version, so other versions cannot be compared";
 }

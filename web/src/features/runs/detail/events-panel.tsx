@@ -3,6 +3,7 @@
 import { Anchor, Collapse } from "@mantine/core";
 import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
+import { inPageWords } from "../../../graph/readable";
 import { humanize } from "../../../lib/format/format";
 import type { RunDetail } from "../../../lib/api/types";
 import classes from "../runs.module.css";
@@ -23,7 +24,7 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
           {events.map((event) => (
             <li key={event.seq}>
               <time>{(event.at_ms / 1000).toFixed(2)} s</time>
-              <b>{humanize(event.type)}</b>
+              <b>{inPageWords(humanize(event.type))}</b>
               <code>{summary(event.data)}</code>
             </li>
           ))}

@@ -3,7 +3,7 @@
 import { Badge, Table, Text } from "@mantine/core";
 import { DataTable } from "../../../components/tables/data-table";
 import { Panel } from "../../../components/layout/panel";
-import { formatMoney, humanize } from "../../../lib/format/format";
+import { formatMoney, formatValue, humanize } from "../../../lib/format/format";
 import { modelKindName, modelName } from "../../../lib/runs/model-names";
 import { describeAmount, describePrice } from "./cost-descriptions";
 import type { RunDetail } from "../../../lib/api/types";
@@ -18,17 +18,12 @@ export function Values({ title, values }: { title: string; values: unknown }) {
         {entries.map(([name, value]) => (
           <div key={name}>
             <dt>{humanize(name)}</dt>
-            <dd>{shown(value)}</dd>
+            <dd>{formatValue(value)}</dd>
           </div>
         ))}
       </dl>
     </Panel>
   );
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "boolean") return value ? "Yes" : "No";
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** What the platform adds to a run's context; it stands above, under its own names. */

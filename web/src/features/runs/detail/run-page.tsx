@@ -103,6 +103,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
               address={address}
               strip={strip.data}
               hasFailed={strip.isError}
+              party={partyName(run)}
               download={run.recording_url && <Download url={run.recording_url} name="Recording" />}
             />
           )}

@@ -32,16 +32,16 @@ it("shows what is heard in the recording beside what the events say", async () =
   const summary = within(screen.getByRole("region", { name: "Measured in the recording" }));
   expect(summary.getAllByRole("definition").map((value) => value.textContent)).toEqual(["910 ms", "980 ms"]);
   const [first, second] = screen.getAllByRole("listitem");
-  expect(first?.textContent).toContain("750 ms910 ms heard");
+  expect(first?.textContent).toContain("750 ms910 ms silence");
   expect(second?.textContent).toContain("500 ms");
-  expect(second?.textContent).not.toContain("heard");
+  expect(second?.textContent).not.toContain("silence");
   await user.click(screen.getByRole("button", { name: "A table for two" }));
   expect(screen.getByText("910 ms of silence before the answer")).toBeTruthy();
 });
 
 it("says nothing about a recording that is not there, or without an answer", async () => {
   await renderTurns(null);
-  expect(screen.queryByText(/heard|recording/)).toBeNull();
+  expect(screen.queryByText(/silence|recording/)).toBeNull();
 });
 
 it("shows the events' times alone when nothing was answered in the recording", async () => {

@@ -110,10 +110,12 @@ function TurnRow({ agentId, runId, canReplay, turn, prompt, scale, silenceMs, on
           <span>{words}</span>
           <ChevronRight size={15} aria-hidden="true" />
         </button>
-        <span className={classes.total}>{turn.timing === null ? "" : formatMilliseconds(turn.timing.responseMs)}</span>
+        <span className={classes.total} title="Response time, as the server measured it">
+          {turn.timing === null ? "" : formatMilliseconds(turn.timing.responseMs)}
+        </span>
         {silenceMs !== null && (
           <span className={classes.total} title="Silence before the answer, measured in the recording">
-            {`${formatMilliseconds(silenceMs)} heard`}
+            {`${formatMilliseconds(silenceMs)} silence`}
           </span>
         )}
       </div>

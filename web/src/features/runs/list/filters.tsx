@@ -158,6 +158,7 @@ function More({ search, onChange }: FiltersProps) {
             <MultiSelect
               {...inside}
               label="Channel"
+              placeholder={search.mode === undefined ? "Any" : ""}
               data={CHANNELS}
               value={search.mode ?? []}
               onChange={(value) => set("mode", value)}
@@ -165,6 +166,7 @@ function More({ search, onChange }: FiltersProps) {
             <MultiSelect
               {...inside}
               label="Status"
+              placeholder={search.status === undefined ? "Any" : ""}
               data={STATES}
               value={search.status ?? []}
               onChange={(value) => set("status", value)}
@@ -180,6 +182,7 @@ function More({ search, onChange }: FiltersProps) {
             <Select
               {...inside}
               label="Success"
+              placeholder="Any"
               clearable
               data={SUCCESS}
               value={search.success ?? null}
@@ -196,6 +199,7 @@ function More({ search, onChange }: FiltersProps) {
             <Select
               {...inside}
               label="Direction"
+              placeholder="Any"
               clearable
               data={named(["inbound", "outbound"])}
               value={search.direction ?? null}
@@ -204,6 +208,7 @@ function More({ search, onChange }: FiltersProps) {
             <MultiSelect
               {...inside}
               label="Campaign"
+              placeholder={search.campaign === undefined ? "Any" : ""}
               searchable
               data={campaigns.data ?? []}
               value={toList(search.campaign)}

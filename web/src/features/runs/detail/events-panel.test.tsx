@@ -1,0 +1,12 @@
+import { screen } from "@testing-library/react";
+import { expect, it } from "vitest";
+import { renderPart } from "../../../testing/render";
+import { EventsPanel } from "./events-panel";
+
+it("names events in the words of the page", async () => {
+  const events = ["node_entered", "edge_taken", "caller_said"].map((type, seq) => ({ seq, type, at_ms: 0, data: {} }));
+  await renderPart(<EventsPanel events={events as never} />);
+  await screen.findByText("Events (3)");
+  const names = screen.getAllByRole("listitem", { hidden: true }).map((row) => row.querySelector("b")?.textContent);
+  expect(names).toEqual(["Step entered", "Transition taken", "Caller said"]);
+});
