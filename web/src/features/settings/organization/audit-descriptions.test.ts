@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { actionWords, detailWords, searchedFor, targetWords } from "./audit-descriptions";
+import { actionWords, detailWords, entryWords, searchedFor, targetWords } from "./audit-descriptions";
 
 it("says what was done, and to what", () => {
   expect([
@@ -16,16 +16,26 @@ it("says what was done, and to what", () => {
 });
 
 it("reads as a sentence with what was read or played", () => {
-  const words = (action: string, target: string) => `${actionWords(action)} ${targetWords(target)}`;
+  const words = (action: string, target: string) => Object.values(entryWords(action, target)).join(" ").trim();
   expect([
     words("scenarios.play_ordered", "workflow:5"),
     words("run_events.read", "run:32"),
     words("telephony_config.checked", "telephony_config:1"),
+    words("workflow.published", "workflow:3"),
+    words("api_key.created", "api_key:1"),
+    words("run.read", "run:2"),
+    words("user.followed_link", "user:1"),
   ]).toEqual([
-    "Scenario run started agent 5",
+    "Scenario run started · agent 5",
     "Opened the events of run 32",
-    "Carrier credentials checked carrier account 1",
+    "Carrier credentials checked · carrier account 1",
+    "Agent 3 published",
+    "API key 1 created",
+    "Opened run 2",
+    "Signed in with a link · user 1",
   ]);
+  expect(detailWords({ by: "signed_link" })).toEqual([]);
+  expect(detailWords({ by: "command line" })).toEqual([{ name: "by", value: "command line" }]);
   const path = { path: "/api/v1/workflow/5/runs/32/events" };
   expect(detailWords(path, "run_events.read")).toEqual([]);
   expect(detailWords(path, "support.read")).toHaveLength(1);

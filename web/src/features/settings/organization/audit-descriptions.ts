@@ -82,6 +82,26 @@ export function targetWords(target: string): string {
     : `${thing(name).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())} ${/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id}`;
 }
 
+/** Those that go on with what they were done to. */
+const WITH_OBJECT = /^(Opened|Replayed)$| (of|from)$/;
+
+/** What was done, and what it was done to where that does not belong into its words: “Agent 3 published”, “Opened run 32”,
+ * “Signed in with a link · user 1”. */
+export function entryWords(action: string, target: string): { what: string; to: string } {
+  const what = actionWords(action);
+  const to = targetWords(target);
+  const named = thing(target.split(":")[0] ?? "");
+  if (to === "") return { what, to };
+  if (what.startsWith(`${named} `))
+    return { what: `${named}${to.slice(named.length)}${what.slice(named.length)}`, to: "" };
+  return { what, to: WITH_OBJECT.test(what) ? to : `· ${to}` };
+}
+
+/** Who is known by nothing but a link that was signed for what they opened. */
+export function isOfLink(data: Record<string, unknown>): boolean {
+  return data["by"] === "signed_link";
+}
+
 const DETAILS: Record<string, string> = {
   bytes: "bytes",
   changed: "changed",
@@ -105,6 +125,7 @@ const TOLD_BY_PATH = new Set(["superuser.read", "support.read"]);
 export function detailWords(data: Record<string, unknown>, action = ""): { name: string; value: string }[] {
   return Object.entries(data)
     .filter(([name]) => name !== "path" || TOLD_BY_PATH.has(action))
+    .filter(([name]) => name !== "by" || !isOfLink(data))
     .map(([name, value]) => ({ name: DETAILS[name] ?? spaced(name), value: valueWords(name, value) }))
     .filter(({ value }) => value !== "");
 }

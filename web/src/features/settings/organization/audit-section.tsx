@@ -13,7 +13,7 @@ import type { Schema } from "../../../lib/api/types";
 import { notifyError } from "../../../lib/ui/notifications";
 import { downloadFile } from "../../../lib/api/download";
 import { auditExportPath, useAudit } from "../do-not-call/api";
-import { actionWords, detailWords, searchedFor, targetWords } from "./audit-descriptions";
+import { detailWords, entryWords, isOfLink, searchedFor } from "./audit-descriptions";
 
 const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
 
@@ -61,10 +61,7 @@ export default function AuditSection() {
                       <Who entry={entry} />
                     </Table.Td>
                     <Table.Td style={{ whiteSpace: "normal" }}>
-                      <b title={entry.action}>{actionWords(entry.action)}</b>{" "}
-                      <Text span fz="xs" c="dimmed">
-                        {targetWords(entry.target ?? "")}
-                      </Text>
+                      <What entry={entry} />
                       <Details action={entry.action} data={entry.data} />
                     </Table.Td>
                   </Table.Tr>
@@ -127,8 +124,21 @@ function Details({ action, data }: { action: string; data: Record<string, unknow
   );
 }
 
+function What({ entry }: { entry: Schema<"AuditEntryResponse"> }) {
+  const { what, to } = entryWords(entry.action, entry.target ?? "");
+  return (
+    <>
+      <b title={entry.action}>{what}</b>{" "}
+      <Text span fz="xs" c="dimmed">
+        {to}
+      </Text>
+    </>
+  );
+}
+
 function Who({ entry }: { entry: Schema<"AuditEntryResponse"> }) {
-  const name = entry.actor_email ?? (entry.actor_key_name === null ? "Offhook" : `key “${entry.actor_key_name}”`);
+  const program = isOfLink(entry.data) ? "A signed link" : "Offhook";
+  const name = entry.actor_email ?? (entry.actor_key_name === null ? program : `key “${entry.actor_key_name}”`);
   return (
     <>
       <Text span fz="sm">
