@@ -32,3 +32,17 @@ it("says at the address, deep in the definition, what is wrong", async () => {
   expect(await screen.findByText("URL is required.")).toBeTruthy();
   expect(screen.getByRole("textbox", { name: /^URL/ }).getAttribute("aria-invalid")).toBe("true");
 });
+
+it("says which argument has no usable name, and what one is", async () => {
+  const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
+  const at = ["definition", "http_api", "config", "parameters", "0", "name"];
+  server.refuse(SAVE, at, "string_pattern_mismatch", "String should match pattern");
+  await user.click(await screen.findByRole("button", { name: "Add an argument" }));
+  await user.type(screen.getByRole("textbox", { name: "Name of argument 1" }), "order id");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  const rule = "Use letters, digits, and underscores, as in order_id.";
+  expect(await screen.findByText(`“order id” is no name for one. ${rule}`)).toBeTruthy();
+  await user.clear(screen.getByRole("textbox", { name: "Name of argument 1" }));
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  expect(await screen.findByText(`Argument 1 has no name. ${rule}`)).toBeTruthy();
+});

@@ -16,6 +16,14 @@ export const PLACES = {
   destinations: "definition.config.destinations",
 } as const;
 
+const TYPES = [
+  { value: "string", label: "Text" },
+  { value: "number", label: "Number" },
+  { value: "boolean", label: "Yes or no" },
+  { value: "object", label: "Object" },
+  { value: "array", label: "List" },
+];
+
 export type Fields = Form<ToolDraft>;
 
 export function Parameters({ form }: { form: Fields }) {
@@ -40,7 +48,7 @@ export function Parameters({ form }: { form: Fields }) {
           <Select
             aria-label={`Type of argument ${index + 1}`}
             allowDeselect={false}
-            data={["string", "number", "boolean", "object", "array"]}
+            data={TYPES}
             value={parameter.type}
             onChange={(type) => change(index, { type: type ?? "string" })}
             w={120}
@@ -55,7 +63,7 @@ export function Parameters({ form }: { form: Fields }) {
           <Remove label={`Remove argument ${index + 1}`} onClick={() => set(list.filter((_, at) => at !== index))} />
         </Group>
       ))}
-      <FieldError words={form.errorAt(PLACES.parameters)} />
+      <FieldError words={argumentError(form.errorAt(PLACES.parameters), list)} />
       <div>
         <Button
           size="compact-sm"
@@ -67,6 +75,14 @@ export function Parameters({ form }: { form: Fields }) {
       </div>
     </Stack>
   );
+}
+
+/** The API says of one of them that its name is not valid: which one, and what would be. */
+function argumentError(refusal: string | undefined, list: readonly Parameter[]): string | undefined {
+  const at = list.findIndex(({ name }) => !/^[A-Za-z_]\w{0,63}$/.test(name));
+  if (refusal === undefined || at === -1) return refusal;
+  const subject = list[at]?.name === "" ? `Argument ${at + 1} has no name.` : `“${list[at]?.name}” is no name for one.`;
+  return `${subject} Use letters, digits, and underscores, as in order_id.`;
 }
 
 export function Destinations({ form }: { form: Fields }) {
