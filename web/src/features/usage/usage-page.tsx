@@ -98,7 +98,7 @@ const AGENT_COLUMNS = [
   { title: "Minutes", isRight: true },
   { title: "Cost", isRight: true },
   { title: "Median response", isRight: true },
-  { title: "95th percentile", isRight: true },
+  { title: "95% of runs", isRight: true },
 ];
 
 function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) {
