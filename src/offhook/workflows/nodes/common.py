@@ -35,7 +35,7 @@ def name_property(default: str) -> PropertySpec:
         "name",
         "string",
         "Name",
-        "Short name, shown in the editor, in call logs and to the model.",
+        "Short name, shown in the editor and in call logs. The model sees it too.",
         default=default,
         required=True,
         min_length=1,

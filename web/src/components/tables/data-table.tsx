@@ -39,6 +39,7 @@ export function DataTable({ label, columns, minWidth = 640, sorting, isTight = f
         className={classes.table}
         style={{ "--least": `${minWidth}px`, ...labelsOf(columns) }}
         data-buttons={columns.at(-1)?.isQuiet || undefined}
+        data-tight={isTight || undefined}
         highlightOnHover
         {...(isTight ? { horizontalSpacing: 10 } : {})}
       >

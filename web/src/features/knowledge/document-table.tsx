@@ -75,7 +75,7 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
             <Button
               size="compact-sm"
               variant="subtle"
-              color={isArchived ? "brand" : "red"}
+              color={isArchived ? "brand" : "gray"}
               onClick={turn}
               loading={archive.isPending}
               aria-label={`${isArchived ? "Unarchive" : "Archive"} ${document.name}`}

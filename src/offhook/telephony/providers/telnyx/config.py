@@ -12,7 +12,7 @@ CONFIG: Final = ConfigSpec(
             "connection_id",
             "Voice API application",
             is_required=False,
-            help="The application's id. If empty, one is created; give it an outbound voice profile to place calls.",
+            help="The application's ID. If empty, one is created; give it an outbound voice profile to place calls.",
         ),
         ConfigField(
             "webhook_public_key",

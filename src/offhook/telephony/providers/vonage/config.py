@@ -9,7 +9,7 @@ CONFIG: Final = ConfigSpec(
     fields=(
         ConfigField("api_key", "API key"),
         ConfigField("api_secret", "API secret", kind="secret"),
-        ConfigField("application_id", "Application id", help="An application with the Voice capability."),
+        ConfigField("application_id", "Application ID", help="An application with the Voice capability."),
         ConfigField(
             "private_key", "Private key", kind="multiline_secret", help="The application's private key, as PEM."
         ),

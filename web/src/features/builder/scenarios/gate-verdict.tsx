@@ -69,7 +69,7 @@ function Verdict({ gate, count }: { gate: Gate; count: number }) {
         <Text fz="sm">
           {demand}
           {gate.play.passed} of {pluralize(gate.play.total, "scenario")} passed with this draft
-          {typeof covered === "number" ? ` and covered ${covered}% of the transitions` : ""}.
+          {typeof covered === "number" ? ` and covered ${Math.floor(covered)}% of the transitions` : ""}.
         </Text>
       </Group>
       <Heard verdict={object(gate.play.verdict)} />

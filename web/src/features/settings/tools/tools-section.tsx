@@ -12,7 +12,7 @@ import { usePermissions } from "../../../lib/organization/organization-context";
 import { pluralize, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { type Tool, useArchiveTool, useRefreshMcp, useTestTool, useTools } from "./api";
-import { CATEGORIES, draftOf } from "./tool-draft";
+import { CATEGORIES, draftOf, type Parameter } from "./tool-draft";
 import { ToolForm } from "./tool-form";
 
 const COLUMNS = [
@@ -160,6 +160,12 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
   const test = useTestTool(tool.tool_uuid);
   const parameters = draftOf(tool).parameters;
   const [values, setValues] = useState<Record<string, string>>({});
+  const [isChecked, setIsChecked] = useState(false);
+  const isMissing = ({ name, required }: Parameter) => required && (values[name] ?? "") === "";
+  const send = () => {
+    setIsChecked(true);
+    if (!parameters.some(isMissing)) test.mutate(values);
+  };
   const answer = test.data;
   return (
     <Dialog isOpen onClose={onClose} title={`Test “${tool.name}”`} size="lg">
@@ -169,12 +175,13 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
             key={parameter.name}
             label={parameter.name}
             description={parameter.description}
+            error={isChecked && isMissing(parameter) && `${parameter.name} is required.`}
             value={values[parameter.name] ?? ""}
             onChange={(event) => setValues({ ...values, [parameter.name]: event.currentTarget.value })}
           />
         ))}
         <Group>
-          <Button onClick={() => test.mutate(values)} loading={test.isPending}>
+          <Button onClick={send} loading={test.isPending}>
             Send request
           </Button>
         </Group>
