@@ -63,6 +63,11 @@ class Chat:
         waits_until: str | None = (await self._client.get(path, headers=self._headers)).json()["waits_until"]
         return waits_until
 
+    async def duration(self) -> float | None:
+        path = self._path.replace("/text-chat/sessions", "/runs")
+        duration: float | None = (await self._client.get(path, headers=self._headers)).json()["duration"]
+        return duration
+
     async def after(self, seconds: float) -> tuple[str, str | None, str | None]:
         """How the chat stands when that much time has gone by and the sweeper has looked."""
         self._clock.advance(seconds)
@@ -116,6 +121,15 @@ async def test_after_the_time_that_the_workflow_sets(chat: Chat, root: Root, wor
     assert await chat.after(10) == IDLE
     assert [(event.status, event.end_reason) for event in chat.finished] == [("completed", "idle")]
     assert await chat.say("Hello?") == 409
+
+
+async def test_the_time_that_it_waited_does_not_count(chat: Chat) -> None:
+    await chat.begin()
+    assert await chat.after(20) == LIVE
+    assert await chat.say("When do you close?") == 200
+    assert await chat.after(1900) == IDLE
+    duration = await chat.duration()
+    assert duration is not None and 20 <= duration < 60
 
 
 @pytest.mark.parametrize("stored", [None, True, "90", -5])

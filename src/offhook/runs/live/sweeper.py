@@ -135,6 +135,8 @@ class RunSweeper:
             setattr(run, name, value)
         if run.duration is None and run.answered_at is not None:
             talked_s = ((run.ended_at or ended_at) - run.answered_at).total_seconds()
+            if run.mode == TEXT_CHAT:
+                talked_s = tally.last_at_s  # what it waited for a message is no use of it
             run.duration = Decimal(f"{max(0.0, talked_s):.3f}")
         run.latency = tally.latency_summary()
         run.gathered_context = {**run.gathered_context, **tally.gathered_context()}
