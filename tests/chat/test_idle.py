@@ -129,7 +129,8 @@ async def test_the_time_that_it_waited_does_not_count(chat: Chat) -> None:
     assert await chat.say("When do you close?") == 200
     assert await chat.after(1900) == IDLE
     duration = await chat.duration()
-    assert duration is not None and 20 <= duration < 60
+    assert duration is not None
+    assert 20 <= duration < 60
 
 
 @pytest.mark.parametrize("stored", [None, True, "90", -5])

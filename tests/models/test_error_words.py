@@ -8,7 +8,7 @@ from offhook.models.speech.errors import VendorErrors
 UNKNOWN = socket.gaierror(-2, "Name or service not known")
 OFFLINE = OSError(-3, "Temporary failure in name resolution")
 REFUSED = ConnectionRefusedError(111, "Connection refused")
-NOT_FOUND = "The connection failed: The vendor's server was not found. Check its address, and this server's internet connection."
+NOT_FOUND = "The connection failed: The host was not found. Check its name, and this server's internet connection."
 
 
 def test_a_failed_connection_has_no_error_number() -> None:

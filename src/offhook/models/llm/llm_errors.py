@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from offhook.kit.egress import EgressError
-from offhook.models.connection_words import describe_connection_failure
+from offhook.kit.egress.connection_words import describe_connection_failure
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300

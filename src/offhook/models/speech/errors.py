@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from offhook.models.connection_words import describe_connection_failure
+from offhook.kit.egress.connection_words import describe_connection_failure
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300

@@ -1,4 +1,4 @@
-"""What a failed connection to a vendor is called: people read it beside the key that they entered, and in transcripts."""
+"""What a failed connection is called: people read it beside the key that they entered, and in transcripts."""
 
 import re
 from typing import Final
@@ -14,5 +14,5 @@ _UNKNOWN_NAME: Final = re.compile(
 def describe_connection_failure(words: str) -> str:
     reason = _ERRNO.sub("", words)
     if _UNKNOWN_NAME.search(reason):
-        reason = "The vendor's server was not found. Check its address, and this server's internet connection."
+        reason = "The host was not found. Check its name, and this server's internet connection."
     return f"The connection failed: {reason}"
