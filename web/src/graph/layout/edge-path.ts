@@ -5,6 +5,8 @@ import { NODE_WIDTH } from "../places";
 
 /** An edge is drawn around when its end is not at least this far (px) below its beginning. */
 const BELOW = 24;
+/** The same where one step stands under the other: there is nothing beside which a short line could run. */
+const RIGHT_BELOW = 4;
 /** How far beside the cards it runs. */
 const ASIDE = 64;
 const BEND = 90;
@@ -23,7 +25,8 @@ export interface Lane {
 export type Curve = readonly [Point, Point, Point, Point];
 
 export function leadsBack(source: Point, target: Point): boolean {
-  return target.y < source.y + BELOW;
+  const isUnder = Math.abs(target.x - source.x) < NODE_WIDTH / 2;
+  return target.y < source.y + (isUnder ? RIGHT_BELOW : BELOW);
 }
 
 /** The curves of an edge, in order. */
