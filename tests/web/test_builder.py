@@ -120,8 +120,6 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     expect(page.locator("[data-problem=error]").first).to_be_visible()
     problems.click()
     expect(page.get_by_text("Enter a prompt.", exact=True)).to_be_visible()
-    colors = prompt(page).evaluate("it => [getComputedStyle(it, '::placeholder').color, getComputedStyle(it).color]")
-    assert colors[0] != colors[1], "the example looks like what was entered and is wrong"
     prompt(page).fill("Ask for the caller's name.")
     page.keyboard.press("Control+s")
 
