@@ -1,17 +1,23 @@
 """Jobs in the database: they exist with the caller's transaction, run at least once, and failed ones stay visible."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from prometheus_client import REGISTRY
 from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.jobs.queue import prune_queue
 from offhook.jobs.registry import JobRegistry, ScheduledJob
-from offhook.jobs.scheduler import start_due
+from offhook.jobs.scheduler import run_schedules, start_due
 from offhook.jobs.worker import run_until_empty
 from offhook.kit.database.database import Database
+from offhook.kit.tasks import cancel_task
 from offhook.root import Root
 
 
@@ -165,6 +171,43 @@ class TestHealth:
             await session.execute(text("UPDATE pgqueuer SET execute_after = now() - interval '2 minutes'"))
             await session.execute(text("UPDATE pgqueuer_log SET status = 'picked' WHERE job_id = 1"))
         assert await jobs.is_healthy(db)
+
+
+class _BusyDatabase(Database):
+    """Has no connection left the first time that one is wanted."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.refused = 0
+
+    @asynccontextmanager
+    async def transaction(self, organization_id: int | None = None) -> AsyncIterator[AsyncSession]:
+        if not self.refused:
+            self.refused += 1
+            raise PoolTimeout("QueuePool limit of size 9 overflow 11 reached")
+        async with super().transaction(organization_id) as session:
+            yield session
+
+
+async def test_schedules_outlive_a_moment_without_connections(database_url: str) -> None:
+    db = _BusyDatabase(database_url)
+    schedules = asyncio.create_task(run_schedules(db, [ScheduledJob("runs.sweep", 0.2)]))
+    try:
+        async with asyncio.timeout(20):
+            while not await _count_jobs(db):
+                assert not schedules.done()
+                await asyncio.sleep(0.02)
+    finally:
+        await cancel_task(schedules)
+        await db.dispose()
+    assert db.refused == 1
+
+
+async def _count_jobs(db: _BusyDatabase) -> int:
+    if not db.refused:
+        return 0
+    async with db.transaction() as session:
+        return int((await session.execute(text("SELECT count(*) FROM pgqueuer"))).scalar_one())
 
 
 async def test_old_logs_and_failures_are_forgotten(db: Database) -> None:

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 
 from offhook import jobs
+from offhook.jobs.queue import FailedJob
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.shares import OrganizationShares
 from offhook.jobs.worker import ListeningDriver, open_job_pool, run_worker
@@ -97,6 +98,86 @@ async def test_stopping_a_worker_lets_its_job_end(db: Database) -> None:
         stop.set()
         await worker
     assert ended.is_set()
+
+
+async def test_a_job_that_does_not_end_in_time_is_left_to_another_worker(db: Database) -> None:
+    began, stop = asyncio.Event(), asyncio.Event()
+
+    async def read(_: dict[str, object]) -> None:
+        began.set()
+        await asyncio.sleep(600)
+
+    registry = JobRegistry()
+    registry.add("document.read", read)
+    async with db.transaction() as session:
+        await jobs.enqueue(session, "document.read", {"n": 8})
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK, drain_timeout_s=0.1))
+    async with asyncio.timeout(60):
+        await began.wait()
+        stop.set()
+        await worker
+    seen, again = list[object](), asyncio.Event()
+
+    async def read_again(payload: dict[str, object]) -> None:
+        seen.append(payload)
+        again.set()
+
+    registry, stop = JobRegistry(), asyncio.Event()
+    registry.add("document.read", read_again)
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    try:
+        async with asyncio.timeout(10):
+            await again.wait()
+    finally:
+        stop.set()
+        await worker
+    assert seen == [{"n": 8}]
+
+
+async def test_a_job_that_ends_all_its_workers_is_put_aside(db: Database) -> None:
+    ran = list[object]()
+
+    async def read(payload: dict[str, object]) -> None:
+        ran.append(payload)
+
+    registry = JobRegistry()
+    registry.add("document.read", read)
+    async with db.transaction() as session:
+        deadly = await jobs.enqueue(session, "document.read", {"n": 1})
+        unlucky = await jobs.enqueue(session, "document.read", {"n": 2})
+        # as workers that were killed leave them: started, and silent since
+        await session.execute(
+            text(
+                "UPDATE pgqueuer SET status = 'picked', heartbeat = now() - interval '1 hour',"
+                " execute_after = now() - interval '1 hour', queue_manager_id = gen_random_uuid()"
+            )
+        )
+        await session.execute(
+            text(
+                "INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority)"
+                " SELECT id, 'picked', 'document.read', 0 FROM (SELECT CAST(:deadly AS bigint) AS id FROM generate_series(1, 5)"
+                "  UNION ALL SELECT CAST(:unlucky AS bigint) FROM generate_series(1, 4)) AS started"
+            ),
+            {"deadly": deadly, "unlucky": unlucky},
+        )
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    async with asyncio.timeout(60):
+        while not (failed := await _read_failed(db)):
+            await asyncio.sleep(0.05)
+        assert [(job.id, job.error) for job in failed] == [(deadly, "5 workers ended while they ran this job.")]
+        async with db.transaction() as session:
+            assert await jobs.requeue_failed_job(session, failed[0].id)
+        while {"n": 1} not in ran:
+            await asyncio.sleep(0.05)
+        stop.set()
+        await worker
+    assert ran == [{"n": 2}, {"n": 1}]
+
+
+async def _read_failed(db: Database) -> list[FailedJob]:
+    async with db.transaction() as session:
+        return await jobs.failed_jobs(session)
 
 
 @pytest.mark.slow

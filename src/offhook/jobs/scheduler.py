@@ -4,11 +4,11 @@ import asyncio
 
 import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import ScheduledJob
 from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS
 
 log = structlog.get_logger(__name__)
 
@@ -21,7 +21,7 @@ async def run_schedules(db: Database, schedules: list[ScheduledJob]) -> None:
     while True:
         try:
             await start_due(db, schedules)
-        except (DBAPIError, OSError) as error:
+        except DATABASE_ERRORS as error:
             log.warning("schedules_not_started", error=str(error))
         await asyncio.sleep(period_s)
 

@@ -10,17 +10,13 @@ import asyncpg
 import structlog
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgPoolDriver
 from pgqueuer.adapters.persistence.queries import Queries
-from pgqueuer.core.executors import (
-    AbstractEntrypointExecutor,
-    DatabaseRetryEntrypointExecutor,
-    EntrypointExecutor,
-    EntrypointExecutorParameters,
-)
+from pgqueuer.core.executors import EntrypointExecutor
 from pgqueuer.core.qm import QueueManager
 from pgqueuer.domain.models import Job
 from pgqueuer.domain.types import QueueExecutionMode
 from pgqueuer.ports.driver import NotifyCallback
 
+from offhook.jobs.executor import make_retrying_executor, refuse_deadly_job
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
@@ -32,9 +28,6 @@ from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 log = structlog.get_logger(__name__)
 
-MAX_RETRIES = 5
-MIN_RETRY_DELAY = timedelta(seconds=1)
-MAX_RETRY_DELAY = timedelta(minutes=5)
 BATCH_SIZE = 10
 # More than the shares of a lane's jobs together, so that a job without a place is put off at once.
 MAX_CONCURRENT_PER_LANE = 3 * BATCH_SIZE
@@ -57,8 +50,10 @@ async def run_worker(
     *,
     heartbeat_timeout: timedelta = HEARTBEAT_TIMEOUT,
     dequeue_timeout: timedelta = DEQUEUE_TIMEOUT,
+    drain_timeout_s: float = DRAIN_TIMEOUT_S,
 ) -> None:
-    """Runs jobs and schedules until ``stop`` is set; running jobs then have 20 s to finish.
+    """Runs jobs and schedules until ``stop`` is set; running jobs then have ``drain_timeout_s`` to finish, and are given back
+    after that: another worker runs them.
 
     Waits with growing pauses for a lost database.
     """
@@ -67,7 +62,7 @@ async def run_worker(
     try:
         while not stop.is_set():
             try:
-                await _run_until(db, registry, stop, heartbeat_timeout, dequeue_timeout)
+                await _run_until(db, registry, stop, heartbeat_timeout, dequeue_timeout, drain_timeout_s)
                 pause_s = 1.0
             except Exception as error:  # noqa: BLE001 - the job loop is one of the four places
                 log.warning("job_loop_failed", error=f"{type(error).__name__}: {error}", retry_in_s=pause_s)
@@ -86,7 +81,12 @@ async def run_until_empty(db: Database, registry: JobRegistry) -> None:
 
 
 async def _run_until(
-    db: Database, registry: JobRegistry, stop: asyncio.Event, heartbeat: timedelta, dequeue: timedelta
+    db: Database,
+    registry: JobRegistry,
+    stop: asyncio.Event,
+    heartbeat: timedelta,
+    dequeue: timedelta,
+    drain_timeout_s: float,
 ) -> None:
     lanes = sorted({registry.lanes[name] for name in registry.handlers})
     # a connection that listens for all lanes, and two for their statements
@@ -116,7 +116,7 @@ async def _run_until(
             await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
             for manager in managers:
                 manager.shutdown.set()
-            await asyncio.wait(loops, timeout=DRAIN_TIMEOUT_S)
+            await asyncio.wait(loops, timeout=drain_timeout_s)
             for loop in loops:
                 if loop.done():
                     await loop
@@ -161,15 +161,9 @@ def _build_queue_manager(
             accepts_context=False,
             # A schedule's next turn is its retry; any other failed job stays visible.
             on_failure="delete" if is_scheduled else "hold",
-            executor_factory=EntrypointExecutor if is_scheduled else _retrying_executor,
+            executor_factory=EntrypointExecutor if is_scheduled else make_retrying_executor,
         )(_make_entrypoint(name, db, registry))
     return manager
-
-
-def _retrying_executor(parameters: EntrypointExecutorParameters) -> AbstractEntrypointExecutor:
-    return DatabaseRetryEntrypointExecutor(
-        parameters, max_attempts=MAX_RETRIES, initial_delay=MIN_RETRY_DELAY, max_delay=MAX_RETRY_DELAY
-    )
 
 
 def _make_entrypoint(name: str, db: Database, registry: JobRegistry) -> Callable[[Job], Awaitable[None]]:
@@ -179,6 +173,7 @@ def _make_entrypoint(name: str, db: Database, registry: JobRegistry) -> Callable
         payload = json.loads(job.payload or b"{}")
         tries = payload.pop(PUT_OFF, 0)
         with structlog.contextvars.bound_contextvars(job=name, job_id=job.id):
+            await refuse_deadly_job(db, job, HEARTBEAT_TIMEOUT)
             organization_id = payload.get("organization_id")
             if shares is None or not isinstance(organization_id, int):
                 await handler(payload)
