@@ -14,7 +14,8 @@ from offhook.kit.egress.errors import (
 )
 from offhook.kit.egress.headers import check_header, normalize_headers
 from offhook.kit.egress.policy import EgressPolicy
-from offhook.kit.egress.transport import GuardedTransport, HostResolver, SystemHostResolver
+from offhook.kit.egress.resolver import HostResolver, SystemHostResolver
+from offhook.kit.egress.transport import GuardedTransport
 
 __all__ = [
     "AddressRefused",

@@ -21,7 +21,8 @@ from offhook.kit.egress.errors import (
 )
 from offhook.kit.egress.headers import encode_headers, normalize_headers
 from offhook.kit.egress.policy import EgressPolicy, EgressTarget
-from offhook.kit.egress.transport import EgressGuard, GuardedTransport, HostResolver, SystemHostResolver
+from offhook.kit.egress.resolver import HostResolver, SystemHostResolver
+from offhook.kit.egress.transport import EgressGuard, GuardedTransport
 
 DEFAULT_TIMEOUT_S: Final = 10.0
 DEFAULT_MAX_BYTES: Final = 1_000_000

@@ -1,38 +1,21 @@
 """Connects to the exact address that was checked: the guard sits where the socket is opened."""
 
 import asyncio
-import socket
 import ssl
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from functools import cache, cached_property
 from ipaddress import ip_address
-from typing import Protocol, cast
+from typing import cast
 
 import httpcore2
 import httpx2
 
 from offhook.kit.egress.errors import AddressRefused, HostNotFound, ResponseTooLarge, ResponseUnreadable
 from offhook.kit.egress.policy import EgressPolicy, literal_address
+from offhook.kit.egress.resolver import HostResolver
 
 _MAX_ATTEMPTS = 3
 _ATTEMPT_TIMEOUT_S = 4.0
-
-
-class HostResolver(Protocol):
-    """Resolves host names."""
-
-    async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Returns addresses as text, best first. Raises OSError when there are none."""
-        ...
-
-
-class SystemHostResolver:
-    """The machine's own resolver."""
-
-    async def resolve(self, host: str, port: int) -> Sequence[str]:
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class EgressGuard:
