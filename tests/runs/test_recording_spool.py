@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from httpx2 import AsyncClient
+from sqlalchemy.exc import InterfaceError
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.crypto import Keyring
-from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.kit.files.file_store import FileGone, FileStore, StorageUnavailable
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
@@ -106,3 +107,99 @@ async def test_a_bucket_that_is_away_leaves_the_recording_on_the_machine(root: R
         == 0
     )
     assert path.exists()
+
+
+class _SlowBucket(FileStore):
+    """A bucket whose uploads wait, and fail as often as they are told to."""
+
+    def __init__(self, root: Path, address: str) -> None:
+        super().__init__(root, address)
+        self.began, self.goes_on = asyncio.Event(), asyncio.Event()
+        self.failures = 0
+        self.stored: list[str] = []
+
+    async def has_stored(self, key: str) -> bool:
+        return key in self.stored
+
+    async def put(self, key: str, source: Path) -> None:
+        self.began.set()
+        await self.goes_on.wait()
+        if self.failures:
+            self.failures -= 1
+            raise StorageUnavailable
+        self.stored.append(key)
+
+
+class _MovingVault(RecordingVault):
+    """The database is away when the first file is repaired."""
+
+    failures = 1
+
+    async def repair(self, key: str) -> bool:
+        if self.failures:
+            self.failures -= 1
+            raise InterfaceError("SELECT", {}, Exception("connection is closed"))
+        return await super().repair(key)
+
+
+@pytest.fixture
+def slow(root: Root) -> _SlowBucket:
+    return _SlowBucket(root.storage.root, "s3://another-bucket")
+
+
+def spool_of(root: Root, storage: FileStore, *, close_timeout_s: float = 10.0) -> RecordingSpool:
+    vault = _MovingVault(root.db, storage, DataKeys(root.get(Keyring)), encrypts=False)
+    return RecordingSpool(root.db, vault, close_timeout_s=close_timeout_s)
+
+
+async def test_a_process_that_stops_uploads_its_last_recordings(root: Root, slow: _SlowBucket, run: Run) -> None:
+    key = f"recordings/{run.organization_id}/{run.id}.wav"
+    slow.path_for(key).write_bytes(b"RIFF")
+    spool = spool_of(root, slow)
+    slow.failures = 1
+    spool.keep_soon(key)
+    await slow.began.wait()
+    closing = asyncio.create_task(spool.close())
+    await asyncio.sleep(0.01)
+    slow.goes_on.set()
+    async with asyncio.timeout(10):
+        await closing
+    assert slow.stored == [key], "it was tried again, too"
+    assert not slow.path_for(key).exists()
+
+
+async def test_a_process_that_stops_does_not_wait_for_a_dead_bucket(root: Root, slow: _SlowBucket, run: Run) -> None:
+    key = f"recordings/{run.organization_id}/{run.id}.wav"
+    slow.path_for(key).write_bytes(b"RIFF")
+    spool = spool_of(root, slow, close_timeout_s=0.05)
+    spool.keep_soon(key)
+    async with asyncio.timeout(5):
+        await spool.close()
+    assert slow.path_for(key).exists()
+
+
+async def test_an_upload_that_failed_is_repeated_by_the_next_sweep(root: Root, slow: _SlowBucket, run: Run) -> None:
+    key = f"recordings/{run.organization_id}/{run.id}.wav"
+    slow.path_for(key).write_bytes(b"RIFF")
+    slow.goes_on.set()
+    slow.failures = 2
+    spool = spool_of(root, slow)
+    spool.keep_soon(key)
+    async with asyncio.timeout(5):
+        while slow.failures == 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)
+        assert [await spool.sweep(), await spool.sweep(), await spool.sweep()] == [0, 1, 0]
+    assert slow.stored == [key]
+
+
+async def test_a_sweep_goes_on_after_a_file_that_it_cannot_take(root: Root, slow: _SlowBucket, run: Run) -> None:
+    slow.goes_on.set()
+    key = f"recordings/{run.organization_id}/{run.id}.wav"
+    for name in ("recordings/0/notes.wav", "recordings/1/x.wav", key):
+        path = slow.path_for(name)
+        path.write_bytes(b"RIFF")
+        os.utime(path, (0, 0))
+    spool = spool_of(root, slow)
+    assert await spool.sweep() + await spool.sweep() == 1
+    assert slow.stored == [key]

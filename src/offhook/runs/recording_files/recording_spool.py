@@ -30,6 +30,8 @@ ABANDONED_AFTER_S: Final = 3600.0
 # The recording of a call that ended so long ago is no longer being written or moved.
 ENDED_FOR: Final = timedelta(seconds=10)
 SWEEP_INTERVAL_S: Final = 20.0
+# How long a process that stops goes on uploading: its disk may go with it.
+CLOSE_TIMEOUT_S: Final = 15.0
 log = structlog.get_logger(__name__)
 
 
@@ -39,36 +41,51 @@ class RecordingSpool:
     A run may be deleted while its recording waits here; then the file is deleted, too.
     """
 
-    def __init__(self, db: Database, vault: RecordingVault) -> None:
+    def __init__(self, db: Database, vault: RecordingVault, *, close_timeout_s: float = CLOSE_TIMEOUT_S) -> None:
         self._db = db
         self._storage = vault.storage
         self.vault = vault
-        self._tasks = TaskTracker()
+        self._close_timeout_s = close_timeout_s
+        self._sweeping = TaskTracker()
+        self._uploads = TaskTracker()
+        # Finished here, and not taken by the bucket at the last attempt.
+        self._refused: set[str] = set()
 
     async def start(self) -> None:
         """Checks for leftover files on this machine, now and three times a minute."""
-        if self._storage.is_shared and not self._tasks:
-            self._tasks.start(self._sweep_forever(), name="recording_spool")
+        if self._storage.is_shared and not self._sweeping:
+            self._sweeping.start(self._sweep_forever(), name="recording_spool")
 
     def keep_soon(self, key: str) -> None:
         """Uploads a finished recording in the background. The sweep retries failures."""
         if self._storage.is_shared:
-            self._tasks.start(self._keep(key, is_last=True), name="keep_recording")
+            self._uploads.start(self._keep(key, is_last=True), name="keep_recording")
 
     async def sweep(self) -> int:
         """Uploads the recordings that are no longer being written and returns their number."""
         kept = 0
+        for key in sorted(self._refused):
+            kept += await self._keep(key, is_last=True)
         abandoned, fresh = await asyncio.to_thread(self._find_files)
         for key in abandoned:
-            await self._repair(key)
             kept += await self._keep(key)
         for key in await self._find_ended(fresh):
             kept += await self._add_part(key)
         return kept
 
     async def close(self) -> None:
-        """Stops; recordings not yet in the bucket stay on this machine for the next process."""
-        await self._tasks.close()
+        """Stops when what was finished here is in the bucket, or when the time for that is over; the rest stays on this
+        machine for the next process."""
+        await self._sweeping.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._close_timeout_s):
+                await self._uploads.finish()
+                for key in sorted(self._refused):
+                    await self._keep(key, is_last=True)
+        left = len(self._uploads) + len(self._refused)
+        await self._uploads.close()
+        if left:
+            log.warning("recordings_left_here", count=left, folder=str(self._storage.root / FOLDER))
 
     async def _sweep_forever(self) -> None:
         while True:
@@ -79,20 +96,36 @@ class RecordingSpool:
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
     async def _keep(self, key: str, *, is_last: bool = False) -> bool:
-        """``is_last``: of the machine that ended the call."""
+        """Uploads one recording; returns False when it stays here or is nowhere. ``is_last``: of the machine that ended the
+        call, and whole."""
         path = self._storage.path_for(key)
-        if not path.exists():  # made on another machine, or another process was faster
-            return False
         try:
+            if not path.exists():  # made on another machine, or another process was faster
+                self._refused.discard(key)
+                return False
+            if not is_last:
+                await self._repair(key)
             if await self._storage.has_stored(key) and (await self._may_add(key) or not is_last):
-                return await self._add_part(key)
-            if await self._has_run(key):
-                await self._storage.keep(key, path)
-                if await self._has_run(key):
-                    return True
-            await self._storage.delete(key)
-        except (StorageUnavailable, *DATABASE_ERRORS) as error:
+                if not await self._add_part(key):
+                    raise StorageUnavailable
+                is_kept = True
+            else:
+                is_kept = await self._store(key, path)
+            self._refused.discard(key)
+        except (StorageUnavailable, ValueError, *DATABASE_ERRORS) as error:
             log.warning("recording_not_kept", key=key, error=str(error))
+            if is_last:  # others are abandoned at the next sweep as well
+                self._refused.add(key)
+            return False
+        return is_kept
+
+    async def _store(self, key: str, path: Path) -> bool:
+        """Stores a recording; returns False when its run is gone, and it with it."""
+        if await self._has_run(key):
+            await self._storage.keep(key, path)
+            if await self._has_run(key):
+                return True
+        await self._storage.delete(key)
         return False
 
     async def _add_part(self, key: str) -> bool:
