@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
-from sqlalchemy import text
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
@@ -242,6 +242,11 @@ class TestBodies:
         assert response.status_code == 422
 
 
+def _make_read_only(adapted: Any, _: Any) -> None:
+    statement = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"
+    adapted.run_async(lambda connection: connection.execute(statement))
+
+
 class TestErrors:
     async def test_detail_may_be_an_object(self, http: AsyncClient) -> None:
         response = await http.get("/api/v1/conflict")
@@ -289,6 +294,19 @@ class TestErrors:
                 200,
                 {"database": "missing", "migrations": "missing"},
             ), "carriers' requests are answered by this process, not by the balancer'"
+
+    async def test_database_that_takes_no_writes(self, http: AsyncClient, database_url: str) -> None:
+        standby = Database(database_url)
+        event.listen(standby.engine.sync_engine, "connect", _make_read_only)
+        app = build(standby, Settings(), Path("/nonexistent"))
+        try:
+            async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver") as client:
+                response = await post(client, '{"name": "x"}')
+                assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+                ready = await client.get("/ready")
+                assert (ready.status_code, ready.json()["dependencies"]["database"]) == (200, "missing")
+        finally:
+            await standby.dispose()
 
 
 class TestHeaders:

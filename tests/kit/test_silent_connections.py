@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from offhook.kit.database.database import Database, DatabaseSilent
 from offhook.kit.database.direct_reads import DirectReadPool
@@ -128,3 +129,32 @@ async def test_a_deaf_listener_hears_again(line: SilentProxy, far_db: Database, 
         await asyncio.sleep(0.1)
     assert heard.get_nowait() == "hello"
     await listener.close()
+
+
+async def test_connections_to_a_server_that_became_a_standby_are_given_up(database_url: str) -> None:
+    database = Database(database_url)
+    try:
+        async with database.transaction() as first, database.transaction() as second:
+            for session in (first, second):
+                # what PostgreSQL says is the same as on a standby
+                await session.execute(text("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"))
+        with pytest.raises(DBAPIError) as failed:
+            await write_number(database)
+        assert failed.value.connection_invalidated, "requests get 503"
+        await write_number(database)
+    finally:
+        await database.dispose()
+
+
+async def write_number(database: Database) -> None:
+    async with database.transaction() as session:
+        await session.execute(text("CREATE TABLE IF NOT EXISTS numbers (id int)"))
+
+
+async def test_a_server_without_an_address_is_an_unreachable_database() -> None:
+    database = Database("postgresql+asyncpg://offhook@db.invalid/offhook")
+    try:
+        with pytest.raises(ConnectionError):  # requests get 503, commands say a sentence
+            await read_one(database)
+    finally:
+        await database.dispose()

@@ -12,7 +12,7 @@ from offhook.commands.database import any_database
 from offhook.errors import DomainError
 from offhook.kit import logging
 from offhook.kit.database import migrations
-from offhook.kit.database.database import Database, DatabaseSilent
+from offhook.kit.database.database import Database
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.database.postgres_program import PostgresError
 from offhook.kit.files.data_folder import DataFolderError
@@ -61,7 +61,7 @@ def report_errors() -> Iterator[None]:
         DomainError,
     ) as error:
         _exit_with(error, EXIT_FAILED)
-    except (DBAPIError, ConnectionError, DatabaseSilent) as error:
+    except (DBAPIError, ConnectionError, TimeoutError) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).strip().partition("\n")[0] or type(original).__name__
         known = next((sentence for words, sentence in _PGVECTOR_MISSING.items() if words in reason), None)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json
-from sqlalchemy import Engine, event
+from sqlalchemy import Dialect, Engine, ExceptionContext, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
@@ -25,6 +25,8 @@ IDLE_TIMEOUT_S: Final = 20.0
 _IDLE_LIMIT: Final = 0.4
 # Shown by pg_stat_activity.
 APPLICATION_NAME: Final = "offhook"
+# What a standby answers to a write, as does a primary before a planned switch.
+_READ_ONLY: Final = "25006"
 _OPENED_AT: Final = "offhook_opened_at"
 _RETURNED_AT: Final = "offhook_returned_at"
 # The unnamed statement, which the next one replaces: named ones would pile up in connections that others get.
@@ -62,6 +64,21 @@ class _ConnectionGuard:
             return
         if time.monotonic() - returned_at > self.idle_timeout_s * _IDLE_LIMIT:
             raise DisconnectionError
+
+    def connect(self, dialect: Dialect, _record: Any, arguments: Any, named: Any) -> Any:
+        """Raises ConnectionError for whatever keeps a server out of reach: a name without address, a route that is gone, or
+        several addresses that fail in different ways."""
+        try:
+            return dialect.connect(*arguments, **named)
+        except (ConnectionError, TimeoutError):
+            raise
+        except OSError as error:
+            raise ConnectionError(str(error)) from error
+
+    def leave_standby(self, context: ExceptionContext) -> None:
+        """Has all connections replaced when their server takes no writes: another one does, at the same address."""
+        if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+            context.is_disconnect = True
 
 
 _guards: WeakKeyDictionary[Engine, _ConnectionGuard] = WeakKeyDictionary()
@@ -102,9 +119,11 @@ def create_engine(
         },
     )
     guard = _guards[engine.sync_engine] = _ConnectionGuard(None if is_pooled else idle_timeout_s)
+    event.listen(engine.sync_engine, "do_connect", guard.connect)
     event.listen(engine.sync_engine, "connect", guard.prepare_connection)
     event.listen(engine.sync_engine, "checkin", guard.note_return)
     event.listen(engine.sync_engine, "checkout", guard.refuse_unreliable)
+    event.listen(engine.sync_engine, "handle_error", guard.leave_standby)
     return engine
 
 

@@ -143,6 +143,6 @@ def _describe(results: Mapping[str, bool]) -> dict[str, str]:
 
 
 async def _database_answers(db: Database) -> bool:
+    """A standby answers, and is of no use."""
     async with db.engine.connect() as connection:
-        await connection.execute(text("SELECT 1"))
-    return True
+        return (await connection.scalar(text("SHOW transaction_read_only"))) == "off"
