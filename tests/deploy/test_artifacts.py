@@ -1,15 +1,20 @@
 """What ``deploy/`` has for operators: it names settings and files that exist, and the programs it is for accept it."""
 
+import asyncio
 import json
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 import yaml
+from bench.cluster_rig import haproxy_configuration
 
 from offhook.settings import Settings
+from tests.bucket import closed_port
 
 TOP = Path(__file__).parents[2]
 DEPLOY = TOP / "deploy"
@@ -92,6 +97,53 @@ def test_haproxy_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("haproxy", path="/usr/sbin:/usr/bin") is None, reason="apt-get install haproxy")
+async def test_haproxy_repeats_no_request_that_may_have_placed_a_call(tmp_path: Path) -> None:
+    seen = list[str]()
+
+    async def end_in_the_middle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A server that is killed with the first request of each kind, and answers the second one."""
+        with suppress(asyncio.IncompleteReadError):
+            line = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0].decode()
+            is_first = "/ready" not in line and line not in seen
+            seen.append(line)
+            if not is_first:
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        writer.close()
+
+    servers = [await asyncio.start_server(end_in_the_middle, "127.0.0.1", 0) for _ in range(2)]
+    port, *ports = (closed_port(), *(server.sockets[0].getsockname()[1] for server in servers))
+    config = tmp_path / "haproxy.cfg"
+    config.write_text(haproxy_configuration(port, ports))
+    program = str(shutil.which("haproxy", path="/usr/sbin:/usr/bin"))
+    proxy = await asyncio.create_subprocess_exec(
+        program, "-db", "-f", config, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        # haproxy closes a connection after an error
+        headers = {"Connection": "close"}
+        base = f"http://127.0.0.1:{port}/api/v1"
+        async with httpx2.AsyncClient(base_url=base, headers=headers, trust_env=False) as client:
+            async with asyncio.timeout(30):
+                while not [line for line in seen if "/ready" in line]:
+                    await asyncio.sleep(0.1)
+            key = {"Idempotency-Key": "1"}
+            answers = [
+                await client.post("/telephony/initiate-call"),
+                await client.post("/telephony/initiate-call?again", headers=key),
+                await client.post("/telephony/inbound/run"),
+                await client.get("/telephony/initiate-call"),
+            ]
+    finally:
+        proxy.kill()
+        await proxy.wait()
+        for server in servers:
+            server.close()
+    assert [answer.status_code for answer in answers] == [502, 200, 200, 200]
+    assert len([line for line in seen if line.startswith("POST /api/v1/telephony/initiate-call HTTP")]) == 1
+
+
 @pytest.mark.skipif(shutil.which("nginx", path="/usr/sbin:/usr/bin") is None, reason="apt-get install nginx-light")
 def test_nginx_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
     written = (DEPLOY / "nginx" / "offhook.conf").read_text()
