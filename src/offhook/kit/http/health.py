@@ -145,4 +145,4 @@ def _describe(results: Mapping[str, bool]) -> dict[str, str]:
 async def _database_answers(db: Database) -> bool:
     """A standby answers, and is of no use."""
     async with db.engine.connect() as connection:
-        return (await connection.scalar(text("SHOW transaction_read_only"))) == "off"
+        return bool((await connection.scalar(text("SHOW transaction_read_only"))) == "off")
