@@ -9,6 +9,7 @@ import typer
 
 from offhook import commands
 from offhook.commands.overview import COMMANDS
+from offhook.kit.processes.child_process import obey_stop_signals
 
 
 def build_cli(wanted: str | None = None) -> typer.Typer:
@@ -16,9 +17,7 @@ def build_cli(wanted: str | None = None) -> typer.Typer:
     app = _new_app()
     names = [module.name for module in iter_modules(commands.__path__)]
     for name in [COMMANDS[wanted].module] if wanted in COMMANDS else names:
-        register = getattr(import_module(f"{commands.__name__}.{name}"), "register", None)
-        if register is not None:
-            register(app)
+        getattr(import_module(f"{commands.__name__}.{name}"), "register", lambda _: None)(app)
     return app
 
 
@@ -47,6 +46,7 @@ def _new_app() -> typer.Typer:
 
 
 def main() -> None:
+    obey_stop_signals()
     wanted = sys.argv[1] if len(sys.argv) > 1 else None
     # What is imported stays: looking through it for garbage again and again takes a quarter of the start.
     gc.disable()

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import asyncpg
 import pytest
@@ -39,7 +40,7 @@ async def main():
 
 asyncio.run(main())
 """
-QUICK = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
+QUICK: dict[str, Any] = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
 
 
 @pytest.fixture
