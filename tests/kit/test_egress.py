@@ -322,6 +322,13 @@ class TestAnswers:
             with pytest.raises(ResponseTooLarge):
                 await shop.request("GET", server.url("shop.test"))
 
+    async def test_what_follows_the_end_of_gzip_is_not_read(self, shop: EgressClient) -> None:
+        head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n"
+        packed = zipped(b"hello").body
+        never_complete = b"%x\r\n%b\r\n1\r\nx\r\n9" % (len(packed), packed)
+        async with local_server(Reply(raw=head + never_complete)) as server:
+            assert (await shop.request("GET", server.url("shop.test"))).text == "hello"
+
     @pytest.mark.parametrize(
         "reply",
         [

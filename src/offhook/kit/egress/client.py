@@ -227,6 +227,9 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
     async for part in response.stream:  # type: ignore[union-attr]
         if not content and media_types is not None:
             _check_media_type(response, media_types)
+        # The library keeps what follows the end, and copies all of it again with each part.
+        if unzip is not None and unzip.eof:
+            break
         try:
             content += unzip.decompress(part, max_bytes - len(content) + 1) if unzip else part
         except zlib.error as error:

@@ -1,6 +1,6 @@
 """Reads and writes files of scenarios in threads of their own.
 
-The threads that everything else shares also look up the addresses of servers: files of strangers must not fill them.
+Files of strangers must not fill the threads that everything else shares.
 """
 
 import asyncio
