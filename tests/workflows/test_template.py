@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from offhook.kit.template import MAX_FILLED_CHARS, render_json
 from offhook.workflows.template import TemplateVariable, find_variables, render_template
 from tests.workflows.strategies import patient
 
@@ -71,3 +72,37 @@ def test_the_variables_of_a_text_are_listed() -> None:
 @given(st.text(alphabet="{}|. \\nabcurent_tim/", max_size=60), st.dictionaries(st.text(max_size=3), st.integers()))
 def test_any_text_is_rendered(text: str, context: dict[str, Any]) -> None:
     render_template(text, context, now=NOON)
+
+
+class TestTooMuch:
+    """A template can name a value of 60 kB a hundred thousand times."""
+
+    def test_values_are_cut(self) -> None:
+        rendered = render_template("a{{ x }}b{{ x }}c{{ y }}d", {"x": "x" * (MAX_FILLED_CHARS - 1), "y": "y"})
+        assert rendered == "a" + "x" * (MAX_FILLED_CHARS - 1) + "bxcd"
+
+    def test_what_is_cut_is_not_written_first(self) -> None:
+        class Costly(dict[str, str]):
+            asked = 0
+
+            def __getitem__(self, key: str) -> str:
+                self.asked += 1
+                return super().__getitem__(key)
+
+        context = Costly(x="x" * 1000)
+        assert len(render_template("{{ x }}" * 10_000, context)) == MAX_FILLED_CHARS
+        assert context.asked == MAX_FILLED_CHARS // 1000
+
+    def test_a_whole_body_has_one_limit(self) -> None:
+        body = render_json(
+            ["{{ x }}", "n {{ x }}", "{{ x }}", "{{ n }}"], {"x": "x" * (MAX_FILLED_CHARS - 2), "n": 123}
+        )
+        assert body[1:] == ["n xx", "", ""]
+        assert render_json(["{{ x }}", "{{ n }}", "{{ n }}"], {"x": "x" * (MAX_FILLED_CHARS - 4), "n": 123}) == [
+            "x" * (MAX_FILLED_CHARS - 4),
+            123,
+            None,
+        ]
+
+    def test_less_room_where_it_is_asked_for(self) -> None:
+        assert render_template("{{ x }}!", {"x": "abc"}, max_filled=2) == "ab!"

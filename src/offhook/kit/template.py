@@ -16,6 +16,8 @@ _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
 _CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", "current_weekday": "%A"}
 # Prefixes by which a value may be addressed even when the context is flat.
 _FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
+# Of all values in one template: it can name a long value as often as it has characters.
+MAX_FILLED_CHARS: Final = 500_000
 
 
 def _present() -> datetime:
@@ -53,46 +55,78 @@ def find_variables(text: str) -> Iterator[TemplateVariable]:
         yield _parse_variable(slot)
 
 
-def render_template(text: str, context: Mapping[str, Any], *, now: datetime | None = None) -> str:
-    """Fills a template from a context. Never raises: a missing value becomes its default, or nothing.
+@dataclass(slots=True)
+class _Room:
+    """The characters that values may still fill."""
+
+    left: int
+
+    def fit(self, text: str) -> str:
+        fitting = text[: self.left]
+        self.left -= len(fitting)
+        return fitting
+
+
+def render_template(
+    text: str, context: Mapping[str, Any], *, now: datetime | None = None, max_filled: int = MAX_FILLED_CHARS
+) -> str:
+    """Fills a template from a context. Never raises: a missing value becomes its default, or nothing. Values beyond
+    ``max_filled`` characters in all are cut.
 
     ``current_time``, ``current_weekday`` and ``current_time_<IANA zone>`` are built in (``now`` is aware, default the
     present); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
     and lists become JSON. A written ``\\n`` becomes a line break.
     """
+    return _fill_text(text, context, now, _Room(max_filled))
+
+
+def _fill_text(text: str, context: Mapping[str, Any], now: datetime | None, room: _Room) -> str:
     moment = now or _wall_clock.get()()
     clocks = (_CLOCK.fullmatch(variable.path) for variable in find_variables(text))
     zones = (find_zone(clock[2].strip()) for clock in clocks if clock is not None and clock[2])
     inherited = next((zone for zone in zones if zone is not None), None)
 
     def replace_slot(slot: re.Match[str]) -> str:
+        if not room.left:
+            return ""
         variable = _parse_variable(slot)
         value = lookup_path(context, variable.path)
         if value is None or value == "":
             value = _clock_value(variable.path, moment, inherited)
         if value is None or value == "":
             return variable.default or ""
-        return _as_text(value)
+        return room.fit(_as_text(value))
 
     return _SLOT.sub(replace_slot, text.replace("\\n", "\n"))
 
 
-def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) -> Any:
-    """Fills the variables of a JSON template; a text that is a single variable becomes the value with its type.
+def render_json(template: Any, context: Mapping[str, Any]) -> Any:
+    """Fills the variables of a JSON template; a text that is a single variable becomes the value with its type, or
+    nothing where it does not fit into ``MAX_FILLED_CHARS``.
 
     Raises ValueError for a template that is nested more than 30 deep.
     """
+    return _fill_json(template, context, _Room(MAX_FILLED_CHARS), depth=0)
+
+
+def _fill_json(template: Any, context: Mapping[str, Any], room: _Room, *, depth: int) -> Any:
     if depth > 30:
         raise ValueError("nested too deeply")
     if isinstance(template, Mapping):
-        return {key: render_json(item, context, depth=depth + 1) for key, item in template.items()}
+        return {key: _fill_json(item, context, room, depth=depth + 1) for key, item in template.items()}
     if isinstance(template, list):
-        return [render_json(item, context, depth=depth + 1) for item in template]
+        return [_fill_json(item, context, room, depth=depth + 1) for item in template]
     if not isinstance(template, str):
         return template
-    whole = _SLOT.fullmatch(template.strip())
+    whole = _SLOT.fullmatch(template.strip()) if room.left else None
     found = lookup_path(context, whole[1].strip()) if whole is not None else None
-    return found if found is not None and found != "" else render_template(template, context)
+    if found is None or found == "":
+        return _fill_text(template, context, None, room)
+    text = _as_text(found)
+    fitting = room.fit(text)
+    if isinstance(found, str):
+        return fitting
+    return found if fitting == text else None
 
 
 def _parse_variable(slot: re.Match[str]) -> TemplateVariable:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from offhook.kit.egress import EgressClient, EgressError, EgressResponse, check_header
+from offhook.kit.egress.policy import MAX_URL_LENGTH
 from offhook.kit.json_values import JsonObject, sanitize_json, sanitize_text
 from offhook.kit.template import lookup_path, render_json, render_template
 from offhook.tools.definitions import HttpApiConfig, ParameterType
@@ -99,7 +100,10 @@ def render_address(template: str, context: Mapping[str, Any]) -> str:
     origin = re.match(r"[a-z]+://[^/?#]*", template, re.IGNORECASE)
     if origin is None or "{{" in origin[0]:
         raise ToolCallFailed("The URL must begin with http:// or https:// and a host without variables.")
-    url = _SLOT.sub(lambda slot: quote(sanitize_text(render_template(slot[0], context)), safe=""), template)
+    url = _SLOT.sub(
+        lambda slot: quote(sanitize_text(render_template(slot[0], context, max_filled=MAX_URL_LENGTH)), safe=""),
+        template,
+    )
     path = url[origin.end() :].partition("?")[0].partition("#")[0]
     if any(part in {".", ".."} for part in path.split("/")):
         raise ToolCallFailed("One of the values is not allowed in the URL.")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
@@ -18,6 +18,8 @@ VOICE_RULES = (
 TEXT_RULES = (
     "You are in a text chat. Answer briefly. Call a function as soon as its condition holds; do not announce it."
 )
+# A step can have two thousand transitions.
+_MAX_VALUES_OF_CONDITION: Final = 4000
 END_RULE = "This is the end of the conversation: say goodbye in one or two sentences and ask nothing more."
 
 
@@ -38,9 +40,7 @@ def system_message(
 def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSpec]:
     """Returns the edges that a model may take; edges that only keys can take are left out."""
     return [
-        ToolSpec(
-            edge.tool_name, f"Go on with “{edge.label}”. Call this when: {render_template(edge.condition, context)}"
-        )
+        ToolSpec(edge.tool_name, f"Go on with “{edge.label}”. Call this when: {_condition_of(edge, context)}")
         for edge in edges
         if not (edge.digits and not edge.condition)
     ]
@@ -70,7 +70,7 @@ def hint_for(
             EdgeHint(
                 edge.tool_name,
                 edge.label,
-                render_template(edge.condition, context),
+                _condition_of(edge, context),
                 edge.examples,
                 edge.digits,
                 edge.is_final,
@@ -92,6 +92,10 @@ def hint_for(
         known_variables=tuple(dict(variable) for variable in known_variables),
         weekday=render_template("{{ current_weekday }}", context),
     )
+
+
+def _condition_of(edge: Edge, context: Mapping[str, Any]) -> str:
+    return render_template(edge.condition, context, max_filled=_MAX_VALUES_OF_CONDITION)
 
 
 _KIND_WORDS = {
