@@ -208,6 +208,13 @@ class TestBodies:
     def test_what_would_fill_the_memory_with_problems(self, body: bytes, problem: str | None) -> None:
         assert find_problem(body) == problem
 
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+    async def test_other_encodings(self, http: AsyncClient, encoding: str) -> None:
+        body = ('{"name": "x", "sizes": [1], "' + "k" * (MAX_KEY_BYTES + 1) + '" : 1}').encode(encoding)
+        response = await post(http, body)
+        assert (response.status_code, response.json()["code"]) == (422, "validation_error")
+        assert "UTF-8" in response.json()["detail"][0]["msg"]
+
     async def test_not_more_problems_than_a_client_mends(self, http: AsyncClient) -> None:
         response = await http.post("/api/v1/things/", json={"name": "x", "sizes": ["many"] * 5000})
         assert response.status_code == 422

@@ -64,6 +64,9 @@ def find_problem(body: bytes) -> str | None:
         body.decode()
     except UnicodeDecodeError:
         return "The body is not UTF-8."
+    # The parser would take it for UTF-16 or UTF-32, in which nothing below finds what it looks for.
+    if b"\0" in body:
+        return "The body contains a NUL byte. Send JSON in UTF-8."
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _nesting_depth(body) > MAX_DEPTH:
         return f"The body is nested deeper than {MAX_DEPTH} levels."
     if len(body) > MAX_KEY_BYTES and (problem := _excess_of(body)) is not None:
