@@ -1,17 +1,31 @@
 """Agents as files: what leaves has no secret, and what comes in finds its tools, credentials and documents by name."""
 
 import json
+import time
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.workflows.agent_files.references import references_of
 from offhook.workflows.agent_files.secret_values import without_secrets
 from tests.workflows.conftest import Editor
 from tests.workflows.definitions import agent, definition, edge, end, node, simple, start, trigger
 
 SECRET = "sk-do-not-leave"
 CRM = "https://crm.example.com"
+
+
+def test_references_are_read_in_linear_time() -> None:
+    first, second = [f"a{n}" for n in range(30_000)], [f"b{n}" for n in range(30_000)]
+    drawn = definition(
+        agent("1", tool_uuids=first, document_uuids=first),
+        agent("2", tool_uuids=[*second, *first], document_refs=second),
+    )
+    began = time.process_time()
+    named = references_of(drawn)
+    assert time.process_time() - began < 2
+    assert (named.tools, named.documents) == ([*first, *second], [*first, *second])
 
 
 async def make_credential(editor: Editor, name: str = "CRM", hosts: list[str] | None = None) -> str:

@@ -113,6 +113,10 @@ class TestCreate:
             ({"name": "A", "workflow_definition": {"nodes": [{}] * 501, "edges": []}}, "definition_too_large"),
             ({"name": "A", "workflow_definition": {"nodes": [], "edges": [{}] * 2001}}, "definition_too_large"),
             (
+                {"name": "A", "workflow_definition": definition(start(), agent(document_refs=[*range(5001)]), end())},
+                "definition_too_large",
+            ),
+            (
                 {"name": "A", "workflow_definition": {"nodes": [], "edges": [], "x": "y" * 1_100_000}},
                 "definition_too_large",
             ),

@@ -1,5 +1,6 @@
 """The rules of documents: creating, renaming, archiving and unarchiving them."""
 
+import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -133,15 +134,14 @@ async def document_facts(
     session: AsyncSession, organization_id: int, refs: Collection[str]
 ) -> dict[str, DocumentFacts]:
     """Returns documents by reference (uuid, or the integer of Dograh's list); unknown references are omitted."""
-    facts: dict[str, DocumentFacts] = {}
+    facts: dict[str | uuid.UUID, DocumentFacts] = {}
     references = set(refs)
     for document in await repository.find_by_references(session, organization_id, references):
         status = "archived" if document.archived_at is not None else document.status
         known = DocumentFacts(str(document.id), document.name, status)
-        for ref in references:
-            if repository.parse_uuid(ref) == document.id or ref == str(document.number):
-                facts[ref] = known
-    return facts
+        facts[document.id] = facts[str(document.number)] = known
+    found = ((ref, facts.get(repository.parse_uuid(ref) or ref)) for ref in references)
+    return {ref: known for ref, known in found if known is not None}
 
 
 async def read_texts(

@@ -11,6 +11,9 @@ from offhook.workflows.nodes import KINDS
 MAX_BYTES: Final = 1024 * 1024
 MAX_NODES: Final = 500
 MAX_EDGES: Final = 2000
+# Of all steps together, to tools and documents, which are looked up at once.
+MAX_REFERENCES: Final = 5000
+_REFERENCES: Final = ("tool_uuids", "document_refs", "document_uuids")
 _VISIBLE_CHARS: Final = 4
 
 
@@ -36,6 +39,13 @@ def check_storable(definition: Mapping[str, Any]) -> None:
     if len(edges) > MAX_EDGES:
         raise DefinitionRefused(
             "definition_too_large", f"Definitions are limited to {MAX_EDGES} edges; this one has {len(edges)}"
+        )
+    lists = (data.get(key) for _, data in _nodes_with_data(definition) for key in _REFERENCES)
+    references = sum(len(refs) for refs in lists if isinstance(refs, list))
+    if references > MAX_REFERENCES:
+        raise DefinitionRefused(
+            "definition_too_large",
+            f"Definitions are limited to {MAX_REFERENCES} references to tools and documents; this one has {references}",
         )
     if any(
         node.get("type") == "qa" and not _is_blank(data.get("qa_api_key"))

@@ -23,13 +23,16 @@ class References:
 
 def references_of(definition: Mapping[str, Any]) -> References:
     found = References()
+    tools: dict[str, None] = {}
+    documents: dict[str, None] = {}
     for data in _iter_data(definition):
-        found.tools += [ref for ref in _refs(data.get(_TOOLS)) if ref not in found.tools]
+        tools.update(dict.fromkeys(_refs(data.get(_TOOLS))))
         for key in _DOCUMENTS:
-            found.documents += [ref for ref in _refs(data.get(key)) if ref not in found.documents]
+            documents.update(dict.fromkeys(_refs(data.get(key))))
         for key, address in _CREDENTIALS:
             if isinstance(ref := data.get(key), str) and ref.strip():
                 found.credentials.setdefault(ref, []).append(str(data.get(address) or ""))
+    found.tools, found.documents = list(tools), list(documents)
     return found
 
 
