@@ -1,8 +1,12 @@
 """What is redacted in what people say, and what stays: cards, codes, numbers and addresses."""
 
+import time
+
 import pytest
 
+from offhook.kit.redaction.email_addresses import find_email_addresses
 from offhook.kit.redaction.redactor import Redactor
+from offhook.kit.redaction.spoken_digits import read_digit_runs
 
 
 @pytest.mark.parametrize(
@@ -67,3 +71,18 @@ def test_values() -> None:
         "n": {"x": "[phone]"},
     }
     assert Redactor().redact_value(value) == redacted
+
+
+@pytest.mark.parametrize("repeated", ["1", "a.", "a-", "a b ", "a dot ", "a@", "double "])
+def test_any_text_takes_linear_time(repeated: str) -> None:
+    text = (repeated * 40_000)[:40_000] + " at home"
+    began = time.process_time()
+    assert find_email_addresses(text) == []
+    read_digit_runs(text)
+    assert time.process_time() - began < 2
+
+
+def test_addresses_of_the_longest_length() -> None:
+    mailbox = "a" * 64
+    assert Redactor().redact_text(f"Write to {mailbox}@example.com.") == "Write to [email]."
+    assert Redactor().redact_text("b o b at example dot com") == "[email]"

@@ -72,7 +72,8 @@ def _read_digits(tokens: Sequence[re.Match[str]], index: int, joins_tens: bool) 
         return [Digit(char, token.start(), token.end(), True) for char in TEENS[word]], 1
     if word in TENS:
         return _read_tens(tokens, index, joins_tens)
-    if word in _REPEATS and index + 1 < len(tokens):
+    # "double double" repeats nothing, however often it is said.
+    if word in _REPEATS and index + 1 < len(tokens) and tokens[index + 1][0].lower() not in _REPEATS:
         repeated, taken = _read_digits(tokens, index + 1, joins_tens)
         if len(repeated) == 1:
             return [Digit(repeated[0].char, token.start(), repeated[0].end, True)] * _REPEATS[word], 1 + taken
