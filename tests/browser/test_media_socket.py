@@ -12,7 +12,9 @@ from httpx2 import AsyncClient
 from sqlalchemy import func, select
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
+from websockets.frames import Frame, Opcode
 
+from offhook.kit.media_sockets.media_socket_protocol import MAX_FRAMES_AT_ONCE
 from offhook.root import Root
 from offhook.runs import RunServices, service
 from offhook.runs.live import media_tokens
@@ -220,6 +222,17 @@ async def test_a_message_without_sense_ends_its_own_call_only(
         await well.send(SILENCE)
         await well.send(json.dumps({"type": "hangup"}))
         assert (await next_json(well, "ended"))["status"] == "completed"
+
+
+async def test_a_flood_of_messages_ends_its_own_call(
+    root: Root, dial: Dial, call: Run, token_of: Callable[[Run], Awaitable[str]]
+) -> None:
+    frame = Frame(Opcode.BINARY, b"\0\0").serialize(mask=True)
+    async with dial(call, await token_of(call)) as line:
+        await next_json(line, "event")
+        line.transport.write(frame * (3 * MAX_FRAMES_AT_ONCE))
+        assert (await closing(line))[0] == 1006
+        assert (await until_final(root, call)).status == "failed"
 
 
 async def test_the_address_that_the_api_gives_opens_the_call(

@@ -79,6 +79,25 @@ class TestTooBig:
         assert found[0].code == 1009
 
 
+class TestTooMany:
+    @pytest.mark.parametrize("opcode", [BINARY, PING])
+    def test_no_more_than_are_left(self, opcode: int) -> None:
+        reader = FrameReader(100, frames_left=3)
+        *messages, error = reader.feed(masked(opcode, b"ab") * 1000)
+
+        assert messages == [SocketMessage(opcode, b"ab")] * 3
+        assert isinstance(error, FrameError)
+        assert error.code == 1008
+
+    def test_fragments_count(self) -> None:
+        (error,) = FrameReader(100, frames_left=3).feed(
+            masked(TEXT, b"", fin=False) + masked(0, b"", fin=False) * 2 + masked(0, b"")
+        )
+
+        assert isinstance(error, FrameError)
+        assert error.code == 1008
+
+
 class TestBrokenFrames:
     @pytest.mark.parametrize(
         "data",

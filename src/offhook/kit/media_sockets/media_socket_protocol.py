@@ -7,6 +7,7 @@ it with ``uvicorn.Config(ws=MediaSocketProtocol)``.
 """
 
 import asyncio
+import math
 import struct
 from asyncio import TimerHandle
 from collections.abc import Callable
@@ -37,6 +38,11 @@ PING_INTERVAL_S: Final = 20.0
 CLOSE_TIMEOUT_S: Final = 3.0
 # One second of audio: if more is unsent, the peer has stopped reading.
 MAX_UNSENT_BYTES: Final = 32 * 1024
+
+# A carrier sends 50 messages a second, and what it could not send for some seconds at once. Each is handled before
+# anything else happens in the process.
+MAX_FRAMES_PER_S: Final = 500
+MAX_FRAMES_AT_ONCE: Final = 2000
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 _LENGTH_16: Final = struct.Struct("!BBH")
@@ -72,9 +78,13 @@ def encode_frame(opcode: int, payload: bytes) -> bytes:
 
 
 class FrameReader:
-    """Converts a client's bytes into whole messages. A message that is too big is skipped, not kept."""
+    """Converts a client's bytes into whole messages. A message that is too big is skipped, not kept.
 
-    def __init__(self, max_message_bytes: int) -> None:
+    ``frames_left``: how many more frames are read.
+    """
+
+    def __init__(self, max_message_bytes: int, frames_left: float = math.inf) -> None:
+        self.frames_left = frames_left
         self._max = max_message_bytes
         self._rest = b""
         self._parts: list[bytes] = []
@@ -83,7 +93,7 @@ class FrameReader:
         self._skip = 0
 
     def feed(self, data: bytes) -> "list[SocketMessage | FrameError]":
-        """Returns messages in order; an error takes its place in the list. After 1002 nothing more is read."""
+        """Returns messages in order; an error takes its place in the list. After 1002 and 1008 nothing more is read."""
         found: list[SocketMessage | FrameError] = []
         if self._rest:
             data = self._rest + data
@@ -95,6 +105,9 @@ class FrameReader:
                 self._skip -= step
                 position += step
                 continue
+            if self.frames_left < 1:
+                found.append(FrameError(POLICY, "too many messages"))
+                return found
             try:
                 taken = self._read_frame(data, position, end, found)
             except FrameError as error:
@@ -103,6 +116,7 @@ class FrameReader:
             if not taken:
                 self._rest = data[position:]
                 break
+            self.frames_left -= 1
             position += taken
         return found
 
@@ -185,6 +199,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self.conn.available_extensions = []
         self._receiver: MessageReceiver | None = None
         self._reader = FrameReader(0)
+        self._last_read_at = 0.0
         self._over = asyncio.Event()
         self._was_heard = True
         self._is_broken = False
@@ -208,7 +223,8 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         """Passes every further message to the receiver. Call it right after the handshake was accepted."""
         self._is_taken = True
         self._receiver = receiver
-        self._reader = FrameReader(max_message_bytes)
+        self._reader = FrameReader(max_message_bytes, MAX_FRAMES_AT_ONCE)
+        self._last_read_at = self.loop.time()
         self.stop_keepalive()
         if self.disconnected or self.transport.is_closing():
             # the peer left during the handshake, which is not an application error
@@ -234,8 +250,15 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self._was_heard = True
         if self._is_broken:
             return
+        now = self.loop.time()
+        regained = (now - self._last_read_at) * MAX_FRAMES_PER_S
+        self._reader.frames_left = min(MAX_FRAMES_AT_ONCE, self._reader.frames_left + regained)
+        self._last_read_at = now
         for item in self._reader.feed(data):
-            if isinstance(item, FrameError):
+            if isinstance(item, FrameError) and item.code == POLICY:
+                self._is_broken = True
+                self._cut_off(item.reason)
+            elif isinstance(item, FrameError):
                 self._is_broken = item.code in _FATAL
                 self.close(item.code, item.reason)
             elif item.opcode == CLOSE:
@@ -339,10 +362,12 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self._fast_timer = self.loop.call_later(PING_INTERVAL_S, self._keep_alive)
 
     def _on_stall(self) -> None:
-        self._stall_timer = None
+        self._cut_off("the peer does not read")
+
+    def _cut_off(self, reason: str) -> None:
         self._cancel_timers()
         self.close_sent = True
-        self._report_closed(POLICY, "the peer does not read")
+        self._report_closed(POLICY, reason)
         self.transport.abort()
 
     def _cancel_timers(self) -> None:
