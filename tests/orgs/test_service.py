@@ -8,10 +8,12 @@ from sqlalchemy import func, select, update
 
 from offhook.orgs import service
 from offhook.orgs.errors import SignInLinkRefused, UserNotFound
+from offhook.orgs.people import repository as people
 from offhook.orgs.tables import Organization, SignInLink, User, UserSession
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 from tests.orgs.accounts import make_account
+from tests.orgs.interleaving import until_it_waits
 
 
 class TestFirstStart:
@@ -40,6 +42,16 @@ class TestFirstStart:
     async def test_later_starts_show_no_link_once_an_owner_has_a_password(self, root: Root) -> None:
         await make_account(root)
         assert (await self.start(root)).link_token is None
+
+    async def test_waits_for_a_first_password_that_is_being_set(self, root: Root) -> None:
+        await self.start(root)
+        async with root.db.transaction() as session:
+            owner = (await session.scalars(select(User))).one()
+            await people.lock_user(session, owner.id)
+            starting = asyncio.create_task(self.start(root))
+            await until_it_waits(root, starting)
+            await people.set_password(session, owner.id, "a hash")
+        assert (await starting).link_token is None
 
     async def test_keeps_the_organization_that_is_there(self, root: Root, org: OrgFixture) -> None:
         start = await self.start(root)

@@ -21,6 +21,7 @@ from offhook.orgs.errors import (
     SignInLinkRefused,
     UserNotFound,
 )
+from offhook.orgs.people import repository as people
 from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
 from offhook.settings import Settings
 
@@ -81,6 +82,9 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
         await add_member(session, organization_id, user.id, "owner")
     else:
         organization_id, user = first_owner
+        # A first password that is being set ends the links that are there then, not the one that follows.
+        await people.lock_organization(session, organization_id)
+        await people.lock_user(session, user.id)
     link = None
     if not await repository.owner_has_password(session, organization_id):
         link = await create_sign_in_link(session, organization_id=organization_id, user_id=user.id, now=now)
