@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 
-from offhook.kit.media_sockets.media_socket_protocol import MAX_FRAMES_AT_ONCE
+from offhook.kit.media_sockets.media_socket_protocol import MAX_BURST_FRAMES
 from offhook.root import Root
 from offhook.runs import RunServices, service
 from offhook.runs.live import media_tokens
@@ -230,7 +230,7 @@ async def test_a_flood_of_messages_ends_its_own_call(
     frame = Frame(Opcode.BINARY, b"\0\0").serialize(mask=True)
     async with dial(call, await token_of(call)) as line:
         await next_json(line, "event")
-        line.transport.write(frame * (3 * MAX_FRAMES_AT_ONCE))
+        line.transport.write(frame * (3 * MAX_BURST_FRAMES))
         assert (await closing(line))[0] == 1006
         assert (await until_final(root, call)).status == "failed"
 

@@ -42,7 +42,7 @@ MAX_UNSENT_BYTES: Final = 32 * 1024
 # A carrier sends 50 messages a second, and what it could not send for some seconds at once. Each is handled before
 # anything else happens in the process.
 MAX_FRAMES_PER_S: Final = 500
-MAX_FRAMES_AT_ONCE: Final = 2000
+MAX_BURST_FRAMES: Final = 2000
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 _LENGTH_16: Final = struct.Struct("!BBH")
@@ -223,7 +223,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         """Passes every further message to the receiver. Call it right after the handshake was accepted."""
         self._is_taken = True
         self._receiver = receiver
-        self._reader = FrameReader(max_message_bytes, MAX_FRAMES_AT_ONCE)
+        self._reader = FrameReader(max_message_bytes, MAX_BURST_FRAMES)
         self._last_read_at = self.loop.time()
         self.stop_keepalive()
         if self.disconnected or self.transport.is_closing():
@@ -252,7 +252,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
             return
         now = self.loop.time()
         regained = (now - self._last_read_at) * MAX_FRAMES_PER_S
-        self._reader.frames_left = min(MAX_FRAMES_AT_ONCE, self._reader.frames_left + regained)
+        self._reader.frames_left = min(MAX_BURST_FRAMES, self._reader.frames_left + regained)
         self._last_read_at = now
         for item in self._reader.feed(data):
             if isinstance(item, FrameError) and item.code == POLICY:
