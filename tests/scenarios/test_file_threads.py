@@ -6,10 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from offhook.root import Root
 from offhook.scenarios.errors import TooManyScenarioFiles
+from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.stored.reading import MAX_IN_LINE, ScenarioFiles
+from tests.fixtures_orgs import OrgFixture
 from tests.scenarios.test_files import GOOD
-from tests.scenarios.test_stored import FILE, path, upload, workflow_id
+from tests.scenarios.test_stored import FILE, GREETS, path, upload, workflow_id
 from tests.workflows.conftest import Editor, editor
 
 __all__ = ["editor", "workflow_id"]
@@ -73,3 +76,19 @@ async def test_who_hangs_up_keeps_the_place_until_the_thread_is_done() -> None:
     with pytest.raises(asyncio.CancelledError):
         await gone
     assert len(await files.read(1, GOOD)) == 1
+
+
+async def test_a_file_of_an_agent_waits_for_the_same_threads(
+    root: Root, org: OrgFixture, editor: Editor, workflow_id: int
+) -> None:
+    file = (await editor.get(path(workflow_id, "export"))).json()
+    files, until = root.get(ScenarioServices).files, threading.Event()
+    line = [asyncio.create_task(block(files, org.id, until)) for _ in range(MAX_IN_LINE)]
+    try:
+        await asyncio.sleep(0)
+        answer = await editor.post("/workflow/import", json=file | {"scenarios": [GREETS]})
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_scenario_files")
+        assert (await editor.post("/workflow/import", json=file)).status_code == 200
+    finally:
+        until.set()
+    await asyncio.gather(*line)

@@ -27,7 +27,6 @@ from offhook.scenarios.replays.requests import RunReplayService
 from offhook.scenarios.services import ScenarioServices
 from offhook.scenarios.stored import endpoints
 from offhook.scenarios.stored.reading import ScenarioFiles
-from offhook.scenarios.stored.service import store_scenarios
 from offhook.workflows import WorkflowServices
 
 __all__ = [
@@ -48,7 +47,8 @@ __all__ = [
 def register(root: Root) -> None:
     """Registers the routes, the job, the publish gate, and what reads the scenarios in files of agents."""
     workflows = root.get(WorkflowServices)
-    root.provide(WorkflowServices, replace(workflows, read_scenarios=store_scenarios))
+    files = ScenarioFiles()
+    root.provide(WorkflowServices, replace(workflows, read_scenarios=files.check))
     workflows.hooks.publish_checks.append(require_passing_verdict)
     models_folder = root.settings.data_dir / "models"
     # two processes of plays beside the calls of a machine, and none of an organization beside another of its own
@@ -72,7 +72,7 @@ def register(root: Root) -> None:
             RunReplayService(root.db, journals),
             recordings,
             desk,
-            ScenarioFiles(),
+            files,
         ),
     )
     root.api.include_router(endpoints.router)

@@ -21,11 +21,12 @@ async def count_no_runs(session: AsyncSession, organization_id: int, workflow_id
     return {}
 
 
-# Returns the scenarios of a file of an agent as they are stored. Raises a DomainError that names what is wrong.
-ScenarioReader = Callable[[Sequence[Any]], list[JsonObject]]
+# Returns the scenarios of a file of an agent, of this organization, as they are stored. Raises a DomainError that names
+# what is wrong.
+ScenarioReader = Callable[[int, Sequence[Any]], Awaitable[list[JsonObject]]]
 
 
-def refuse_scenarios(raw: Sequence[Any]) -> list[JsonObject]:
+async def refuse_scenarios(organization_id: int, raw: Sequence[Any]) -> list[JsonObject]:
     """Implements ``ScenarioReader`` for a process without a scenarios domain."""
     if raw:
         raise AgentFileInvalid("This process reads no scenarios.")

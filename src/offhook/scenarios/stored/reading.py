@@ -4,15 +4,17 @@ Files of strangers must not fill the threads that everything else shares.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from offhook.kit.json_values import JsonObject
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.errors import TooManyScenarioFiles
 from offhook.scenarios.files import read_scenarios, write_scenarios
 from offhook.scenarios.places import OrganizationPlaces
+from offhook.scenarios.stored.service import store_scenarios
 
 # Of one process of the server, whose cores carry calls.
 MAX_CONCURRENT_FILES: Final = 2
@@ -42,6 +44,13 @@ class ScenarioFiles:
         async with self.hold_thread(organization_id) as thread:
             scenarios = await thread.run(lambda: read_scenarios(text))
             return scenarios, await thread.run(lambda: write_scenarios(scenarios))
+
+    async def check(self, organization_id: int, raw: Sequence[Any]) -> list[JsonObject]:
+        """Returns the scenarios of a file of an agent as they are stored. Raises as :meth:`read` does."""
+        if not raw:
+            return []
+        async with self.hold_thread(organization_id) as thread:
+            return await thread.run(lambda: store_scenarios(raw))
 
     @asynccontextmanager
     async def hold_thread(self, organization_id: int) -> AsyncIterator["FileThread"]:

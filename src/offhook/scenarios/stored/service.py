@@ -61,7 +61,8 @@ async def replace_scenarios(
 ) -> AgentScenarios:
     """Replaces all scenarios of the draft; with ``keeps_others`` only those of the same names. Raises ScenariosInvalid
     (422)."""
-    new = store_scenarios([scenario_as_json(scenario) for scenario in scenarios])
+    # In a thread, as :func:`_read_stored`.
+    new = await asyncio.to_thread(lambda: store_scenarios([scenario_as_json(scenario) for scenario in scenarios]))
 
     def change(before: Sequence[Any]) -> list[JsonObject]:
         if not keeps_others:

@@ -67,6 +67,8 @@ async def import_agent(
     """Creates a draft agent. Raises AgentFileInvalid (422) for a tool that cannot be stored, and what the reader of
     scenarios raises."""
     organization_id = caller.organization_id
+    # First of all: who waits for it has no connection to the database yet.
+    scenarios = await services.read_scenarios(organization_id, file.scenarios)
     by_name = await tools.credentials_named(session, organization_id, {part.name for part in file.credentials})
     credentials = _CredentialFinder(
         {part.id: by_name[part.name] for part in file.credentials if part.name in by_name},
@@ -108,7 +110,7 @@ async def import_agent(
         definition,
         configurations=configurations,
         template_context_variables=file.template_context_variables,
-        scenarios=services.read_scenarios(replace_in_scenarios(file.scenarios, tools=tool_ids, documents=document_ids)),
+        scenarios=replace_in_scenarios(scenarios, tools=tool_ids, documents=document_ids),
     )
     await write_audit_entry(session, caller, "workflow.imported", f"workflow:{workflow.id}", {"tools": created})
     return ImportedAgent(workflow, created, [*credentials.missing.values(), *missing])
