@@ -188,7 +188,7 @@ class TestCatalog:
             if made.status_code == 422:  # an address that can be refused without a look at its name
                 continue
             answer = (await maker.post(f"/tools/{made.json()['tool_uuid']}/mcp/refresh")).json()
-            assert "does not exist" in answer["error"] or "not public" in answer["error"]
+            assert "was not found" in answer["error"] or "not public" in answer["error"]
         assert not shop.headers
 
     async def test_no_mcp_and_archived(self, maker: Maker, shop: Shop) -> None:
