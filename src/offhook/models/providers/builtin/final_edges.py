@@ -29,7 +29,13 @@ _REFUSES_PERSON: Final = re.compile(
 
 # Asked for a fact or an opinion. To any other question a yes is leave to act, and what is beside it may be a condition.
 _ASKS_OPINION: Final = re.compile(
-    r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|is that (?:all )?(?:right|correct|true)|are you)\b",
+    r"\b(?:would you (?!like|want|prefer|agree|accept|be)|do you (?!want|agree|accept)|did you|(?<!i )have you|is it|is the|are you)\b",
+    re.IGNORECASE,
+)
+_ASKS_IF_RIGHT: Final = re.compile(r"\bis that (?:all )?(?:right|correct|true)\b", re.IGNORECASE)
+# "Yes, that's everything, thanks."
+_IS_ALL: Final = re.compile(
+    r"^\W*(?:yes|yeah|yep|yup|right|correct|exactly)\b.{0,20}\bthat(?:'s| is) (?:everything|all|it|right|correct)\b",
     re.IGNORECASE,
 )
 _ASKS_PERMISSION: Final = re.compile(r"\b(?:shall|should|may|can|could) (?:i|we)\b", re.IGNORECASE)
@@ -321,7 +327,7 @@ def _is_yes(said: CallerUtterance, edge: EdgeHint, told: str, *, is_asked_again:
         return False
     if _orders(said.heard, edge):
         return True
-    if _ASKS_OPINION.search(told):
+    if _ASKS_OPINION.search(told) or (_ASKS_IF_RIGHT.search(told) and _IS_ALL.search(said.heard)):
         # "yes, I need somebody to send me my invoice" is not done with
         return not assent.wants_to_go_on(said.heard)
     return is_asked_again and polarity_of(said.heard) == "yes" and assent.has_yes_word(said.heard)
