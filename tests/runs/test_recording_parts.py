@@ -235,7 +235,7 @@ def wav(path: Path, samples: list[int], *, rate: int = RATE) -> PlainFile:
 
 
 def samples(file: PlainFile) -> list[int]:
-    return np.frombuffer(file.read_at(HEADER_BYTES, file.size), np.int16).tolist()
+    return list(map(int, np.frombuffer(file.read_at(HEADER_BYTES, file.size), np.int16)))
 
 
 def test_a_part_fills_what_is_silent_and_nothing_else(tmp_path: Path) -> None:

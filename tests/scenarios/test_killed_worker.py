@@ -46,7 +46,8 @@ async def main():
 
 asyncio.run(main())
 """
-QUICK = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
+HEARTBEAT = timedelta(seconds=1)
+DEQUEUE = timedelta(seconds=0.2)
 SEEDS = list(range(4))
 # Every second one fails, and leaves a recording.
 SCENARIOS: list[dict[str, Any]] = [
@@ -85,7 +86,9 @@ async def test_another_worker_plays_what_a_killed_one_did_not(root: Root, org: O
 
     registry, stop = JobRegistry(), asyncio.Event()
     registry.add(PLAY_JOB, ScenarioPlayJob(root.db, root.get(ScenarioServices).recordings, None).run_play)
-    other = asyncio.create_task(run_worker(root.db, registry, stop, **QUICK))
+    other = asyncio.create_task(
+        run_worker(root.db, registry, stop, heartbeat_timeout=HEARTBEAT, dequeue_timeout=DEQUEUE)
+    )
     while (await read(editor, shop, play["id"]))["state"] == "running":
         await asyncio.sleep(0.1)
     stop.set()

@@ -69,8 +69,8 @@ async def finish_with_another_worker(root: Root, sequences: list[int]) -> None:
     registry = JobRegistry()
     registry.add(service.DELIVER_JOB, root.get(WebhookServices).deliverer.handle_job)
     stop = asyncio.Event()
-    quick = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
-    worker = asyncio.create_task(run_worker(root.db, registry, stop, **quick))
+    quick, soon = timedelta(seconds=1), timedelta(seconds=0.2)
+    worker = asyncio.create_task(run_worker(root.db, registry, stop, heartbeat_timeout=quick, dequeue_timeout=soon))
     await until_delivered(root, sequences)
     stop.set()
     await worker
