@@ -31,7 +31,7 @@ _MIN_SITUATION_OF_WISH: Final = 0.42
 # Danger to life, whatever words the author has for it.
 _DANGER: Final = re.compile(
     r"\b(?:(?:not|stopped|barely|hardly|trouble|hard|hard to|difficulty|difficult|struggling to|struggling) (?:to )?breath\w*|stops? breathing|chok(?:ing|ed|es)|"
-    r"unconscious|unresponsive|collapse[ds]?|collapsing|passed out|faint(?:ed|ing)|knocked out|not (?:moving|responding|responsive|waking|wake|answering me)|seizures?|convuls\w+|"
+    r"unconscious|unresponsive|collapse[ds]?|collapsing|(?:passed|passing|passes) out|faint(?:ed|ing)|knocked out|not (?:moving|responding|responsive|waking|wake|answering me)|seizures?|convuls\w+|"
     r"drown\w*|electrocuted|chest pains?|chest (?:\w+ )?hurts|pain in (?:my|his|her|the) chest|heart attack|stroke|overdos\w*|too many (?:pills|tablets)|"
     r"poison\w*(?! (?:in|at|from|last|when|after|there)\b)|bleed\w*|blood(?! (?:test|work|pressure|type|sugar))|swollen|swelling|allergic reaction|anaphyla\w+|throat (?:is )?(?:closing|closed)|hit (?:my|his|her|their) head|"
     r"fell (?:down|off|from) (?:the|a|my) (?:stairs|steps|ladder|roof|window|balcony)|(?:someone|somebody|he|she|they|people) (?:is|got|are|was|were|been) (?:hurt|injured|shot)|"

@@ -7,7 +7,7 @@ from typing import Final
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import arguments, edge_values, passage_quotes, persona_answers, phrases
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
+from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.guarded_turn import GuardedTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
@@ -17,9 +17,6 @@ from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 MIN_LEAD_OF_DOCUMENTS: Final = 0.15
 # Where both have what is asked for.
 MIN_LEAD_IN_MEANING: Final = 0.08
-# Of the only sentence that is near a question: of questions about nothing that a document tells, none is above 0.26.
-MIN_NEARNESS_OF_QUOTE: Final = 0.36
-MIN_LEAD_OF_QUOTE: Final = 0.03
 TOPIC_LETTERS: Final = 5
 # Fewer are no number that a caller gave.
 MIN_DIGITS_BACK: Final = 4
@@ -72,29 +69,6 @@ class QuotingTurn(GuardedTurn):
                 return RuleReply(f"{fact} {self._current_question()}")
         return None
 
-    def _quote_nearest(self, reply: RuleReply) -> RuleReply:
-        """Returns a reply, or the sentence nearest in meaning to a question that would be asked again: "how soon would I
-        see the cash?" shares no word with "refunds reach your card within seven days"."""
-        heard = self._latest_utterance() or ""
-        is_answered = reply.call is not None or not (phrases.is_reprompt(reply.text) or self._is_unknown(reply))
-        if is_answered or not parse_utterance(heard).is_question:
-            return reply
-        found = [sentence for passage in self._hint.passages for sentence in passage_quotes.split_sentences(passage)]
-        near = sorted(
-            ((self._meaning.similarity(heard, sentence), sentence, above) for sentence, above in found), reverse=True
-        )
-        if not near or near[0][0] < MIN_NEARNESS_OF_QUOTE:
-            return reply
-        rivals = [nearness for nearness, _, above in near[1:] if above != near[0][2]]
-        if rivals and near[0][0] - rivals[0] < MIN_LEAD_OF_QUOTE:
-            return reply
-        question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
-        return RuleReply(f"{near[0][1]} {question}" if question.endswith("?") else near[0][1])
-
-    @staticmethod
-    def _is_unknown(reply: RuleReply) -> bool:
-        return reply.text.startswith(persona_answers.UNKNOWN)
-
     def _answers_better(self, heard: str, quoted: str, fact: str) -> bool:
         quoted_score, fact_score = (
             persona_answers.score_answer(heard, sentence, self._meaning) for sentence in (quoted, fact)
@@ -102,7 +76,7 @@ class QuotingTurn(GuardedTurn):
         if quoted_score > fact_score + MIN_LEAD_OF_DOCUMENTS:
             return True
         # Both have what is asked for, an amount or a time, and one is about what it is asked of: a refund, canceling.
-        has_topic = bool(_topics_of(_asks_refund(heard)) & _topics_of(quoted) - _topics_of(fact))
+        has_topic = bool(shared_topics(heard, quoted) - _topics_of(fact))
         has_cue = persona_answers.name_cue(heard, quoted) >= persona_answers.name_cue(heard, fact)
         nearer = self._meaning.similarity(heard, quoted) - self._meaning.similarity(heard, fact)
         return has_topic and has_cue and nearer >= MIN_LEAD_IN_MEANING
@@ -137,6 +111,11 @@ class QuotingTurn(GuardedTurn):
 
 def _asks_refund(heard: str) -> str:
     return _MONEY_BACK.sub(r"\g<get> a refund", heard)
+
+
+def shared_topics(heard: str, fact: str) -> set[str]:
+    """Returns the beginnings of the longer words that a question and a fact share."""
+    return _topics_of(_asks_refund(heard)) & _topics_of(fact)
 
 
 def _topics_of(text: str) -> set[str]:

@@ -18,6 +18,8 @@ from offhook.models.providers.builtin.variables import extract_variables, parse_
 from offhook.models.spoken_text import question_of
 
 MAX_DECISIONS: Final = 2
+# An answer and its facts.
+MAX_READINGS: Final = 2
 # What was asked, and the answer.
 MIN_LINES: Final = 2
 _PIECE: Final = re.compile(r"\S+\s*")
@@ -71,7 +73,10 @@ class RuleAgent:
             await self._meaning.learn(unknown, deadline)
             self._meaning.pop_unknown()
             reply = RuleTurn(request, self._meaning).decide_reply()
-        if await self._meaning.readings.read_wanted(deadline):
+        # what an answer means may be a question, which a fact answers
+        for _ in range(MAX_READINGS):
+            if not await self._meaning.readings.read_wanted(deadline):
+                break
             reply = RuleTurn(request, self._meaning).decide_reply()
             self._meaning.pop_unknown()
         if reply.call is None:

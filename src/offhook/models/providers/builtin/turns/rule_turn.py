@@ -25,8 +25,8 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
 from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS, UNSURE_ODDS
+from offhook.models.providers.builtin.turns.fact_turn import FactTurn
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
-from offhook.models.providers.builtin.turns.read_turn import ReadTurn
 from offhook.models.providers.builtin.turns.wish_turn import parts_of_opening
 
 SURE_QUESTION: Final = 0.95
@@ -42,7 +42,7 @@ _ASKS_PLACE: Final = re.compile(
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
 
 
-class RuleTurn(ReadTurn):
+class RuleTurn(FactTurn):
     """A turn that answers the caller or takes an edge."""
 
     def sentences(self) -> list[str]:
@@ -68,7 +68,7 @@ class RuleTurn(ReadTurn):
     def decide_reply(self) -> RuleReply:
         if self._hint.entered:
             return self._guard(self._reply_on_entry())
-        reply = self._quote_nearest(self._follow_reading(self._guard(self._reply_at_node())))
+        reply = self._read_facts(self._follow_reading(self._guard(self._reply_at_node())))
         if reply.text == phrases.HOLDS and (answer := self._after_waiting()) is not None:
             return answer
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
