@@ -10,7 +10,6 @@ from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import shared_topics
 from offhook.models.providers.builtin.turns.read_turn import ReadTurn
-from offhook.models.providers.builtin.turns.tool_turn import ANYTHING_ELSE
 
 # Chosen on conversations that the model was not trained on (docs/decisions/0136-read-facts.md): of a fact where the
 # rules know none, instead of the one that they quote, and beside an edge that is taken.
@@ -65,7 +64,7 @@ class FactTurn(ReadTurn):
             return self._with_other_fact(reply, quoted, best, of_quoted * lead, odds[-1])
         if reply.call is not None:
             return self._with_fact_beside(reply, said, best)
-        return self._with_question(best[1]) if best[0] >= MIN_FACT else self._quote_nearest(reply)
+        return self._with_question(_sentence(best[1])) if best[0] >= MIN_FACT else self._quote_nearest(reply)
 
     def _quoted_fact(self, reply: RuleReply) -> str | None:
         return next((fact for fact in self._known_facts() if _begins_with(reply.text, fact)), None)
@@ -78,7 +77,7 @@ class FactTurn(ReadTurn):
     def _with_fact_beside(self, reply: RuleReply, said: CallerUtterance, best: tuple[float, str]) -> RuleReply:
         """Returns a reply that takes an edge, with what was asked beside; where any answer leads on, a question is none."""
         if len(self._edges) == 1 and not said.statement and best[0] >= MIN_FACT:
-            return self._with_question(best[1])
+            return self._with_question(_sentence(best[1]))
         return RuleReply(f"{_sentence(best[1])} ", reply.call) if best[0] >= MIN_FACT_BESIDE else reply
 
     @staticmethod
@@ -137,12 +136,7 @@ class FactTurn(ReadTurn):
         rivals = [nearness for nearness, _, above in near[1:] if above != near[0][2]]
         if rivals and near[0][0] - rivals[0] < MIN_LEAD_OF_QUOTE:
             return reply
-        return self._with_question(near[0][1])
-
-    def _with_question(self, fact: str) -> RuleReply:
-        """Returns a fact and our own question again, a greeting's in other words."""
-        question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
-        return RuleReply(f"{_sentence(fact)} {question}" if question.endswith("?") else _sentence(fact))
+        return self._with_question(_sentence(near[0][1]))
 
     @staticmethod
     def _asks_on(reply: RuleReply) -> bool:

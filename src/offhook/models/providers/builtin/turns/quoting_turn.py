@@ -43,8 +43,10 @@ class QuotingTurn(GuardedTurn):
     def _quote_document(self, heard: str) -> RuleReply | None:
         """Answers a question out of the documents and asks our own again, a greeting's in other words."""
         quoted = self._quote_passage(heard)
-        if quoted is None:
-            return None
+        return None if quoted is None else self._with_question(quoted)
+
+    def _with_question(self, quoted: str) -> RuleReply:
+        """Returns what answers and our own question again, a greeting's in other words."""
         question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
         return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
