@@ -11,21 +11,15 @@ from tests.forks import forks
 from tests.web.browser import chromium, running_server
 from tests.web.looks import OWNER
 
+# Of a machine that does much else beside; whatever is there is found at once.
 PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
-
-
-@pytest.fixture
-def patience() -> Iterator[None]:
-    """Of a machine that does much else beside; whatever is there is found at once."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="package")

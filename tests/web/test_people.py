@@ -12,7 +12,7 @@ from tests.forks import forks
 from tests.web.browser import in_a_browser
 from tests.web.looks import OWNER, PAGES, add_campaign, ask, complaints, settle
 
-pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
+pytestmark = in_a_browser(timeout_s=400)
 
 PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"

@@ -18,7 +18,7 @@ pytestmark = [*in_a_browser(timeout_s=480), pytest.mark.slow]
 
 
 @pytest.fixture
-def agent(page: Page, patience: None) -> int:
+def agent(page: Page) -> int:
     """A copy of a demo agent, whose scenarios pass."""
     [demo] = [agent for agent in ask(page, "GET", "/workflow/fetch") if agent["name"] == DEMO]
     made: int = ask(page, "POST", f"/workflow/{demo['id']}/duplicate")["id"]

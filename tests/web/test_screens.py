@@ -26,7 +26,7 @@ from tests.web.looks import (
     simulate_a_town,
 )
 
-pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
+pytestmark = in_a_browser(timeout_s=400)
 
 
 # Of first loads: what a browser fetches before the list of agents can be used.

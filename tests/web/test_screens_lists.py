@@ -9,7 +9,7 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 from tests.web.browser import in_a_browser
 from tests.web.looks import ask, settle, token_of
 
-pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
+pytestmark = in_a_browser(timeout_s=400)
 
 # Whether the browser may do what it does with a dropped file.
 _DROPPED_BESIDE = """element => {

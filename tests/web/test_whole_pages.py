@@ -23,7 +23,7 @@ from tests.web.looks import (
     show_scheme,
 )
 
-pytestmark = [*in_a_browser(timeout_s=600), pytest.mark.usefixtures("patience")]
+pytestmark = in_a_browser(timeout_s=600)
 
 WIDTHS = (1440, 1280, 390)
 # Which of them have a picture in the documentation, and what its name ends with.
