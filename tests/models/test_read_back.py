@@ -40,6 +40,10 @@ def test_a_corrected_value_takes_the_place_of_the_first_one() -> None:
         ("How many guests are coming?", "there'll be six of us", "I have 6 guests."),
         ("What is your name and phone number?", "Grace Amadi, five five five, four four six one", "I have Grace Amadi and 5554461."),
         ("What is your email?", "it's alex at example dot com", "I have alex@example.com."),
+        ("Which pizza and what size?", "um, a large margherita, please", "I have a large margherita."),
+        ("Which pizza and what size?", "what do you have?", ""),
+        ("Which pizza and what size?", "I'm not sure yet", ""),
+        ("What happened?", "it broke down on the bridge", ""),
         ("Is it urgent?", "no, it can wait", ""),
     ],
 )  # fmt: skip

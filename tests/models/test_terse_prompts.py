@@ -317,6 +317,11 @@ MAX_SECONDS: Final = 5.0
         ("ask did the driver show up", "Did the driver show up?"),
         ("say the driver is 10 minutes away and ask them to wait outside", "The driver is 10 minutes away. Could you please wait outside?"),
         ("ask how theyd like to pay", "How would you like to pay?"),
+        ("Ask which pizza and what size. Then ask pickup or delivery", "Which pizza and what size, and would that be pickup or delivery?"),
+        ("Ask what happened. Ask when it happened.", "What happened, and when did it happen?"),
+        ("ask what they want to order. ask if its for here or to go. ask their name", "What do you want to order, is it for here or to go, and could you please tell me your name?"),
+        ("ask for pickup or delivery", "Would that be pickup or delivery?"),
+        ("ask for phone or email", "Could you please tell me your phone or email?"),
     ],
 )  # fmt: skip
 def test_a_terse_prompt_becomes_a_sentence_of_a_speaker(prompt: str, said: str) -> None:

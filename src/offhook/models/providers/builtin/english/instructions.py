@@ -37,15 +37,16 @@ _OFFERS: Final = "I can offer you"
 _REQUEST: Final = "Could you please "
 _PARTING: Final = re.compile(r"Goodbye|Bye|Thank|See you|Have an? |All the best|Enjoy|Take care")
 MAX_STATEMENTS: Final = 3
+MAX_QUESTIONS: Final = 3
 
 
 def speak_instructions(prompt: str) -> str:
-    """Returns what a prompt asks to be said, up to its first question; "" when it asks for nothing.
+    """Returns what a prompt asks to be said, up to its first questions; "" when it asks for nothing.
 
     What is there to choose from is said before the question, wherever it stands: "Ask which drink. There is cola."
     """
     made: list[str] = []
-    question = ""
+    question, also_asked = "", list[str]()
     reads_back = False
     for instruction in split_instructions(prompt):
         said = _state_words(instruction) if _SAID_AS_IT_IS.match(instruction) else _speak_instruction(instruction)
@@ -64,11 +65,22 @@ def speak_instructions(prompt: str) -> str:
             question = (
                 f"{question[:-1]}{',' if ' and ' in question else ''} and {said.removeprefix(TELL_ME)[:-1].strip()}?"
             )
+        elif said not in (question, *also_asked):
+            also_asked.append(said)
     if not question and made and made[-1].startswith(_OFFERS):
         question = "Would you like that?"
     if reads_back and not question and not made:
         question = "Is that right?"
+    if also_asked:
+        question = _join_questions([question, *also_asked][:MAX_QUESTIONS])
     return write_names(" ".join([*made[:MAX_STATEMENTS], *([question] if question else [])]))
+
+
+def _join_questions(questions: list[str]) -> str:
+    """Returns one sentence, which is repeated as a whole: "What happened, and when did it happen?"."""
+    first, *more, last = (question.rstrip("?") for question in questions)
+    more = [f", {question[:1].lower()}{question[1:]}" for question in more]
+    return f"{first}{''.join(more)}, and {last[:1].lower()}{last[1:]}?"
 
 
 # "hi, this is greenway, what can we do for them"
@@ -161,6 +173,9 @@ _OTHER_TIME: Final = re.compile(
     re.IGNORECASE,
 )
 
+# "ask for pickup or delivery"
+_FOR_EITHER: Final = re.compile(r"^for (?=(?!the|your|an?|our)[\w-]+ or [\w-]+$)", re.IGNORECASE)
+
 
 def _ask_for(rest: str) -> str:
     """Returns a question for what is named or wished: "their name", "to hold", "cash or card"."""
@@ -168,6 +183,7 @@ def _ask_for(rest: str) -> str:
         return f"Would {another['what']} work{another['instead'] or ''}?"
     if allowed := re.match(r"(?:for )?(?:your )?(?:permission|consent) to (?P<do>.+)$", rest, re.IGNORECASE):
         return f"May we {allowed['do']}?"
+    rest = _FOR_EITHER.sub("", rest)
     is_named = re.match(r"(?:for|about|to|the|your|an?|our)\b", rest, re.IGNORECASE)
     if (
         not is_named

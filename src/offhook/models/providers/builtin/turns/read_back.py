@@ -26,6 +26,20 @@ _DIGITS: Final = re.compile(
 )
 _THOUSANDS: Final = re.compile(r"\b(?:\d|\w+) ?(?:grand|k)\b", re.IGNORECASE)
 MIN_PHONE_DIGITS: Final = 6
+# Asks for one of a kind: what is answered can be read back as it was said.
+_ASKS_KIND: Final = re.compile(
+    r"\bwhich (?!day|date|time)|\bwhat (?:size|kind|type|sort|colou?r|flavou?r|model|make|brand|breed|toppings?|dish|item|product|plan|room|service)\b",
+    re.IGNORECASE,
+)
+_NO_NAME_OF_A_KIND: Final = re.compile(
+    r"\b(?:I|I'm|I'd|I'll|I've|me|my|we|our|us|you|your|it|it's|they|that's|is|are|was|were|do|does|don't|have|has|no|not|yes|sure|what|which|how|or)\b|\?",
+    re.IGNORECASE,
+)
+_FILLERS: Final = re.compile(
+    r"^(?:(?:uh|um|erm|er|oh|well|so|okay|ok|just|let's say|maybe|probably)\b[\s,.]*)+|[\s,]*\b(?:please|thanks|thank you|I think|I guess)\W*$|[.!]+$",
+    re.IGNORECASE,
+)
+MAX_WORDS_OF_A_KIND: Final = 8
 
 
 def read_back(prompt: str, messages: Sequence[LlmMessage]) -> str:
@@ -39,7 +53,7 @@ def read_back(prompt: str, messages: Sequence[LlmMessage]) -> str:
         if message.role == "assistant" and message.content:
             asked = question_of(message.content)
         elif message.role == "user":
-            told |= _values_in(asked, message.content)
+            told |= dict(_values_in(asked, message.content)) or _kind_in(asked, message.content)
     return f"I have {join_choices(list(told.values()), _ALL_OF_THEM)}." if told else ""
 
 
@@ -68,6 +82,13 @@ def _values_in(asked: str, heard: str) -> Iterator[tuple[str, str]]:
         yield "phone", _grouped(digits)
     if email := spoken_values.email_address(heard):
         yield "email", email
+
+
+def _kind_in(asked: str, heard: str) -> dict[str, str]:
+    """Returns "a large margherita" for "um, a large margherita, please" to "which pizza and what size?"."""
+    kind = _FILLERS.sub("", _FILLERS.sub("", heard.strip()))
+    is_one = _ASKS_KIND.search(asked) is not None and _NO_NAME_OF_A_KIND.search(kind) is None
+    return {asked: kind} if is_one and 0 < len(kind.split()) <= MAX_WORDS_OF_A_KIND else {}
 
 
 def _grouped(digits: str) -> str:
