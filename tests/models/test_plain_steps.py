@@ -85,3 +85,35 @@ async def test_a_day_on_which_the_house_is_closed_is_not_taken(llm: BuiltinLlm) 
     assert outcome.last_reply == (
         "We're open Monday to Saturday 9 to 6, closed Sundays. Which day will you pick it up?"
     )
+
+
+def pizza_shop() -> dict[str, Any]:
+    prompts = {
+        "order": ("startCall", "Greet them. Ask which pizza and what size. Then ask pickup or delivery."),
+        "check": ("agentNode", "read it back and ask if it is right"),
+        "bye": ("endCall", "say it's ready in 20 minutes and goodbye"),
+    }
+    ways = [("order", "check", "ordered"), ("check", "bye", "right"), ("check", "order", "wrong")]
+    return {
+        "nodes": [
+            {"id": node_id, "type": kind, "data": {"name": node_id, "prompt": prompt}}
+            for node_id, (kind, prompt) in prompts.items()
+        ],
+        "edges": [
+            {"id": label, "source": source, "target": target, "data": {"label": label, "condition": f"it is {label}"}}
+            for source, target, label in ways
+        ],
+    }
+
+
+async def test_two_questions_of_a_prompt_are_asked_together_and_asked_again_without_the_greeting(
+    llm: BuiltinLlm,
+) -> None:
+    asked = "Which pizza and what size, and would that be pickup or delivery?"
+
+    ordered = await talk_to_agent(pizza_shop(), ["large margherita for pickup"], llm)
+    assert ordered.last_reply == "I have large margherita for pickup. Is that right?"
+    wrong = await talk_to_agent(pizza_shop(), ["large margherita for pickup", "no, a small one"], llm)
+    assert wrong.last_reply == asked
+    misheard = await talk_to_agent(pizza_shop(), ["uh, what?"], llm)
+    assert misheard.last_reply == f"Hello! {asked}"

@@ -56,7 +56,8 @@ def spoken_choices(edges: Sequence[EdgeHint]) -> str:
 
 _PLEASANTRY: Final = re.compile(
     r"^(?:lovely|great|perfect|wonderful|excellent|good choice|got it|happy to help|no problem|of course|sure|all right|okay|done|"
-    r"thank you(?: for being honest)?|thanks|i'm glad to hear that)[.!,] +(?=\w)",
+    r"thank you(?: for being honest)?|thanks|i'm glad to hear that)[.!,] +(?=\w)|"
+    r"^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b[^.!?]*[.!] +(?=\w)",
     re.IGNORECASE,
 )
 
