@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from offhook.kit.database.connecting import APPLICATION_NAME
 from offhook.kit.database.database import Database, DatabaseSilent
 from offhook.kit.database.direct_reads import DirectReadPool
-from offhook.kit.database.engine import APPLICATION_NAME
 from offhook.kit.database.postgres_listener import PostgresListener
 from tests.fakes.database import SilentProxy
 

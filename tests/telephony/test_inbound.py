@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from httpx2 import AsyncClient
-from sqlalchemy import select, text, update
+from sqlalchemy import make_url, select, text, update
 
 from offhook.kit.database.connection_shares import MAX_OF_ONE_ORGANIZATION
 from offhook.nodes.node_beat import NodeBeat
@@ -187,7 +187,7 @@ async def test_a_refused_caller_does_not_stay(account: Account, root: Root) -> N
 async def test_without_the_database(account: Account, root: Root) -> None:
     assert "connect" in (await account.calls_in("IN0")).json()
     await root.db.dispose()
-    broken = root.db.engine.url.set(port=1, host="127.0.0.1", query={})
+    broken = make_url(root.db.url).set(port=1, host="127.0.0.1", query={})
     root.db.__init__(broken.render_as_string(hide_password=False))  # type: ignore[misc]  # the same object, a dead address
     fallback = await account.calls_in(path="/inbound/fallback")
     assert (fallback.status_code, "not available" in spoken(fallback)) == (200, True)

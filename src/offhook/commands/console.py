@@ -15,6 +15,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.database.postgres_program import PostgresError
+from offhook.kit.database.server_tls import DatabaseTlsError
 from offhook.kit.files.data_folder import DataFolderError
 from offhook.kit.http.server import PortInUse
 from offhook.nodes.installation import WrongSecretKey
@@ -59,6 +60,7 @@ def report_errors() -> Iterator[None]:
         MigrationError,
         WrongSecretKey,
         DomainError,
+        DatabaseTlsError,
     ) as error:
         _exit_with(error, EXIT_FAILED)
     except (DBAPIError, ConnectionError, TimeoutError) as error:

@@ -11,7 +11,8 @@ import structlog
 import typer
 
 from offhook.kit.database import migrations
-from offhook.kit.database.addresses import DatabaseAddressError, read_database_address
+from offhook.kit.database.address_parameters import DatabaseAddressError
+from offhook.kit.database.addresses import read_database_address
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.database.prepared_cluster import prepared_cluster_path
@@ -22,6 +23,7 @@ from offhook.settings import Settings, SettingsError
 log = structlog.get_logger(__name__)
 
 WATCH_INTERVAL_S = 1.0
+_POOLER = "OFFHOOK_DATABASE_POOLER_URL"
 # Names the database for a forked child that migrates.
 MIGRATED_URL = "OFFHOOK_MIGRATED_DATABASE_URL"
 
@@ -39,12 +41,12 @@ def open_database(settings: Settings, url: str) -> Database:
         return Database(url)
     if settings.database_url is None:
         raise SettingsError("OFFHOOK_DATABASE_POOLER_URL needs OFFHOOK_DATABASE_URL, the address of PostgreSQL itself.")
-    return Database(url, pooler_url=_read_address(settings.database_pooler_url, "OFFHOOK_DATABASE_POOLER_URL"))
+    return Database(url, pooler_url=_read_address(settings.database_pooler_url, _POOLER, is_pooler=True))
 
 
-def _read_address(address: str, setting: str) -> str:
+def _read_address(address: str, setting: str, *, is_pooler: bool = False) -> str:
     try:
-        return read_database_address(address, setting)
+        return read_database_address(address, setting, is_pooler=is_pooler)
     except DatabaseAddressError as error:
         raise SettingsError(str(error)) from None
 

@@ -25,6 +25,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.database.postgres_program import PostgresError
+from offhook.kit.database.server_tls import DatabaseTlsError
 from offhook.kit.database.server_version import server_version
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
 from offhook.kit.http.connection_limits import possible_connections
@@ -39,7 +40,7 @@ from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.speed_measurement import SpeedResult, measure_local_speech, measure_sentences
 from offhook.models.vendors import ModelChoice
-from offhook.settings import Settings
+from offhook.settings import Settings, SettingsError
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
 
 Status = Literal["ok", "warning", "failed"]
@@ -226,11 +227,11 @@ def _check_server(settings: Settings) -> DoctorCheck:
 
 
 def _check_database(settings: Settings) -> list[DoctorCheck]:
-    kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
     try:
+        kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
         with any_database(settings, wait_s=5) as url:
             return asyncio.run(_ask_database(open_database(settings, url), kind))
-    except (PostgresError, DataFolderError) as error:
+    except (PostgresError, DataFolderError, SettingsError) as error:
         return [DoctorCheck("database", "failed", str(error))]
 
 
@@ -250,6 +251,8 @@ async def _run_check(name: str, check: Callable[[], Awaitable[DoctorCheck]]) -> 
     try:
         async with asyncio.timeout(10):
             return await check()
+    except DatabaseTlsError as error:
+        return DoctorCheck(name, "failed", str(error))
     except (SQLAlchemyError, OSError, TimeoutError) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).partition("\n")[0] or type(original).__name__

@@ -21,9 +21,8 @@ from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
 from offhook.jobs.shares import delay_after
-from offhook.kit.database.addresses import to_driver_url
+from offhook.kit.database.connecting import connector
 from offhook.kit.database.database import Database
-from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 log = structlog.get_logger(__name__)
@@ -200,10 +199,9 @@ async def open_job_pool(
     for it without a limit: the worker stood still until it was restarted.
     """
     pool = await asyncpg.create_pool(
-        to_driver_url(db.url),
+        connect=connector(db.url),
         min_size=2,
         max_size=max_size,
-        timeout=CONNECT_TIMEOUT_S,
         command_timeout=STATEMENT_TIMEOUT_S,
         init=_prepare_connection,
     )

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import asyncpg
 
-from offhook.kit.database.addresses import to_driver_url
+from offhook.kit.database.connecting import open_connection
 from offhook.kit.database.database import Database
-from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 _CONNECTIONS: Final = 4
@@ -29,7 +28,7 @@ class DirectReadPool:
     """
 
     def __init__(self, database: Database, *, timeout_s: float = READ_TIMEOUT_S) -> None:
-        self._url = to_driver_url(database.pooler_url or database.url)
+        self._url = database.pooler_url or database.url
         self._is_pooled = database.pooler_url is not None
         self._idle: list[tuple[asyncpg.Connection, float]] = []
         self._timeout_s = timeout_s
@@ -85,9 +84,8 @@ class DirectReadPool:
             if since > oldest and not connection.is_closed():
                 return connection
             connection.terminate()
-        connection = await asyncpg.connect(
+        connection = await open_connection(
             self._url,
-            timeout=CONNECT_TIMEOUT_S,
             command_timeout=self._timeout_s,
             statement_cache_size=0 if self._is_pooled else 100,
         )

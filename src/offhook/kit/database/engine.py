@@ -9,11 +9,11 @@ from sqlalchemy import Dialect, Engine, ExceptionContext, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from offhook.kit.database.connecting import connector
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 # The longest statement of a request or a job; migrations and index builds have no limit.
 STATEMENT_TIMEOUT_S: Final = 60.0
-CONNECT_TIMEOUT_S: Final = 10.0
 # With what listens and runs jobs, a process keeps at most twelve connections after a peak.
 POOL_SIZE: Final = 9
 # Further connections at a peak; they are closed as soon as they are free.
@@ -23,10 +23,10 @@ IDLE_TIMEOUT_S: Final = 20.0
 # One that may be closed soon is not used again: the share of that time after which it is replaced. The rest is for a
 # process that gets no processor between taking a connection and using it.
 _IDLE_LIMIT: Final = 0.4
-# Shown by pg_stat_activity.
-APPLICATION_NAME: Final = "offhook"
 # What a standby answers to a write, as does a primary before a planned switch.
 _READ_ONLY: Final = "25006"
+# SQLAlchemy takes part of an address for its own and the rest for arguments of the driver: it gets none.
+_BY_OUR_CONNECTOR: Final = "postgresql+asyncpg://"
 _OPENED_AT: Final = "offhook_opened_at"
 _RETURNED_AT: Final = "offhook_returned_at"
 # The unnamed statement, which the next one replaces: named ones would pile up in connections that others get.
@@ -100,7 +100,7 @@ def create_engine(
     Statements are not prepared ahead then, and it takes transactions only.
     """
     engine = create_async_engine(
-        url,
+        _BY_OUR_CONNECTOR,
         pool_size=pool_size,
         max_overflow=MAX_OVERFLOW,
         pool_pre_ping=False,
@@ -112,9 +112,8 @@ def create_engine(
         # Errors are logged; values are people's data and secrets.
         hide_parameters=True,
         connect_args={
-            "timeout": CONNECT_TIMEOUT_S,
+            "async_creator_fn": connector(url),
             "command_timeout": statement_timeout_s,
-            "server_settings": {"application_name": APPLICATION_NAME},
             **(_UNPREPARED if is_pooled else {}),
         },
     )

@@ -8,9 +8,8 @@ from typing import Any, Final
 import asyncpg
 import structlog
 
-from offhook.kit.database.addresses import to_driver_url
+from offhook.kit.database.connecting import open_connection
 from offhook.kit.database.database import Database
-from offhook.kit.database.engine import CONNECT_TIMEOUT_S
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
@@ -73,9 +72,7 @@ class PostgresListener:
             await asyncio.sleep(_RECONNECT_S)
 
     async def _listen_until_lost(self) -> None:
-        connection = await asyncpg.connect(
-            to_driver_url(self._db.url), timeout=CONNECT_TIMEOUT_S, command_timeout=self._probe_timeout_s
-        )
+        connection = await open_connection(self._db.url, command_timeout=self._probe_timeout_s)
         keep_socket_alive(connection)
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
