@@ -50,6 +50,15 @@ def test_supervisors_wait_for_calls_to_end() -> None:
     assert "add .Values.serve.drainSeconds 60" in (CHART / "templates" / "serve.yaml").read_text()
 
 
+def test_every_setting_reaches_the_containers() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    for name in ("migrate", "serve", "worker"):
+        assert services[name]["env_file"] == [{"path": ".env", "required": False}]
+        assert "./certificates:/etc/offhook/certificates:ro" in services[name]["volumes"]
+    helpers = (CHART / "templates" / "_helpers.tpl").read_text()
+    assert all(f".Values.{name} " in helpers for name in ("settings", "extraEnv", "extraVolumes", "extraVolumeMounts"))
+
+
 def test_the_chart_s_values_are_those_of_its_schema() -> None:
     # Only here: it builds the grammars of all its formats when it is imported, which is 2 s in each process of the tests.
     import jsonschema  # noqa: PLC0415

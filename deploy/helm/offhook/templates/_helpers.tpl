@@ -32,6 +32,9 @@ envFrom:
 volumeMounts:
   - {name: data, mountPath: /var/lib/offhook}
   - {name: tmp, mountPath: /tmp}
+{{- with .Values.extraVolumeMounts }}
+{{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- define "offhook.env" -}}
@@ -52,6 +55,9 @@ volumeMounts:
 {{- range $name, $value := .Values.settings }}
 - {name: {{ $name }}, value: {{ $value | quote }}}
 {{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- define "offhook.pod" -}}
@@ -68,6 +74,9 @@ securityContext:
 volumes:
   - {name: data, emptyDir: {}}
   - {name: tmp, emptyDir: {}}
+{{- with .Values.extraVolumes }}
+{{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
