@@ -49,6 +49,9 @@ sleep 1
 moment=$(sql "$port" "SELECT now()")
 sleep 1
 sql "$port" "DELETE FROM organizations"
+# of what is lost with the restore, and what others have seen
+lost=$(sql "$port" "INSERT INTO organizations (name) VALUES ('After it') RETURNING id")
+sql "$port" "DELETE FROM organizations"
 sql "$port" "SELECT pg_switch_wal()" >/dev/null
 for _ in $(seq 50); do
   [ "$(sql "$port" "SELECT count(*) FROM pg_stat_archiver WHERE last_archived_time > '$moment'")" = 1 ] && break
@@ -72,4 +75,7 @@ done
 found=$(sql $((port + 1)) "SELECT count(*) FROM organizations")
 [ "$found" = 1000 ] || stop "$found of 1000 organizations came back"
 OFFHOOK_DATABASE_URL="postgresql://offhook@127.0.0.1:$((port + 1))/offhook" .venv/bin/offhook audit verify >/dev/null
+OFFHOOK_DATABASE_URL="postgresql://offhook@127.0.0.1:$((port + 1))/offhook" .venv/bin/offhook restored
+next=$(sql $((port + 1)) "SELECT nextval('organizations_id_seq')")
+[ "$next" -gt "$lost" ] || stop "number $lost is given out again"
 note "1000 organizations are back, and \`offhook audit verify\` reads the database"

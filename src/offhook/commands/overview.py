@@ -39,6 +39,10 @@ COMMANDS: Final = {
         "replay",
         "Replay calls from their journals, without calling models or tools. Nothing is stored.",
     ),
+    "restored": CommandSummary(
+        "migrate",
+        "Continue the numbers of a restored database beyond those that were given out after its backup.",
+    ),
     "sample": CommandSummary(
         "sample",
         "Record a sample call of an agent with a simulated caller; `serve` does it once, at its first start.",

@@ -21,7 +21,7 @@ from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
 from offhook.jobs.shares import delay_after
-from offhook.kit.database.connecting import connector
+from offhook.kit.database.connecting import make_connector
 from offhook.kit.database.database import Database
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
@@ -199,7 +199,7 @@ async def open_job_pool(
     for it without a limit: the worker stood still until it was restarted.
     """
     pool = await asyncpg.create_pool(
-        connect=connector(db.url),
+        connect=make_connector(db.url),
         min_size=2,
         max_size=max_size,
         command_timeout=STATEMENT_TIMEOUT_S,

@@ -46,13 +46,13 @@ async def open_connection(url: str, **named: Any) -> asyncpg.Connection:
         raise DatabaseTlsError(sentence) from error
 
 
-def connector(url: str) -> Callable[..., Coroutine[Any, Any, asyncpg.Connection]]:
+def make_connector(url: str) -> Callable[..., Coroutine[Any, Any, asyncpg.Connection]]:
     """Returns :func:`open_connection` for one address, as a pool calls it; what it says of an address is ignored."""
 
-    async def connect(_address: Any = None, **named: Any) -> asyncpg.Connection:
+    async def open_for_pool(_address: Any = None, **named: Any) -> asyncpg.Connection:
         return await open_connection(url, **named)
 
-    return connect
+    return open_for_pool
 
 
 def _name_server(address: str, parameters: dict[str, str]) -> str:

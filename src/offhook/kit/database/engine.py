@@ -9,7 +9,7 @@ from sqlalchemy import Dialect, Engine, ExceptionContext, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from offhook.kit.database.connecting import connector
+from offhook.kit.database.connecting import make_connector
 from offhook.kit.database.tcp_keepalive import keep_socket_alive
 
 # The longest statement of a request or a job; migrations and index builds have no limit.
@@ -112,7 +112,7 @@ def create_engine(
         # Errors are logged; values are people's data and secrets.
         hide_parameters=True,
         connect_args={
-            "async_creator_fn": connector(url),
+            "async_creator_fn": make_connector(url),
             "command_timeout": statement_timeout_s,
             **(_UNPREPARED if is_pooled else {}),
         },

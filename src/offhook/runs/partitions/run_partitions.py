@@ -64,6 +64,23 @@ class RunPartitions:
             await self._look_after(table)
             await self._add_until(table, self._find_start(max(ends[table], default=0), last), coming)
 
+    async def extend_beyond(self, last: int, coming: int) -> bool:
+        """Lets the partitions reach beyond the run ``coming``, with which numbers go on after ``last``; returns False when a
+        table was in use. The runs that are left out get no partitions of their own."""
+        async with self._db.transaction() as session:
+            ends = {
+                table: max(
+                    (partition.runs.end for partition in await queries.list_partitions(session, table)), default=0
+                )
+                for table in TABLES
+            }
+        end = self._round_up(coming + self._min_runs)
+        for table in TABLES:
+            start = self._find_start(ends[table], last)
+            if start < end and not await self._add(table, RunRange(first=start, end=end)):
+                return False
+        return True
+
     async def drop_past(self, is_past: IsPast, still_holds: StillHolds, *, limit: int) -> int:
         """Deletes the partitions of the oldest closed ranges that ``is_past`` allows, at most ``limit`` ranges, and returns of
         how many. ``still_holds`` is asked in each transaction that deletes one."""
