@@ -4,6 +4,7 @@ import time
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
+import asyncpg
 from pydantic_core import from_json
 from sqlalchemy import Dialect, Engine, ExceptionContext, event
 from sqlalchemy.exc import DisconnectionError
@@ -25,6 +26,8 @@ IDLE_TIMEOUT_S: Final = 20.0
 _IDLE_LIMIT: Final = 0.4
 # What a standby answers to a write, as does a primary before a planned switch.
 _READ_ONLY: Final = "25006"
+# Classes of errors: a constraint that does not hold, a value that is wrong.
+_ABOUT_ROWS: Final = frozenset({"22", "23"})
 # SQLAlchemy takes part of an address for its own and the rest for arguments of the driver: it gets none.
 _BY_OUR_CONNECTOR: Final = "postgresql+asyncpg://"
 _OPENED_AT: Final = "offhook_opened_at"
@@ -81,6 +84,14 @@ class _ConnectionGuard:
             context.is_disconnect = True
 
 
+def _hide_rows(context: ExceptionContext) -> None:
+    """Takes from an error what PostgreSQL quotes of the row that broke a constraint, or of a value: the driver would show it
+    in every traceback, in the log and with failed jobs."""
+    cause = context.original_exception.__cause__
+    if isinstance(cause, asyncpg.PostgresError) and (cause.sqlstate or "")[:2] in _ABOUT_ROWS:
+        cause.detail = None
+
+
 _guards: WeakKeyDictionary[Engine, _ConnectionGuard] = WeakKeyDictionary()
 
 
@@ -123,6 +134,7 @@ def create_engine(
     event.listen(engine.sync_engine, "checkin", guard.note_return)
     event.listen(engine.sync_engine, "checkout", guard.refuse_unreliable)
     event.listen(engine.sync_engine, "handle_error", guard.leave_standby)
+    event.listen(engine.sync_engine, "handle_error", _hide_rows)
     return engine
 
 
