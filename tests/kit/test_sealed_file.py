@@ -12,6 +12,7 @@ from offhook.kit.files.sealed_file import (
     CHUNK,
     HEADER_BYTES,
     OVERHEAD,
+    PlainFile,
     SealedFile,
     SealedReader,
     decrypt_range,
@@ -20,6 +21,7 @@ from offhook.kit.files.sealed_file import (
     read_key_number,
     stored_range,
 )
+from tests.fakes.full_disk import file_size_limit
 
 KEY = DataKey(3, new_data_key())
 
@@ -95,6 +97,26 @@ def test_the_half_written_end_of_a_killed_process_is_dropped(path: Path) -> None
     assert (file.size, file.read_at(0, 3)) == (CHUNK, b"aaa")
     file.cut_torn_end()
     assert file.size == CHUNK
+
+
+def test_a_disk_that_takes_a_part_only_says_so(path: Path) -> None:
+    file = PlainFile(path, creates=True)
+    with file_size_limit(10), pytest.raises(OSError, match="File too large"):
+        file.write_at(0, b"a" * 20)
+    file.write_at(5, b"b" * 20)
+    assert path.read_bytes() == b"a" * 5 + b"b" * 20
+
+
+@pytest.mark.parametrize("held", [0, 1000, CHUNK + 1000, 2 * CHUNK])
+def test_a_full_disk_damages_nothing_of_it(path: Path, held: int) -> None:
+    file = SealedFile(path, KEY, creates=True)
+    file.write_at(0, b"a" * held)
+    with file_size_limit(path.stat().st_size + 500), pytest.raises(OSError, match="File too large"):
+        file.write_at(held, b"b" * 3 * CHUNK)
+    assert file.read_at(0, held) == b"a" * held
+    assert file.size == held
+    file.write_at(held, b"c" * 10)
+    assert SealedFile(path, KEY).read_at(0, held + 20) == b"a" * held + b"c" * 10
 
 
 @pytest.mark.parametrize(

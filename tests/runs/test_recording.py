@@ -199,7 +199,7 @@ async def test_forty_recorders_cost_little(recordings: CallRecordings, tmp_path:
                 recorder.record_caller(second + i * 0.02, payload)
                 recorder.record_agent(second + i * 0.02, payload)
             if i % 25 == 24:
-                await asyncio.to_thread(call_recording._flush_all, recorders, False)
+                await asyncio.to_thread(recordings._flush_all, recorders, False)
     after = resource.getrusage(resource.RUSAGE_SELF)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     per_call_second_ms = used * 1000 / (40 * seconds)

@@ -60,7 +60,10 @@ class PlainFile:
         return os.pread(self._descriptor, length, start)
 
     def write_at(self, start: int, data: bytes) -> None:
-        os.pwrite(self._descriptor, data, start)
+        left = memoryview(data)
+        while left:  # a disk without room takes a part, and says so at the next attempt
+            done = os.pwrite(self._descriptor, left, start)
+            start, left = start + done, left[done:]
 
     def truncate(self, size: int) -> None:
         os.ftruncate(self._descriptor, size)
@@ -169,7 +172,16 @@ class SealedFile:
         raise AssertionError("unreachable")
 
     def _write_slot(self, index: int, data: bytes) -> None:
-        self._file.write_at(HEADER_BYTES + index * _SLOT, self._cipher.encrypt(index, data))
+        start = HEADER_BYTES + index * _SLOT
+        held = max(0, self._file.size - start - OVERHEAD)
+        try:
+            self._file.write_at(start, self._cipher.encrypt(index, data))
+        except OSError:
+            if held < len(data):
+                # Half of a slot cannot be read, nor written on. What it had needs no more room than before.
+                self._file.truncate(start + (OVERHEAD + held if held else 0))
+                self._file.write_at(start, self._cipher.encrypt(index, data[:held]) if held else b"")
+            raise
 
 
 def open_random_access(path: Path, key: DataKey | None, *, creates: bool = False) -> RandomAccessFile:

@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from offhook.kit.audio import Codec
-from offhook.kit.crypto import DataKey
+from offhook.kit.crypto import DataKey, SecretUnreadable
 from offhook.kit.files.sealed_file import RandomAccessFile, open_random_access
 from offhook.runs.recording_files.wav import HEADER_BYTES, wav_header
 
@@ -31,7 +32,10 @@ MAX_PENDING_BYTES: Final = 256 * 1024  # per side; reached only when a disk hang
 _BLOCK: Final = 1 << 16  # samples written at a time
 _TICKS: Final = 5  # recorders are flushed in this many groups, so that no thread holds the interpreter for long
 
+DISK_ALMOST_FULL: Final = "The server's disk is almost full."
+
 Samples = NDArray[np.int16]
+OnChange = Callable[[str | None, float], None]
 _Frame = tuple[float, bytes]
 
 
@@ -135,8 +139,13 @@ class WavWriter:
         if continues:
             self._written = (self._file.size - HEADER_BYTES) // 4
             self._caller.end = self._agent.end = self._written
-        else:
+            return
+        try:
             self._file.write_at(0, wav_header(codec.sample_rate, 2, 0))
+        except OSError:  # no file is better than one without a header
+            self._close_file()
+            path.unlink(missing_ok=True)
+            raise
 
     def record_caller(self, at_s: float, payload: bytes) -> None:
         """Records the caller's audio received ``at_s`` seconds after the media connected."""
@@ -150,13 +159,35 @@ class WavWriter:
         """Deletes what was recorded with the next flush, and records nothing more."""
         self._is_discarded = True
 
+    @property
+    def end_s(self) -> float:
+        """Returns up to where there is sound, written or not."""
+        return max(self._caller.end, self._agent.end) / self._codec.sample_rate
+
+    def leave_out(self) -> None:
+        """Drops what was received since the last flush: what follows is written in its place, after silence."""
+        self._caller.take_frames()
+        self._agent.take_frames()
+
     def flush(self, *, everything: bool = False) -> None:
-        """Writes what both sides have; never twice at a time. Raises OSError when the disk fails."""
+        """Writes what both sides have; never twice at a time. Raises OSError when the disk fails: that sound is lost, and
+        silent if the file goes on."""
         if self._file is None:
             return
-        if self._is_discarded:
-            self._delete_sound()
-            return
+        try:
+            if self._is_discarded:
+                self._delete_sound()
+            else:
+                self._write_sound(everything)
+        except OSError:
+            self._caller.placed.clear()  # memory is no place for the hours until the disk has room
+            self._agent.placed.clear()
+            raise
+        finally:
+            if everything:
+                self._close_file()
+
+    def _write_sound(self, everything: bool) -> None:
         self._caller.place_frames(self._caller.take_frames())
         self._agent.place_frames(self._agent.take_frames())
         ends = (self._caller.end, self._agent.end)
@@ -164,8 +195,6 @@ class WavWriter:
         until = max(ends) if everything else max(min(ends), held)
         if until > self._written:
             self._write_until(until)
-        if everything:
-            self._close_file()
 
     def _delete_sound(self) -> None:
         assert self._file is not None
@@ -175,9 +204,9 @@ class WavWriter:
         self._close_file()
 
     def _close_file(self) -> None:
-        assert self._file is not None
-        self._file.close()
-        self._file = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _write_until(self, until: int) -> None:
         """Writes ``written..until`` block by block; a silent block of a plain file stays a hole, which reads as zeros."""
@@ -212,11 +241,26 @@ class WavRecorder(WavWriter):
         group: int,
         key: DataKey | None = None,
         *,
+        on_change: OnChange | None = None,
         continues: bool = False,
     ) -> None:
         super().__init__(path, codec, key, continues=continues)
         self.group = group
         self._recordings = recordings
+        self._on_change = on_change
+        self._is_failing = False
+
+    def note_flush(self, problem: str | None) -> None:
+        """Reports the first flush that failed, and the first one that did not."""
+        if self._is_failing == (problem is not None):
+            return
+        self._is_failing = problem is not None
+        if problem is None:
+            log.info("recording_written_again", path=str(self.path))
+        else:
+            log.error("recording_not_written", path=str(self.path), error=problem)
+        if self._on_change is not None:
+            self._on_change(problem, self.end_s)
 
     async def close(self) -> None:
         """Writes everything left and closes the file; idempotent."""
@@ -224,21 +268,32 @@ class WavRecorder(WavWriter):
 
 
 class CallRecordings:
-    """All recorders of a process and the task that writes them."""
+    """All recorders of a process and the task that writes them. ``has_room``: whether they may take more of the disk, asked
+    in a thread; while they may not, what is said is left out."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_room: Callable[[], bool] = lambda: True) -> None:
+        self._has_room = has_room
         self._open: set[WavRecorder] = set()
         self._groups = itertools.cycle(range(_TICKS))
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     async def open_recorder(
-        self, path: Path, codec: Codec, key: DataKey | None = None, *, continues: bool = False
+        self,
+        path: Path,
+        codec: Codec,
+        key: DataKey | None = None,
+        *,
+        on_change: OnChange | None = None,
+        continues: bool = False,
     ) -> WavRecorder:
         """Creates a file with its header, encrypted with ``key``, or ``continues`` that of a call which was cut off.
-        Raises OSError when the disk refuses it."""
+        Raises OSError when the disk refuses it. ``on_change`` gets why its sound is lost from here on, or None when it is
+        written again, and the second of the call."""
         group = next(self._groups)
-        recorder = await asyncio.to_thread(WavRecorder, path, codec, self, group, key, continues=continues)
+        recorder = await asyncio.to_thread(
+            WavRecorder, path, codec, self, group, key, on_change=on_change, continues=continues
+        )
         self._open.add(recorder)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._flush_forever(), name="recordings")
@@ -248,7 +303,7 @@ class CallRecordings:
         async with self._lock:
             if recorder in self._open:
                 self._open.discard(recorder)
-                await asyncio.to_thread(_flush_all, [recorder], True)
+                await self._flush([recorder], everything=True)
 
     async def _flush_forever(self) -> None:
         turn = 0
@@ -257,14 +312,24 @@ class CallRecordings:
             async with self._lock:
                 group = [recorder for recorder in self._open if recorder.group == turn]
                 if group:
-                    await asyncio.to_thread(_flush_all, group, False)
+                    await self._flush(group)
             turn = (turn + 1) % _TICKS
             await asyncio.sleep(max(0.01, FLUSH_S / _TICKS - (time.monotonic() - started)))
 
+    async def _flush(self, recorders: list[WavRecorder], *, everything: bool = False) -> None:
+        problems = await asyncio.to_thread(self._flush_all, recorders, everything)
+        for recorder, problem in zip(recorders, problems, strict=True):
+            recorder.note_flush(problem)
 
-def _flush_all(recorders: list[WavRecorder], everything: bool) -> None:
-    for recorder in recorders:
-        try:
-            recorder.flush(everything=everything)
-        except OSError:
-            log.exception("recording_not_written", path=str(recorder.path))
+    def _flush_all(self, recorders: list[WavRecorder], everything: bool) -> list[str | None]:
+        problem = None if self._has_room() else DISK_ALMOST_FULL
+        problems: list[str | None] = []
+        for recorder in recorders:
+            if problem is not None:
+                recorder.leave_out()
+            try:
+                recorder.flush(everything=everything)
+                problems.append(problem)
+            except (OSError, SecretUnreadable) as error:  # of a part that was damaged on the disk
+                problems.append(str(error))
+        return problems
