@@ -48,6 +48,7 @@ from offhook.jobs.queue import prune_queue
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Base, Database
+from offhook.kit.database.database_clock import provide_clock
 from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.kit.files.file_store import FileStore
 from offhook.kit.http.metrics import DATABASE_CONNECTIONS
@@ -123,6 +124,7 @@ def build_root(
     root.provide(EgressClient, egress)
     root.on_stop.append(egress.aclose)
     remember_settings(root)
+    provide_clock(root.db, root.clock)
     DATABASE_CONNECTIONS.set_function(root.db.count_used_connections)
     root.jobs.add("jobs.prune", partial(prune_queue, root.db), every_s=PRUNE_INTERVAL_S)
     for domain in DOMAINS:

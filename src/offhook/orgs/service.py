@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
 from offhook.kit.crypto import hash_token, new_token
+from offhook.kit.database.database_clock import time_of
 from offhook.orgs import repository
 from offhook.orgs.access_rules import SCOPES
 from offhook.orgs.errors import (
@@ -71,7 +72,7 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
 
     Two servers that start at once create one organization: the second waits for the first one's transaction.
     """
-    now = datetime.now(UTC)
+    now = time_of(session)
     await repository.lock_first_start(session)
     first_owner = await repository.first_owner(session)
     if first_owner is None:

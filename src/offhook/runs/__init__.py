@@ -121,7 +121,7 @@ def register(root: Root) -> None:
 def _build_services(root: Root) -> RunServices:
     db, clock, runner = root.db, root.clock, root.get(ToolServices).runner
     streams = RunStreams(db)
-    writer = EventWriter(db, streams.on_live, states=CallStates(root.get(Keyring)))
+    writer = EventWriter(db, streams.on_live, states=CallStates(root.get(Keyring)), clock=root.clock)
     agents = AgentFactory(
         tools=ToolRegistry(db, runner),
         recordings=root.get(RecordingLibrary),

@@ -2,11 +2,12 @@
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypedDict, Unpack, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
@@ -179,7 +180,7 @@ async def apply_status(
 ) -> bool:
     """Applies a carrier's report to one run as :func:`apply_status_changes` does; returns whether it moved the run.
     Raises RunNotFound (404)."""
-    change = StatusChange(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
+    change = StatusChange(organization_id, run_id, status, at or time_of(session), outcome, end_reason, call_id)
     (has_moved,) = await apply_status_changes(session, [change])
     if has_moved is None:
         raise RunNotFound
@@ -220,7 +221,7 @@ async def _apply_batch(session: AsyncSession, changes: Sequence[StatusChange], e
     moved = await records.apply_status_changes(session, changes)
     others = [one for one in changes if one.run_id not in moved]
     known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
-    events: list[NewEvent] = []
+    now, events = time_of(session), list[NewEvent]()
     results: list[bool | None] = []
     for one in changes:
         run = moved.get(one.run_id) or known.get((one.organization_id, one.run_id))
@@ -231,21 +232,21 @@ async def _apply_batch(session: AsyncSession, changes: Sequence[StatusChange], e
         fields = {"status": one.status, "outcome": one.outcome, "end_reason": one.end_reason, "call_id": one.call_id}
         data = {name: value for name, value in fields.items() if value is not None}
         if has_moved:
-            events.append(_status_event(run, STATUS_CHANGED, one.at, data))
+            events.append(_status_event(run, STATUS_CHANGED, one.at, data, now))
             if one.status in FINAL_STATES and run.worker_id is None:
                 ended.append(run)
         else:
-            events.append(_status_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}))
+            events.append(_status_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}, now))
         results.append(has_moved)
     await event_queries.append_events(session, events)
     return results
 
 
-def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object]) -> NewEvent:
+def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object], now: datetime) -> NewEvent:
     """Builds the event. Its time is on the run's audio clock as seen from outside: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
-    return NewEvent(run.id, kind, at_ms, encode_event_data(data), datetime.now(UTC))
+    return NewEvent(run.id, kind, at_ms, encode_event_data(data), now)
 
 
 async def take_for_dialing(
@@ -269,7 +270,7 @@ async def take_for_dialing(
         "placement": placement.to_json(),
     }
     return await repository.take_for_dialing(
-        session, organization_id, run_id, at=datetime.now(UTC), known={**known, "initial_context": context}
+        session, organization_id, run_id, at=time_of(session), known={**known, "initial_context": context}
     )
 
 

@@ -64,7 +64,7 @@ CLOSE_EVERY_S: Final = 300.0
 
 def register(root: Root) -> None:
     """Adds the carriers, the media socket, and everything that places and takes calls."""
-    reports = CallReports(root.db, root.events)
+    reports = CallReports(root.db, root.events, root.clock)
     runs = root.get(RunServices)
     http, keyring = CarrierHttp(root.settings.carrier_urls), root.get(Keyring)
     carriers = build_remote_carriers(http)

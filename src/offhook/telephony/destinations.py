@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.models import prices
 from offhook.models.prices import PricedUsage, PriceList
 from offhook.orgs.call_policy import policies
@@ -73,7 +74,7 @@ async def find_caller_refusal(session: AsyncSession, organization_id: int, numbe
     if live is None and hourly is None:
         return None
     await queries.lock_call_slots(session, organization_id)
-    since = datetime.now(UTC) - timedelta(hours=1)
+    since = time_of(session) - timedelta(hours=1)
     now_live, in_hour = await queries.count_inbound_calls_of(session, organization_id, number, since)
     is_over = (live is not None and now_live >= live) or (hourly is not None and in_hour >= hourly)
     return "caller_limit" if is_over else None

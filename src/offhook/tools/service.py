@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -10,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Forbidden
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.database_clock import time_of
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import ADMINS, Caller, skip_audit_entry, write_audit_entry
 from offhook.tools import repository
@@ -95,7 +95,7 @@ async def update_tool(
     if not session.is_modified(tool):
         skip_audit_entry(session)
         return tool
-    tool.updated_at = datetime.now(UTC)
+    tool.updated_at = time_of(session)
     await session.flush()
     changed = sorted([*values, *(["definition"] if definition is not None else [])])
     await write_audit_entry(session, caller, "tool.updated", f"tool:{tool.tool_uuid}", {"changed": changed})
@@ -107,7 +107,7 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     if (tool.status == ARCHIVED) != is_archived:
         tool.status = ARCHIVED if is_archived else ACTIVE
-        tool.updated_at = datetime.now(UTC)
+        tool.updated_at = time_of(session)
         await session.flush()
         action = "tool.archived" if is_archived else "tool.unarchived"
         await write_audit_entry(session, caller, action, f"tool:{tool.tool_uuid}")
@@ -223,7 +223,7 @@ async def update_credential(
     if not session.is_modified(credential):
         skip_audit_entry(session)
         return credential
-    credential.updated_at = datetime.now(UTC)
+    credential.updated_at = time_of(session)
     await _flush_named(session)
     changed = sorted([*values, *(["credential_data"] if data is not None else [])])
     await write_audit_entry(

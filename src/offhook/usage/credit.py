@@ -13,6 +13,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.root import settings_of
 from offhook.usage import ledger, repository
 from offhook.usage.errors import DailySpendLimitReached, OutOfCredit
@@ -55,7 +56,7 @@ async def credit_position(
     session: AsyncSession, organization_id: int, *, now: datetime | None = None
 ) -> CreditPosition:
     """Returns what the organization may still spend. To set aside some of it, take the lock first."""
-    now = now or datetime.now(UTC)
+    now = now or time_of(session)
     account = await repository.find_account(session, organization_id)
     terms = ledger.effective_terms(session, account)
     if not terms.is_enforced and terms.daily_limit_cents is None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.orgs import service as orgs
 from offhook.root import settings_of
 from offhook.usage import repository
@@ -78,7 +79,7 @@ async def get_balance_status(
     left = 0.0
     if terms.included_minutes:
         organization = await orgs.get_organization(session, organization_id)
-        period = month_of(now or datetime.now(UTC), load_time_zone(organization.time_zone))
+        period = month_of(now or time_of(session), load_time_zone(organization.time_zone))
         used_ms = (await repository.period_totals(session, organization_id, period)).billable_ms
         left = max(0.0, terms.included_minutes - int(used_ms) / _MINUTE_MS)
     price = terms.platform_cents_per_minute

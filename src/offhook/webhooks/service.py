@@ -4,13 +4,14 @@ import base64
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs import enqueue
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.database_clock import time_of
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.orgs.data_keys.sealed_rows import seal_values
 from offhook.webhooks import repository
@@ -84,7 +85,7 @@ async def publish_events(
             raise ValueError(f"{event.event_type!r} is not an event type")
     if not events:
         return []
-    now = datetime.now(UTC)
+    now = time_of(session)
     await repository.lock_order(session, organization_id)
     keyed = {event.key or f"{event.event_type}:{secrets.token_hex(8)}": event for event in reversed(events)}
     named = [(key, {"data": dict(event.data)}) for key, event in reversed(keyed.items())]
@@ -198,7 +199,7 @@ async def update_endpoint(
     for name in changed:
         setattr(record, name, values[name])
     if changed:
-        record.updated_at = datetime.now(UTC)
+        record.updated_at = time_of(session)
         await write_audit_entry(session, caller, "webhook.updated", f"webhook:{endpoint_id}", {"fields": changed})
     else:
         skip_audit_entry(session)
@@ -266,6 +267,6 @@ async def resend_dead_deliveries(session: AsyncSession, caller: Caller, endpoint
 
 async def _restart_delivery(session: AsyncSession, record: WebhookDelivery) -> None:
     record.status, record.attempts, record.round = PENDING, 0, record.round + 1
-    record.next_attempt_at = datetime.now(UTC)
+    record.next_attempt_at = time_of(session)
     await session.flush()
     await enqueue_attempt(session, record.id, record.round, 0)

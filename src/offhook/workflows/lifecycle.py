@@ -1,13 +1,13 @@
 """Duplicates and deletes whole workflows, including the belongings that domains above keep for them."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
 from offhook.kit.database.database import Database
+from offhook.kit.database.database_clock import time_of
 from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import repository, service
 from offhook.workflows.canaries import queries as canaries
@@ -65,7 +65,7 @@ async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: C
     for check in hooks.deletion_checks:
         await check(session, caller, workflow_id)
     await repository.mark_deleted(session, workflow, caller.organization_id)
-    await repository.mark_changed(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, time_of(session))
     await enqueue(session, ERASE, {"organization_id": caller.organization_id, "workflow_id": workflow_id})
     await write_audit_entry(session, caller, "workflow.deleted", f"workflow:{workflow_id}", {"name": workflow.name})
 

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.knowledge import service as knowledge
 from offhook.models import ModelConfigurationStore
 from offhook.models.errors import UnknownModel
@@ -118,7 +119,7 @@ async def publish_draft(
         skip_audit_entry(session)
         return taken.published, taken.workflow.revision
     await sync_triggers(session, taken.draft)
-    now = datetime.now(UTC)
+    now = time_of(session)
     if taken.published is not None:
         taken.published.status = "archived"
         await session.flush()  # a unique index allows one published version

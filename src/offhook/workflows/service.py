@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.orgs.people import members
@@ -163,7 +163,7 @@ async def update_workflow(
         workflow.name = changes.name
     if changes.are_versioned:
         await _write_draft(session, workflow, draft, base, changes, created_by=caller.user_id)
-    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
+    await repository.mark_changed(session, workflow, time_of(session), revises=True)
     await write_audit_entry(
         session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.changed_fields}
     )
@@ -188,7 +188,7 @@ async def create_draft(
         skip_audit_entry(session)
         return draft, workflow.revision
     written = await _write_draft(session, workflow, draft, base, changes, created_by=caller.user_id)
-    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
+    await repository.mark_changed(session, workflow, time_of(session), revises=True)
     data = {"version": written.version_number, "fields": changes.changed_fields}
     await write_audit_entry(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
     return written, workflow.revision
@@ -212,7 +212,7 @@ async def restore_version(session: AsyncSession, caller: Caller, workflow_id: in
     )
     written = await _write_draft(session, workflow, draft, base, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
-    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
+    await repository.mark_changed(session, workflow, time_of(session), revises=True)
     data = {"from": number, "version": written.version_number}
     await write_audit_entry(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
     return written
@@ -225,7 +225,7 @@ async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, st
         skip_audit_entry(session)
         return
     workflow.status = status
-    await repository.mark_changed(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, time_of(session))
     action = "workflow.archived" if status == "archived" else "workflow.unarchived"
     await write_audit_entry(session, caller, action, f"workflow:{workflow_id}")
 
@@ -239,7 +239,7 @@ async def move_to_folder(session: AsyncSession, caller: Caller, workflow_id: int
         skip_audit_entry(session)
         return
     workflow.folder_id = folder_id
-    await repository.mark_changed(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, time_of(session))
     await write_audit_entry(session, caller, "workflow.moved", f"workflow:{workflow_id}", {"folder_id": folder_id})
 
 

@@ -7,7 +7,9 @@ from typing import Final
 
 import structlog
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
 
@@ -15,6 +17,7 @@ SYNCHRONIZE_INTERVAL_S: Final = 30.0
 # A larger difference is a fault of this machine that its operator should know of.
 MAX_DIFFERENCE_S: Final = 2.0
 _READ_TIMEOUT_S: Final = 5.0
+_INFO: Final = "offhook_clock"
 log = structlog.get_logger(__name__)
 
 
@@ -57,3 +60,14 @@ class DatabaseClock:
                     log.warning("clock_differs", ahead_s=round(ahead_s, 1), followed="the database's")
                 was_wrong = is_wrong
             await asyncio.sleep(interval_s)
+
+
+def provide_clock(database: Database, clock: Clock) -> None:
+    """Makes the clock that of all sessions of this database."""
+    database.session_info[_INFO] = clock
+
+
+def time_of(session: AsyncSession) -> datetime:
+    """Returns the time that other processes agree with: what is compared on another machine must not be this machine's."""
+    clock: Clock | None = session.info.get(_INFO)
+    return datetime.now(UTC) if clock is None else clock.now()

@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import sanitize_json
@@ -57,7 +58,7 @@ class RunEventSink:
         self.tally.add_event(event.type, event.at_s, event.data)
         count_trouble(event.type, event.data)
         # Strictly increasing, so that a retried batch can be told apart from a new one.
-        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        self._last = max(self._writer.clock.now(), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
         self._writer.note_change(self._run_id, event.type)
         self._writer.add_event(NewEvent(self._run_id, event.type, at_ms, encode_event_data(event.data), self._last))
@@ -88,12 +89,14 @@ class EventWriter:
         on_live: OnLive | None = None,
         *,
         states: CallStates | None = None,
+        clock: Clock | None = None,
         interval_s: float = 0.5,
         max_events: int = 100_000,
         write_timeout_s: float = WRITE_TIMEOUT_S,
     ) -> None:
         self._db = db
         self.states = states or CallStates()
+        self.clock = clock or SystemClock()
         self._on_live = on_live
         self._interval_s = interval_s
         self._max_events = max_events
@@ -115,7 +118,7 @@ class EventWriter:
         """Returns False when an event has waited for longer than two attempts to write it may take."""
         if not self._waiting:
             return True
-        return datetime.now(UTC) - self._waiting[0].created_at <= timedelta(seconds=2 * self._write_timeout_s)
+        return self.clock.now() - self._waiting[0].created_at <= timedelta(seconds=2 * self._write_timeout_s)
 
     def create_sink(self, run_id: int, words: WordFilter | None = None) -> RunEventSink:
         return RunEventSink(run_id, self, self._on_live, words or WordFilter())
@@ -216,4 +219,4 @@ class EventWriter:
         dropped, self._dropped = self._dropped, Counter()
         for run_id, count in dropped.items():
             data = encode_event_data({"count": count})
-            self.add_event(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))
+            self.add_event(NewEvent(run_id, EVENTS_DROPPED, 0, data, self.clock.now()))

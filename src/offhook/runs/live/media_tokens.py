@@ -1,11 +1,12 @@
 """Single-use tokens that each open one media socket of one run."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import hash_token, new_token
+from offhook.kit.database.database_clock import time_of
 from offhook.runs import repository as runs
 from offhook.runs.errors import MediaTokenRefused
 from offhook.runs.live import repository
@@ -19,7 +20,7 @@ async def store_tokens(
     session: AsyncSession, mode: str, run_ids: Mapping[str, int], *, ttl_s: float = TOKEN_TTL_S
 ) -> None:
     """Stores the SHA-256 of new tokens; ``run_ids`` maps each token to its run."""
-    expires_at = datetime.now(UTC) + timedelta(seconds=ttl_s)
+    expires_at = time_of(session) + timedelta(seconds=ttl_s)
     rows = [
         {"token_sha256": hash_token(token), "run_id": run_id, "mode": mode, "expires_at": expires_at}
         for token, run_id in run_ids.items()
@@ -51,7 +52,7 @@ async def claim_token(session: AsyncSession, token: str, *, run_id: int, mode: s
     unspent.
     """
     is_spent = await repository.spend_media_token(
-        session, hash_token(token), run_id=run_id, mode=mode, now=datetime.now(UTC)
+        session, hash_token(token), run_id=run_id, mode=mode, now=time_of(session)
     )
     run = await runs.run_of_bearer(session, run_id) if is_spent else None
     if run is None or run.status not in LIVE_STATES:

@@ -1,11 +1,11 @@
 """Applies carriers' status reports to calls."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 import structlog
 
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
@@ -34,9 +34,10 @@ class CallReports:
     Reports that arrive at the same time share one transaction; each is durable when :meth:`report_status` returns.
     """
 
-    def __init__(self, db: Database, events: EventBus) -> None:
+    def __init__(self, db: Database, events: EventBus, clock: Clock) -> None:
         self._db = db
         self._events = events
+        self._clock = clock
         self._batch = GroupCommit(self._apply_batch)
 
     async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
@@ -45,7 +46,7 @@ class CallReports:
             organization_id,
             run_id,
             update.status,
-            datetime.now(UTC),
+            self._clock.now(),
             outcome=update.outcome,
             end_reason=update.end_reason or not_connected_reason(update.status),
             call_id=update.call_id,

@@ -1,9 +1,8 @@
 """What an agent demands before it is published: stored here, judged by the scenarios domain."""
 
-from datetime import UTC, datetime
-
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.workflows import repository, service
@@ -21,7 +20,7 @@ async def set_gate(session: AsyncSession, caller: Caller, workflow_id: int, gate
         skip_audit_entry(session)
         return
     workflow.publish_gate = gate
-    await repository.mark_changed(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, time_of(session))
     await write_audit_entry(session, caller, "workflow.publish_gate_changed", f"workflow:{workflow_id}", gate)
 
 

@@ -1,13 +1,13 @@
 """Queries on the sandbox network's own record of calls."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import ARRAY, Text, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.database.database_clock import time_of
 from offhook.telephony.providers.sandbox.network import CallRecord
 from offhook.telephony.providers.sandbox.tables import SandboxCall
 
@@ -48,7 +48,7 @@ async def end_sandbox_calls(session: AsyncSession, calls: Sequence[tuple[str, st
         {
             "call_ids": [call_id for call_id, _ in calls],
             "statuses": [status for _, status in calls],
-            "now": datetime.now(UTC),
+            "now": time_of(session),
         },
     )
 
