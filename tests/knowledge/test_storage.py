@@ -1,5 +1,6 @@
 """Where files lie: in a bucket, with what can be wrong with one, and what is swept from disk and bucket."""
 
+import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from offhook.kit.files.file_store import NO_BUCKET, REFUSED, FileGone, FileStore, StorageUnavailable
+from offhook.kit.files.file_store import CLOCK, NO_BUCKET, REFUSED, FileGone, FileStore, StorageUnavailable
 from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.settings import Settings
@@ -98,6 +99,22 @@ class TestWhatIsWrong:
             await refused.fetch("a/b", tmp_path / "back")
         with pytest.raises(StorageUnavailable, match=REFUSED):
             await keys(refused)
+
+    async def test_a_clock_that_the_bucket_does_not_believe(
+        self, in_bucket: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            said = b"<Error><Code>RequestTimeTooSkewed</Code></Error>"
+            writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said))
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+            with pytest.raises(StorageUnavailable, match=CLOCK):
+                await FileStore(tmp_path / "made", f"s3://{NAME}").fetch("a/b", tmp_path / "back")
 
     async def test_nobody_answers(self, in_bucket: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed_port()}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from httpx2 import AsyncClient
 from sqlalchemy.exc import InterfaceError
+from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.crypto import Keyring
@@ -16,7 +17,7 @@ from offhook.kit.files.file_store import FileGone, FileStore, StorageUnavailable
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, RunServices
-from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, RecordingSpool
+from offhook.runs.recording_files.recording_spool import ABANDONED_AFTER_S, MAX_FAILURES, MAX_UPLOADS, RecordingSpool
 from offhook.runs.recording_files.vault import RecordingVault
 from offhook.runs.records.deletion import RunEraser
 from offhook.runs.tables import Run
@@ -26,6 +27,7 @@ from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import takes
 from tests.fakes.voice import KeptLeg
 from tests.fixtures_orgs import OrgFixture
+from tests.runs.conftest import MakeRun
 
 
 @pytest.fixture(scope="module")
@@ -115,13 +117,25 @@ class _SlowBucket(FileStore):
     def __init__(self, root: Path, address: str) -> None:
         super().__init__(root, address)
         self.began, self.goes_on = asyncio.Event(), asyncio.Event()
-        self.failures = 0
+        self.failures = self.asked = 0
+        self.is_dead = False
         self.stored: list[str] = []
 
     async def has_stored(self, key: str) -> bool:
+        if self.is_dead:
+            self.asked += 1
+            raise StorageUnavailable
         return key in self.stored
 
+    async def delete(self, key: str) -> None:
+        self.path_for(key).unlink(missing_ok=True)
+
+    async def keep(self, key: str, draft: Path) -> None:
+        await self.put(key, draft)
+        draft.unlink()
+
     async def put(self, key: str, source: Path) -> None:
+        self.asked += 1
         self.began.set()
         await self.goes_on.wait()
         if self.failures:
@@ -203,3 +217,56 @@ async def test_a_sweep_goes_on_after_a_file_that_it_cannot_take(root: Root, slow
     spool = spool_of(root, slow)
     assert await spool.sweep() + await spool.sweep() == 1
     assert slow.stored == [key]
+
+
+async def test_a_dead_bucket_is_not_asked_for_each_of_many_recordings(root: Root, slow: _SlowBucket, run: Run) -> None:
+    keys = [f"recordings/{run.organization_id}/{number}.wav" for number in range(run.id, run.id + 20)]
+    for key in keys:
+        slow.path_for(key).write_bytes(b"RIFF")
+        os.utime(slow.path_for(key), (0, 0))
+    slow.goes_on.set()
+    slow.is_dead = True
+    spool = spool_of(root, slow)
+    with capture_logs() as logs:
+        assert await spool.sweep() == 0
+    assert slow.asked <= MAX_FAILURES
+    assert [entry["event"] for entry in logs].count("bucket_not_taking") == 1
+    slow.is_dead = False
+    await spool.sweep()
+    assert slow.stored == [keys[0]], "the others have no run"
+    assert not any(slow.path_for(key).exists() for key in keys)
+
+
+async def test_a_few_recordings_at_a_time_are_uploaded(root: Root, slow: _SlowBucket, make_run: MakeRun) -> None:
+    made = [await make_run() for _ in range(2 * MAX_UPLOADS)]
+    keys = [f"recordings/{run.organization_id}/{run.id}.wav" for run in made]
+    spool = spool_of(root, slow)
+    for key in keys:
+        slow.path_for(key).write_bytes(b"RIFF")
+        spool.keep_soon(key)
+    async with asyncio.timeout(20):
+        while slow.asked < MAX_UPLOADS:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+    assert (slow.asked, spool._count_waiting()) == (MAX_UPLOADS, len(keys))
+    slow.goes_on.set()
+    await spool.close()
+    assert sorted(slow.stored) == sorted(keys)
+
+
+class _ShortBucket(FileStore):
+    """A bucket whose files are shorter than what it was given."""
+
+    async def put(self, key: str, source: Path) -> None:
+        short = source.with_suffix(".short")
+        short.write_bytes(source.read_bytes()[:-1])
+        await super().put(key, short)
+
+
+async def test_a_recording_that_the_bucket_has_in_part_stays_here(root: Root, kept: Bucket, run: Run) -> None:
+    storage = _ShortBucket(root.storage.root, kept.address)
+    path = storage.path_for(f"recordings/{run.organization_id}/{run.id}.wav")
+    path.write_bytes(b"RIFF" * 100)
+    with pytest.raises(StorageUnavailable):
+        await storage.keep(f"recordings/{run.organization_id}/{run.id}.wav", path)
+    assert path.exists()

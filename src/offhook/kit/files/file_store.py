@@ -15,6 +15,8 @@ import structlog
 from offhook.errors import DomainError
 
 _CHUNK: Final = 1 << 20
+# Of an upload, in memory: each has 5 MB.
+MAX_PARTS: Final = 3
 # Temporary copies of bucket files while they are read.
 _COPIES: Final = "uploads"
 # A request that waits for an upload fails before its client gives up on a dead bucket.
@@ -36,6 +38,7 @@ class StorageUnavailable(DomainError):
 
 NO_BUCKET: Final = "File storage is unavailable: the bucket in OFFHOOK_STORAGE_URL does not exist."
 REFUSED: Final = "File storage rejected this server. Check its credentials and their permissions."
+CLOCK: Final = "File storage rejected this server because its clock is wrong. Set the clock."
 DISK: Final = "File storage failed on this server. Check its disk."
 
 
@@ -95,6 +98,9 @@ class FileStore:
         """Moves a file of this machine to its key, replacing an existing one. It stays where it is on failure."""
         if self.is_shared:
             await self.put(key, draft)
+            if (await self._find_stored(key)).size != (await asyncio.to_thread(draft.stat)).st_size:
+                log.error("storage_failed", error=f"the bucket has another length of {key} than was stored")
+                raise StorageUnavailable
             await asyncio.to_thread(draft.unlink, missing_ok=True)
         else:
             await asyncio.to_thread(draft.replace, self.path_for(key))
@@ -167,7 +173,7 @@ class FileStore:
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             try:
-                await obstore.put_async(store, key, source)
+                await obstore.put_async(store, key, source, max_concurrency=MAX_PARTS)
             except FileNotFoundError as error:
                 raise StorageUnavailable(NO_BUCKET) from error
 
@@ -258,6 +264,8 @@ def _describe_failure(error: Exception) -> str | None:
     names = {base.__name__ for base in type(error).__mro__}
     if "NoSuchBucket" in message:
         return NO_BUCKET
+    if "RequestTimeTooSkewed" in message:
+        return CLOCK
     if (
         names & {"PermissionDeniedError", "UnauthenticatedError"}
         or "401 Unauth" in message

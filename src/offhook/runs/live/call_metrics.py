@@ -5,6 +5,7 @@ from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from offhook.runs.recording_files.recorders import RECORDING_FAILED
 from offhook.voice.events import FAILED_OVER, MODEL_FAILED, WATCHDOG_ACTED
 
 CALLS_ENDED = Counter("offhook_calls_ended", "Calls that this process carried to their end.", ("channel", "outcome"))
@@ -13,11 +14,13 @@ ANSWER_TIMES = Histogram(
     "From the caller's last word to the first sound of the agent's answer.",
     buckets=(0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10),
 )
-TROUBLES = Counter("offhook_call_troubles", "Failed models, failovers and acts of the watchdog.", ("event", "kind"))
+TROUBLES = Counter(
+    "offhook_call_troubles", "Failed models, failovers, acts of the watchdog, lost recordings.", ("event", "kind")
+)
 EVENTS_WAITING = Gauge("offhook_events_waiting", "Events of calls that are not in the database yet.")
 LEASE_AGE = Gauge("offhook_lease_age_seconds", "Since the leases of this process's calls were renewed.")
 # Of these events, the field that says more.
-_TROUBLES: Final = {MODEL_FAILED: "kind", FAILED_OVER: "kind", WATCHDOG_ACTED: "step"}
+_TROUBLES: Final = {MODEL_FAILED: "kind", FAILED_OVER: "kind", WATCHDOG_ACTED: "step", RECORDING_FAILED: "kind"}
 
 
 def count_call(channel: str, outcome: str, responses_ms: Iterable[float]) -> None:

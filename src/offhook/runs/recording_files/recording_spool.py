@@ -5,6 +5,7 @@ add theirs to it.
 """
 
 import asyncio
+import random
 import time
 from collections import defaultdict
 from contextlib import suppress
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+from prometheus_client import Gauge
 
 from offhook.kit.crypto import SecretUnreadable
 from offhook.kit.database.database import Database
@@ -32,6 +34,11 @@ ENDED_FOR: Final = timedelta(seconds=10)
 SWEEP_INTERVAL_S: Final = 20.0
 # How long a process that stops goes on uploading: its disk may go with it.
 CLOSE_TIMEOUT_S: Final = 15.0
+# A whole machine's calls can end at once, and each upload keeps several parts in memory.
+MAX_UPLOADS: Final = 4
+# A bucket that failed so often is asked again at the next sweep, not for each of a thousand recordings.
+MAX_FAILURES: Final = 3
+WAITING = Gauge("offhook_recordings_waiting", "Recordings finished here that are not in the bucket yet.")
 log = structlog.get_logger(__name__)
 
 
@@ -48,8 +55,10 @@ class RecordingSpool:
         self._close_timeout_s = close_timeout_s
         self._sweeping = TaskTracker()
         self._uploads = TaskTracker()
-        # Finished here, and not taken by the bucket at the last attempt.
-        self._refused: set[str] = set()
+        self._places = asyncio.Semaphore(MAX_UPLOADS)
+        # Finished here, and not taken by the bucket at the last attempt; the one that was tried last is the last.
+        self._refused: dict[str, None] = {}
+        self._failures = 0
 
     async def start(self) -> None:
         """Checks for leftover files on this machine, now and three times a minute."""
@@ -59,18 +68,26 @@ class RecordingSpool:
     def keep_soon(self, key: str) -> None:
         """Uploads a finished recording in the background. The sweep retries failures."""
         if self._storage.is_shared:
-            self._uploads.start(self._keep(key, is_last=True), name="keep_recording")
+            self._uploads.start(self._keep_in_turn(key), name="keep_recording")
+            WAITING.set_function(self._count_waiting)
 
     async def sweep(self) -> int:
         """Uploads the recordings that are no longer being written and returns their number."""
-        kept = 0
-        for key in sorted(self._refused):
+        kept = self._failures = 0
+        for key in list(self._refused):
             kept += await self._keep(key, is_last=True)
+            if self._is_away():
+                return kept
         abandoned, fresh = await asyncio.to_thread(self._find_files)
+        random.shuffle(abandoned)  # a few that the bucket never takes must not stand before the others
         for key in abandoned:
             kept += await self._keep(key)
+            if self._is_away():
+                return kept
         for key in await self._find_ended(fresh):
             kept += await self._add_part(key)
+            if self._is_away():
+                break
         return kept
 
     async def close(self) -> None:
@@ -80,9 +97,9 @@ class RecordingSpool:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._close_timeout_s):
                 await self._uploads.finish()
-                for key in sorted(self._refused):
+                for key in list(self._refused):
                     await self._keep(key, is_last=True)
-        left = len(self._uploads) + len(self._refused)
+        left = self._count_waiting()
         await self._uploads.close()
         if left:
             log.warning("recordings_left_here", count=left, folder=str(self._storage.root / FOLDER))
@@ -95,13 +112,26 @@ class RecordingSpool:
                 log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
+    async def _keep_in_turn(self, key: str) -> None:
+        async with self._places:
+            await self._keep(key, is_last=True)
+
+    def _count_waiting(self) -> int:
+        return len(self._uploads) + len(self._refused)
+
+    def _is_away(self) -> bool:
+        if self._failures < MAX_FAILURES:
+            return False
+        log.error("bucket_not_taking", waiting=self._count_waiting(), retried_in_s=SWEEP_INTERVAL_S)
+        return True
+
     async def _keep(self, key: str, *, is_last: bool = False) -> bool:
         """Uploads one recording; returns False when it stays here or is nowhere. ``is_last``: of the machine that ended the
         call, and whole."""
         path = self._storage.path_for(key)
         try:
             if not path.exists():  # made on another machine, or another process was faster
-                self._refused.discard(key)
+                self._refused.pop(key, None)
                 return False
             if not is_last:
                 await self._repair(key)
@@ -111,11 +141,13 @@ class RecordingSpool:
                 is_kept = True
             else:
                 is_kept = await self._store(key, path)
-            self._refused.discard(key)
+            self._refused.pop(key, None)
         except (StorageUnavailable, ValueError, *DATABASE_ERRORS) as error:
             log.warning("recording_not_kept", key=key, error=str(error))
+            self._failures += 1
             if is_last:  # others are abandoned at the next sweep as well
-                self._refused.add(key)
+                self._refused.pop(key, None)
+                self._refused[key] = None
             return False
         return is_kept
 
@@ -142,6 +174,7 @@ class RecordingSpool:
             log.error("recording_part_lost", key=key, error=type(error).__name__)
         except (FileGone, StorageUnavailable, OSError, *DATABASE_ERRORS) as error:
             log.warning("recording_not_kept", key=key, error=str(error))
+            self._failures += 1
             return False
         await asyncio.to_thread(path.unlink, missing_ok=True)
         return True
