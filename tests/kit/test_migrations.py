@@ -7,7 +7,7 @@ import uuid
 import asyncpg
 import pytest
 from pgqueuer.queries import Queries
-from sqlalchemy import text
+from sqlalchemy import make_url, text
 
 from offhook.bootstrap import METADATA
 from offhook.kit.database import migrations
@@ -137,3 +137,17 @@ async def test_an_older_database_is_refused_with_a_sentence_and_left_alone(empty
 def test_revisions_are_one_line_without_gaps() -> None:
     numbers = [int(revision) for revision in migrations.list_revisions()]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+async def test_limits_of_an_administrator_end_no_migration(empty_database: Database) -> None:
+    name = make_url(empty_database.url).database
+    limits = {"statement_timeout": 100, "idle_session_timeout": 100, "idle_in_transaction_session_timeout": 100}
+    async with empty_database.transaction() as session:
+        for limit, milliseconds in limits.items():
+            await session.execute(text(f'ALTER DATABASE "{name}" SET {limit} = {milliseconds}'))
+    async with empty_database.without_time_limit() as unlimited, unlimited.engine.connect() as connection:
+        await connection.execute(text("SELECT pg_sleep(0.2)"))
+        await asyncio.sleep(0.2)
+        await connection.commit()
+        await asyncio.sleep(0.2)
+        assert await connection.scalar(text("SELECT 1")) == 1

@@ -144,6 +144,6 @@ async def test_a_call_whose_disk_is_full_says_so_once(root: Root, models: FixedM
         call.session.end_call()
         await call.run()
     (failed,) = [event for event in await events_of(root, run) if event["type"] == "recording_failed"]
-    assert "File too large" in failed["data"]["message"]
+    assert "File too large" in str(failed["data"]["message"])
     assert (await reload(root, run)).status == "completed"
     await live.stop_all()

@@ -1,7 +1,7 @@
 """One connection to PostgreSQL by its address, for everything that connects: the engine, LISTEN, jobs and direct reads."""
 
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -18,7 +18,9 @@ APPLICATION_NAME: Final = "offhook"
 _MIN_TIMEOUT_S: Final = 2.0
 
 
-async def open_connection(url: str, **named: Any) -> asyncpg.Connection:
+async def open_connection(
+    url: str, *, server_settings: Mapping[str, str] | None = None, **named: Any
+) -> asyncpg.Connection:
     """Opens a connection to ``postgresql+asyncpg://…`` with the parameters of its address.
 
     ``named`` are the driver's further arguments. Raises :class:`DatabaseTlsError` beside the driver's errors.
@@ -26,7 +28,7 @@ async def open_connection(url: str, **named: Any) -> asyncpg.Connection:
     address, _, query = to_driver_url(url).partition("?")
     parameters = dict(parse_qsl(query, keep_blank_values=True))
     timeout_s = float(parameters.get("connect_timeout", 0)) or CONNECT_TIMEOUT_S
-    settings = {"application_name": parameters.get("application_name", APPLICATION_NAME)}
+    settings = {"application_name": parameters.get("application_name", APPLICATION_NAME), **(server_settings or {})}
     try:
         # the driver would take it for a setting of the server
         rest = urlencode({name: value for name, value in parameters.items() if name != "connect_timeout"})

@@ -40,6 +40,13 @@ _UNPREPARED: Final[dict[str, Any]] = {
 }
 
 
+# What an administrator may have set for the role or the database: it would end a long migration, and the idle connection
+# that holds its lock.
+_UNLIMITED: Final = dict.fromkeys(
+    ("statement_timeout", "idle_session_timeout", "idle_in_transaction_session_timeout"), "0"
+)
+
+
 class _ConnectionGuard:
     """Replaces the pooled connections of one engine that cannot be relied on: those that were opened before its
     connections were last distrusted, and with ``idle_timeout_s`` those that were unused for nearly that long."""
@@ -110,6 +117,7 @@ def create_engine(
     ``is_pooled``: the address is PgBouncer's in transaction mode, where each transaction has another server connection.
     Statements are not prepared ahead then, and it takes transactions only.
     """
+    is_unlimited = statement_timeout_s is None and not is_pooled
     engine = create_async_engine(
         _BY_OUR_CONNECTOR,
         pool_size=pool_size,
@@ -125,6 +133,7 @@ def create_engine(
         connect_args={
             "async_creator_fn": make_connector(url),
             "command_timeout": statement_timeout_s,
+            "server_settings": _UNLIMITED if is_unlimited else {},
             **(_UNPREPARED if is_pooled else {}),
         },
     )
