@@ -5,6 +5,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from offhook.models.ports import LlmUsage, ModelRef
 from offhook.models.prices import Price, PricedUsage, PriceList, UnpricedUsage, price_table
 from offhook.models.speech.speech_usage import SpeechUsage
@@ -16,9 +18,9 @@ REALTIME = ModelRef("realtime", "openai_realtime", "gpt-realtime-1.5")
 TIMED = ModelRef("realtime", "xai_voice", "grok-voice-think-fast-2.0")
 
 
-def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, list[UsageEntry]]:
+def used(provider: str, model: str, prompt: int, completion: int, cached: int = 0) -> dict[str, list[UsageEntry]]:
     counter = UsageCounter()
-    counter.add_llm_usage(ModelRef("llm", provider, model), LlmUsage(prompt, completion))
+    counter.add_llm_usage(ModelRef("llm", provider, model), LlmUsage(prompt, completion, cached))
     return counter.as_dict()
 
 
@@ -180,3 +182,27 @@ def test_no_model_has_two_prices_from_one_day_on() -> None:
 def test_nothing_used_costs_nothing() -> None:
     assert TABLE.price_usage({"llm": [], "tts": [], "stt": []}, DAY) == []
     assert TABLE.price_usage({}, DAY) == []
+
+
+@pytest.mark.parametrize("said", [-(10**9), -1])
+def test_a_server_that_takes_tokens_back_makes_nothing_cheaper(said: int) -> None:
+    """A server that an organization chose has the name of the vendor whose key the operator pays for."""
+    counter = UsageCounter()
+    gpt = ModelRef("llm", "openai", "gpt-4.1")
+    counter.add_llm_usage(gpt, LlmUsage(1_000_000, 1000, 500))
+    counter.add_llm_usage(gpt, LlmUsage(said, said, said))
+    assert counter.as_dict() == used("openai", "gpt-4.1", 1_000_000, 1000, cached=500)
+    speech = UsageCounter()
+    speech.add_speech_usage(REALTIME, SpeechUsage(text_input_tokens=1000))
+    speech.add_speech_usage(REALTIME, SpeechUsage(text_input_tokens=said, responses=0))
+    assert [(line.unit, line.quantity) for line in lines(speech.as_dict())] == [("text_input", Decimal(1000))]
+
+
+@pytest.mark.parametrize("said", [10**12, 10**40])
+def test_made_up_amounts_stay_amounts_that_can_be_stored(said: int) -> None:
+    counter = UsageCounter()
+    for _ in range(3):
+        counter.add_llm_usage(ModelRef("llm", "openai", "gpt-4.1"), LlmUsage(said, said))
+    assert all(line.quantity < Decimal(10) ** 10 for line in lines(counter.as_dict()))
+    stored: dict[str, Any] = {"llm": [{"provider": "openai", "model": "gpt-4.1", "prompt_tokens": said}]}
+    assert all(line.quantity < Decimal(10) ** 10 for line in lines(stored))

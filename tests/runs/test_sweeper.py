@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
@@ -19,9 +20,18 @@ from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.recording_files.call_recording import CallRecordings, WavRecorder
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.tables import Run
 from offhook.settings import Settings
-from offhook.voice.events import AGENT_SAID, NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
+from offhook.voice.events import (
+    AGENT_SAID,
+    NODE_ENTERED,
+    TURN_TIMED,
+    USAGE_COUNTED,
+    VARIABLES_EXTRACTED,
+    VoiceEvent,
+)
 from tests.fakes.clock import SetClock
 from tests.runs.conftest import MakeRun
 from tests.runs.test_recording import channels
@@ -337,3 +347,39 @@ async def test_a_phone_that_was_answered_busy_is_no_longer_watched(
     assert (await reload(root, run)).lease_until is None
     assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 3) == []
     assert published == []
+
+
+@pytest.mark.parametrize("tokens", [10**12, 10**40, -(10**12)])
+async def test_a_run_of_made_up_figures_keeps_no_other_run_waiting(
+    root: Root, make_run: MakeRun, sweeper: RunSweeper, clock: SetClock, tokens: int
+) -> None:
+    """A server that an organization chose can report any number of tokens, and all organizations share the sweep."""
+    runs = [await make_run() for _ in range(2)]
+    until = clock.now() + timedelta(seconds=LEASE_S)
+    async with root.db.transaction() as session:
+        for each in runs:
+            assert await lease_queries.take_run(session, each.id, worker_id="w1", now=clock.now(), until=until)
+        used = {"llm": [{"provider": "openai", "model": "gpt-4.1", "prompt_tokens": tokens}]}
+        event = NewEvent(runs[0].id, USAGE_COUNTED, 0, encode_event_data(used), clock.now())
+        await event_queries.append_events(session, [event])
+    assert sorted(await sweep_for(sweeper, clock, 30)) == [each.id for each in runs]
+    assert (await reload(root, runs[0])).cost_cents >= 0
+
+
+async def test_a_run_whose_end_cannot_be_written_keeps_no_other_run_waiting(
+    root: Root, make_run: MakeRun, sweeper: RunSweeper, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [await make_run() for _ in range(2)]
+    until = clock.now() + timedelta(seconds=LEASE_S)
+    async with root.db.transaction() as session:
+        for each in runs:
+            assert await lease_queries.take_run(session, each.id, worker_id="w1", now=clock.now(), until=until)
+    original = RunSweeper._write_end
+
+    async def fail_for_first(self: RunSweeper, session: AsyncSession, run: Run, lease: datetime) -> None:
+        if run.id == runs[0].id:
+            raise ValueError("a run like no other")
+        await original(self, session, run, lease)
+
+    monkeypatch.setattr(RunSweeper, "_write_end", fail_for_first)
+    assert await sweep_for(sweeper, clock, 30) == [runs[1].id]

@@ -12,7 +12,7 @@ from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.outcomes import OutcomeSums
 from offhook.usage.periods import TimeRange, bucket_of, load_time_zone, month_of
-from offhook.usage.run_facts import RunCost, RunFacts
+from offhook.usage.run_facts import MAX_RUN_CENTS, RunCost, RunFacts
 from offhook.usage.tables import RunUsage
 
 _MINUTE_MS = 60_000
@@ -115,7 +115,7 @@ class _PlatformTariff:
             self._used_ms[period] += facts.duration_ms if facts.is_billable else 0
             billed_ms = max(0, billed_ms - left_ms)
         seconds = Decimal(billed_ms) / 1000
-        total = facts.cost_cents + seconds * price / 60
+        total = min(facts.cost_cents + seconds * price / 60, MAX_RUN_CENTS)
         return RunCost(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
 
     async def _load_period(self, at: datetime) -> TimeRange:

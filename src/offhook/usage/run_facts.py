@@ -9,6 +9,8 @@ from typing import Any, Final, TypedDict
 from offhook.kit.json_values import JsonObject
 
 UNKNOWN: Final = "unknown"
+# A million dollars. What made-up figures or prices come to would not fit into the sums.
+MAX_RUN_CENTS: Final = Decimal(100_000_000)
 _INPUT_COUNTERS: Final = (
     "prompt_tokens",
     "text_input_tokens",
@@ -16,6 +18,8 @@ _INPUT_COUNTERS: Final = (
     "audio_input_tokens",
     "audio_cached_tokens",
 )
+# What sums over many runs have room for.
+_MAX_COUNTED: Final = 1_000_000_000
 _OUTPUT_COUNTERS: Final = ("completion_tokens", "text_output_tokens", "audio_output_tokens")
 
 
@@ -91,9 +95,13 @@ def parse_counters(entry: Mapping[str, Any]) -> ModelCounters:
     Those of a speech-to-speech model, text and audio, are added up.
     """
     return {
-        "prompt_tokens": sum(int(entry.get(name) or 0) for name in _INPUT_COUNTERS),
-        "completion_tokens": sum(int(entry.get(name) or 0) for name in _OUTPUT_COUNTERS),
-        "characters": int(entry.get("characters") or 0),
-        "seconds": Decimal(str(entry.get("seconds") or 0)),
-        "calls": int(entry.get("calls") or 0),
+        "prompt_tokens": sum(_count(entry, name) for name in _INPUT_COUNTERS),
+        "completion_tokens": sum(_count(entry, name) for name in _OUTPUT_COUNTERS),
+        "characters": _count(entry, "characters"),
+        "seconds": min(Decimal(str(entry.get("seconds") or 0)), Decimal(_MAX_COUNTED)),
+        "calls": _count(entry, "calls"),
     }
+
+
+def _count(entry: Mapping[str, Any], name: str) -> int:
+    return max(0, min(int(entry.get(name) or 0), _MAX_COUNTED))

@@ -26,9 +26,10 @@ from offhook.usage.ledger import BalanceStatus, add_credit, get_balance_status, 
 from offhook.usage.metering import record_runs
 from offhook.usage.outcomes import sort_by_frequency
 from offhook.usage.queries import by_agent
-from offhook.usage.run_facts import UNKNOWN, ModelUse, RunCost, RunFacts, parse_counters
+from offhook.usage.run_facts import MAX_RUN_CENTS, UNKNOWN, ModelUse, RunCost, RunFacts, parse_counters
 
 __all__ = [
+    "MAX_RUN_CENTS",
     "UNKNOWN",
     "BalanceStatus",
     "CallCredit",

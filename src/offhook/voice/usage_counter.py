@@ -7,6 +7,8 @@ from typing import Any, Final, Literal
 from offhook.models.ports import LlmRequest, LlmUsage, ModelRef
 from offhook.models.speech.speech_usage import SpeechUsage
 
+# Of one unit in one conversation: servers that organizations choose report what they like.
+_MAX_COUNTED: Final = 1_000_000_000
 # For English text, by the vendors' own rule of thumb.
 CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
@@ -31,10 +33,10 @@ class UsageCounter:
 
     def add_llm_usage(self, ref: ModelRef, usage: LlmUsage) -> None:
         counts = self._counts[ref]
-        counts["prompt_tokens"] += usage.prompt_tokens
-        counts["completion_tokens"] += usage.completion_tokens
+        _add(counts, "prompt_tokens", usage.prompt_tokens)
+        _add(counts, "completion_tokens", usage.completion_tokens)
         if usage.cached_tokens:
-            counts["cached_tokens"] += usage.cached_tokens
+            _add(counts, "cached_tokens", usage.cached_tokens)
 
     def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, answer: str, *, has_prompt: bool = False) -> None:
         """Estimates the usage of an answer that was cut off before the vendor reported it; vendors charge for it."""
@@ -51,7 +53,7 @@ class UsageCounter:
             return
         counts["calls"] += usage.responses
         for name, amount in usage.counts().items():
-            counts[name] += amount
+            _add(counts, name, amount)
 
     def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
         """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""
@@ -64,3 +66,8 @@ class UsageCounter:
             numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}
             result.setdefault(ref.kind, []).append({"provider": ref.provider, "model": ref.model, **numbers})
         return result
+
+
+def _add(counts: dict[str, float], name: str, amount: float) -> None:
+    """Adds what a vendor reported. Amounts below zero would take back what another server under the same name has used."""
+    counts[name] = min(counts[name] + max(0, amount), _MAX_COUNTED)

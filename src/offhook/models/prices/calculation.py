@@ -30,6 +30,9 @@ _REALTIME_UNITS: Final = {
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
 # As many decimals as are stored, so that displayed amounts add up to the charge.
 _STORED_PRECISION: Final = Decimal("0.00000001")
+# What the columns of cost lines hold with room to spare. A larger amount would keep its run from ever being ended.
+_MAX_QUANTITY: Final = Decimal(1_000_000_000)
+_MAX_UNIT_CENTS: Final = Decimal(999_999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class PriceList:
     ) -> Iterator[PricedUsage | UnpricedUsage]:
         price = self.price_of(kind, provider, model, on)
         for counter, (unit, key, per) in (_REALTIME_UNITS if kind == "realtime" else _UNITS).items():
-            quantity = Decimal(str(entry.get(counter) or 0))
+            quantity = min(Decimal(str(entry.get(counter) or 0)), _MAX_QUANTITY)
             if quantity <= 0:
                 continue
             if price is None or key not in price.dollars:
@@ -127,4 +130,4 @@ class PriceList:
 
 
 def _unit_cents(price: Price, key: str, per: int) -> Decimal:
-    return (price.dollars[key] * 100 / per).quantize(_STORED_PRECISION)
+    return min(price.dollars[key] * 100 / per, _MAX_UNIT_CENTS).quantize(_STORED_PRECISION)

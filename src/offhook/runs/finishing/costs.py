@@ -20,7 +20,7 @@ from offhook.runs.finishing.carrier_bills import CarrierBillData, bill_of
 from offhook.runs.states import TEXT_CHAT
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
-from offhook.usage.service import UNKNOWN, ModelUse, RunFacts
+from offhook.usage.service import MAX_RUN_CENTS, UNKNOWN, ModelUse, RunFacts
 
 PLATFORM: Final = "platform"
 # The currency of balances and of the price table.
@@ -165,7 +165,9 @@ def _model_uses(usage: Mapping[str, Any], lines: Sequence[PricedUsage | Unpriced
             cost = sum((line.cost_cents for line in model_lines if isinstance(line, PricedUsage)), Decimal(0))
             is_priced = not any(isinstance(line, UnpricedUsage) for line in model_lines)
             counted = usage_service.parse_counters(entry)
-            used.append(ModelUse(kind, provider, model, **counted, cost_cents=cost, is_priced=is_priced))
+            used.append(
+                ModelUse(kind, provider, model, **counted, cost_cents=min(cost, MAX_RUN_CENTS), is_priced=is_priced)
+            )
     return used
 
 

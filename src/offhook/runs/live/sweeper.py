@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 import structlog
@@ -10,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.event_bus import EventBus
 from offhook.kit.files.file_store import FileStore
 from offhook.kit.json_values import JsonObject
@@ -73,8 +75,9 @@ class RunSweeper:
             silent = await lease_queries.find_expired(session, now)
             lost = await lease_queries.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
         due = await self._without_carried(self._confirmed_expired(silent, now))
-        ended = [run_id for run_id, lease in due if await self._end_silent(run_id, lease)]
-        ended += [run_id for organization_id, run_id in lost if await self._end_lost(organization_id, run_id, now)]
+        ends = [(run_id, partial(self._end_silent, run_id, lease)) for run_id, lease in due]
+        ends += [(run_id, partial(self._end_lost, organization_id, run_id, now)) for organization_id, run_id in lost]
+        ended = [run_id for run_id, end in ends if await _end_apart(run_id, end)]
         if ended:
             log.warning("runs_swept", run_ids=ended)
         return ended
@@ -172,6 +175,17 @@ class RunSweeper:
         if moved:
             await self._events.publish(event)
         return moved
+
+
+async def _end_apart(run_id: int, end: Callable[[], Awaitable[bool]]) -> bool:
+    """Ends a run; one that cannot be ended is left to the next sweep, and keeps those of others from nothing."""
+    try:
+        return await end()
+    except Exception as error:  # whatever one run holds: only an outage concerns the other ones
+        if isinstance(error, DATABASE_ERRORS) and not is_permanent_error(error):
+            raise
+        log.exception("run_not_swept", run_id=run_id)
+        return False
 
 
 def run_finished_event(run: Run) -> RunFinished:

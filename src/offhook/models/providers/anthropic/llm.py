@@ -97,7 +97,7 @@ def _is_preamble(event: Any) -> bool:
 def _read_event(answer: AnthropicAnswer, event: Any) -> list[TextDelta | LlmUsage]:
     try:
         return answer.read_event(event)
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise llm_errors.malformed_answer_error(error) from error
 
 

@@ -31,7 +31,7 @@ class _StreamedAnswer:
                 cached = int(getattr(details, "cached_tokens", None) or 0)
                 self.usage = LlmUsage(int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0), cached)
             return [text for choice in chunk.choices or () for text in self._read_choice(choice)]
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError, OverflowError) as error:
             raise llm_errors.malformed_answer_error(error) from error
 
     def _read_choice(self, choice: Any) -> Iterator[TextDelta]:
