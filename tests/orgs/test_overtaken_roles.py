@@ -1,7 +1,7 @@
 """People who are demoted or removed while their request is under way: what it makes would outlive their role."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from httpx2 import AsyncClient, Response
@@ -15,6 +15,15 @@ from tests.orgs.interleaving import after_admission, run_after, until_it_waits
 from tests.orgs.test_members import INVITATIONS, MEMBERS, invite, roles
 
 KEYS = "/organizations/api-keys"
+SECRET = {"token": "t0ken"}
+OWN_PRICE = {
+    "kind": "llm",
+    "provider": "openai",
+    "model": "gpt-4.1",
+    "valid_from": "2026-01-01",
+    "prompt_million": "1.5",
+    "completion_million": 6,
+}
 
 
 async def change_role(client: AsyncClient, org: OrgFixture, role: str, to: str | None) -> Response:
@@ -103,6 +112,57 @@ class TestOwnersWhoAreNone:
         answer = await client.patch(path, json={"role": "viewer"}, headers=org.headers_for("member"))
         assert (answer.status_code, answer.json()["code"]) == (403, "owner_required")
         assert (await roles(client, org))[org.email("owner")] == "owner"
+
+
+class TestInOtherDomains:
+    """Requests that wait for a carrier, a vendor or their turn before they write."""
+
+    CHANGES: Final = (
+        (
+            "POST",
+            "/credentials/",
+            {"json": {"name": "A", "credential_type": "bearer_token", "credential_data": SECRET}},
+        ),
+        ("POST", "/organizations/webhooks", {"json": {"url": "https://shop.test/hooks"}}),
+        ("PUT", "/organizations/usage/spend-limit", {"json": {"own_limit_cents": 100}}),
+        ("PUT", "/organizations/usage/prices", {"json": OWN_PRICE}),
+        ("POST", "/knowledge-base/", {"files": {"file": ("guide.md", b"# Guide\n\nWe open at nine.")}}),
+    )
+
+    @pytest.mark.parametrize(("to", "told"), [("viewer", (403, "forbidden")), (None, (401, "invalid_token"))])
+    @pytest.mark.parametrize(("method", "path", "more"), CHANGES)
+    async def test_those_demoted_since_change_nothing(
+        self,
+        client: AsyncClient,
+        org: OrgFixture,
+        monkeypatch: pytest.MonkeyPatch,
+        to: str | None,
+        told: tuple[int, str],
+        method: str,
+        path: str,
+        more: dict[str, Any],
+    ) -> None:
+        after_admission(monkeypatch, lambda: change_role(client, org, "admin", to))
+        answer = await client.request(method, path, headers=org.headers_for("admin"), **more)
+        assert (answer.status_code, answer.json().get("code")) == told, answer.text
+
+    @pytest.mark.parametrize(("method", "path", "more"), CHANGES)
+    async def test_those_with_their_role_do(
+        self, client: AsyncClient, org: OrgFixture, method: str, path: str, more: dict[str, Any]
+    ) -> None:
+        answer = await client.request(method, path, headers=org.headers_for("admin"), **more)
+        assert answer.is_success, answer.text
+
+    async def test_a_key_archived_since_changes_nothing(
+        self, client: AsyncClient, org: OrgFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        after_admission(monkeypatch, lambda: client.delete(f"{KEYS}/{org.key_id}", headers=org.owner_headers))
+        answer = await client.put(
+            "/organizations/usage/spend-limit", json={"own_limit_cents": 100}, headers=org.key_headers
+        )
+        assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
+        limit = await client.get("/organizations/usage/spend-limit", headers=org.owner_headers)
+        assert limit.json()["own_limit_cents"] is None
 
 
 class TestInTwoTransactions:

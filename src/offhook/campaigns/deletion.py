@@ -12,7 +12,7 @@ from offhook.campaigns.tables import Campaign
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
-from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs import Caller, as_begun, hold_access, write_audit_entry
 from offhook.runs.records import retention_queries
 from offhook.runs.records.deletion import RunEraser
 
@@ -53,6 +53,7 @@ class CampaignEraser:
         """
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
+            await hold_access(session, caller)
             await self._stop(session, organization_id, campaign_id)
         runs = await self._delete_runs(organization_id, campaign_id) if deletes_runs else 0
         contacts = await self._delete_contacts(organization_id, campaign_id)
@@ -72,6 +73,7 @@ class CampaignEraser:
         """
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
+            await hold_access(session, caller)
             campaign = await _get_campaign(session, organization_id, campaign_id)
             if campaign.status not in _OVER:
                 raise CampaignNotOver
@@ -190,4 +192,4 @@ async def _has_live_calls(session: AsyncSession, organization_id: int, campaign_
 
 async def _record(session: AsyncSession, caller: Caller, action: str, done: CampaignDeletion) -> None:
     data = {"contacts": done.contacts, "runs": done.runs, "has_contact_file": done.has_contact_file}
-    await write_audit_entry(session, caller, action, f"campaign:{done.campaign_id}", data)
+    await write_audit_entry(session, as_begun(caller), action, f"campaign:{done.campaign_id}", data)

@@ -10,7 +10,8 @@ from offhook.orgs.audit_trail import endpoints as audit_endpoints
 from offhook.orgs.audit_trail import sealing
 from offhook.orgs.audit_trail.export import AuditExports
 from offhook.orgs.audit_trail.reads import RecentReads
-from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
+from offhook.orgs.audit_trail.recorder import skip_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry as write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.credential_watch import StreamLimits, end_with_credential
@@ -31,6 +32,7 @@ from offhook.orgs.dependencies import (
     record_link_read,
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
+from offhook.orgs.held_access import as_begun, hold_access
 from offhook.orgs.idempotency import IdempotencyHeader, answer_idempotent
 from offhook.orgs.identity_provider import endpoints as identity_provider_endpoints
 from offhook.orgs.identity_provider.provider_http import ProviderHttp
@@ -69,7 +71,9 @@ __all__ = [
     "StorageQuota",
     "StreamLimits",
     "answer_idempotent",
+    "as_begun",
     "end_with_credential",
+    "hold_access",
     "keyring_of",
     "record_link_read",
     "register",

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Interval, delete, func, select, text, type_coerce, update
+from sqlalchemy import Interval, delete, exists, func, select, text, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -62,6 +62,26 @@ async def find_membership(session: AsyncSession, organization_id: int, user_id: 
     )
     row = (await session.execute(statement)).first()
     return None if row is None else (row[0], row[1])
+
+
+async def role_in_session(
+    session: AsyncSession, organization_id: int, user_id: int | None, session_id: int | None
+) -> str | None:
+    """Returns the member's role now; None without a membership, and when the session was ended."""
+    lives = exists().where(
+        UserSession.id == session_id, UserSession.user_id == Member.user_id, UserSession.revoked_at.is_(None)
+    )
+    return await session.scalar(
+        select(Member.role).where(Member.organization_id == organization_id, Member.user_id == user_id, lives)
+    )
+
+
+async def is_key_usable(session: AsyncSession, organization_id: int, key_id: int) -> bool:
+    """Returns whether the API key was not archived."""
+    statement = select(ApiKey.id).where(
+        ApiKey.organization_id == organization_id, ApiKey.id == key_id, ApiKey.archived_at.is_(None)
+    )
+    return await session.scalar(statement) is not None
 
 
 async def insert_idempotency_key(

@@ -12,6 +12,7 @@ from starlette.requests import HTTPConnection
 
 from offhook.orgs.audit_trail import repository
 from offhook.orgs.caller import Caller
+from offhook.orgs.held_access import hold_access
 from offhook.orgs.tables import AuditEntry
 
 CHANGING_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -21,6 +22,8 @@ UNRECORDED_OPERATIONS: Final[dict[str, str]] = {
     "rewind_text_chat": "a turn of a conversation: the run's own events have it",
     "end_text_chat": "a turn of a conversation: the run's own events have it",
 }
+# Where people end their own access.
+_OWN_ACCOUNT: Final = "/api/v1/auth/"
 _IS_RECORDED: Final = "offhook.orgs.audit_trail.recorder"
 _MAX_ACTION_CHARS: Final = 64
 _MAX_TARGET_CHARS: Final = 200
@@ -55,6 +58,24 @@ async def write_audit_entry(
     await session.flush()
 
 
+async def write_change_entry(
+    session: AsyncSession,
+    caller: Caller,
+    action: str,
+    target: str | None = None,
+    data: Mapping[str, object] | None = None,
+    ip: str | None = None,
+) -> None:
+    """Writes an entry as :func:`write_audit_entry`, of a caller who still has the access that the request was let in with.
+
+    Raises as ``hold_access``, so that the change is not made. For changes that take away the caller's own access, which this
+    domain makes, there is the other one.
+    """
+    await session.flush()
+    await hold_access(session, caller)
+    await write_audit_entry(session, caller, action, target, data, ip)
+
+
 def skip_audit_entry(session: AsyncSession) -> None:
     """Leaves this request out of the log: it changed nothing, although it may have locked a row."""
     session.info[_IS_RECORDED] = True
@@ -71,7 +92,8 @@ async def record_request(session: AsyncSession, connection: HTTPConnection, call
     # ``create_tool`` → ``tool.create``
     verb, _, noun = operation_id.partition("_")
     action = f"{noun}.{verb}" if noun else verb
-    await write_audit_entry(session, caller, action[:_MAX_ACTION_CHARS], name_target(connection))
+    write = write_audit_entry if connection.scope["path"].startswith(_OWN_ACCOUNT) else write_change_entry
+    await write(session, caller, action[:_MAX_ACTION_CHARS], name_target(connection))
 
 
 def name_target(connection: HTTPConnection) -> str | None:

@@ -12,7 +12,7 @@ from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone, FileStore
-from offhook.orgs import ADMINS, Caller, write_audit_entry
+from offhook.orgs import ADMINS, Caller, as_begun, hold_access, write_audit_entry
 from offhook.runs.errors import RunInProgress, RunNotFound
 from offhook.runs.records import repository, retention_queries
 from offhook.runs.states import LIVE_STATES
@@ -70,6 +70,7 @@ class RunEraser:
         Raises RunNotFound (404), RunInProgress (409).
         """
         async with self._db.transaction() as session:
+            await hold_access(session, caller)
             recording_key = (await _get_finished_run(session, caller, workflow_id, run_id)).recording_key
         has_recording = recording_key is not None and await self._has_file(recording_key)
         if recording_key is not None:
@@ -80,7 +81,7 @@ class RunEraser:
             await repository.delete_runs(session, caller.organization_id, [run_id])
             done = RunDeletion(run_id, events, has_recording, self._clock.now())
             counts = {"workflow_id": workflow_id, "events": events, "has_recording": has_recording}
-            await write_audit_entry(session, caller, "run.deleted", f"run:{run_id}", counts)
+            await write_audit_entry(session, as_begun(caller), "run.deleted", f"run:{run_id}", counts)
         return done
 
     async def erase_batch(self, organization_id: int, workflow_id: int) -> bool:

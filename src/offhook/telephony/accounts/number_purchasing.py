@@ -13,7 +13,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import parse_phone_number
-from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs import Caller, as_begun, hold_access, write_audit_entry
 from offhook.orgs.idempotency import run_idempotent
 from offhook.settings import Settings
 from offhook.telephony.accounts import purchase_repository as purchases
@@ -126,6 +126,7 @@ class ManagedNumbers:
             0 if self.is_simulated(caller.organization_id) else self._settings.number_cents,
         )
         purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
+        caller = as_begun(caller)
         try:
             account = await self.sub_accounts.account_for_purchase(caller, purchase)
         except DomainError as error:
@@ -162,6 +163,7 @@ class ManagedNumbers:
         """Releases a number. Raises NumberNotFound (404), NumberNotManaged (409), 409 while a campaign uses it, and
         CarrierUnavailable (502)."""
         async with self._db.transaction() as session:
+            await hold_access(session, caller)
             number = await repository.find_number(session, caller.organization_id, number_id)
             if number is None:
                 raise NumberNotFound
@@ -180,7 +182,9 @@ class ManagedNumbers:
             if row is not None:
                 await session.delete(row)
             data = {"number": number.address_normalized}
-            await write_audit_entry(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
+            await write_audit_entry(
+                session, as_begun(caller), "phone_number.released", f"phone_number:{number_id}", data
+            )
 
     async def settle_purchases(self, _: JsonObject) -> None:
         """Runs the job that completes abandoned purchases which are still wanted and returns the other numbers."""
@@ -229,6 +233,7 @@ class ManagedNumbers:
     ) -> NumberPurchase:
         """Records and charges the purchase in one transaction. Raises TooManyNumbers (409) and 402 without credit."""
         async with self._db.transaction() as session:
+            await hold_access(session, caller)
             await usage.charge_credit(session, caller.organization_id, cents, f"Number {number}")
             limit = self._settings.org_number_limit
             if await purchases.count_numbers(session, caller.organization_id) >= limit:
