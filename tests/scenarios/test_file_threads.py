@@ -92,3 +92,25 @@ async def test_a_file_of_an_agent_waits_for_the_same_threads(
     finally:
         until.set()
     await asyncio.gather(*line)
+
+
+async def test_changes_of_scenarios_wait_for_the_same_threads(
+    root: Root, org: OrgFixture, editor: Editor, workflow_id: int
+) -> None:
+    """Each checks all scenarios of the agent, which takes a second and more for a megabyte."""
+    await editor.put(path(workflow_id), json={"scenarios": [GREETS]})
+    files, until = root.get(ScenarioServices).files, threading.Event()
+    line = [asyncio.create_task(block(files, org.id, until)) for _ in range(MAX_IN_LINE)]
+    try:
+        await asyncio.sleep(0)
+        for answer in (
+            await editor.put(path(workflow_id, "scenarios/greets"), json=GREETS | {"title": "Another"}),
+            await editor.put(path(workflow_id), json={"scenarios": []}),
+            await editor.delete(path(workflow_id, "scenarios/greets")),
+        ):
+            assert (answer.status_code, answer.json()["code"]) == (429, "too_many_scenario_files")
+    finally:
+        until.set()
+    await asyncio.gather(*line)
+    (kept,) = (await editor.get(path(workflow_id))).json()["scenarios"]
+    assert "title" not in kept

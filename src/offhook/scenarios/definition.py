@@ -29,6 +29,8 @@ Share = Annotated[Number, Field(ge=0, le=1)]
 DEFAULT_NOW: Final = datetime(2026, 1, 7, 10, 15, tzinfo=UTC)
 MAX_SCENARIOS: Final = 200
 MAX_TURNS: Final = 100
+# Of one list or mapping: more than a call of an hour takes, and few enough to be checked at once.
+MAX_ENTRIES: Final = 1000
 KEYS_PATTERN: Final = re.compile(r"[0-9*#A-D]{1,32}")
 _VOICE_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
 
@@ -44,6 +46,8 @@ def _voice_name(value: str) -> str:
     return value
 
 
+Many = Field(max_length=MAX_ENTRIES)
+Ids = Annotated[tuple[Id, ...], Many]
 VoiceName = Annotated[str, AfterValidator(_voice_name)]
 Keys = Annotated[str, BeforeValidator(_text_of_keys), StringConstraints(pattern=r"^[0-9*#A-D]+$", max_length=32)]
 
@@ -143,7 +147,7 @@ class CallerScript(_StrictModel):
     """``turns`` come first, then ``rules`` as long as one matches, then the ``model``. ``facts`` fill ``{{ name }}`` in what is
     said."""
 
-    facts: dict[str, str] = Field(default_factory=dict)
+    facts: Annotated[dict[str, str], Many] = Field(default_factory=dict)
     turns: Annotated[
         tuple[Annotated[CallerTurn, BeforeValidator(_turn_of_text)], ...], Field(max_length=MAX_TURNS)
     ] = ()
@@ -222,16 +226,16 @@ class ScenarioExpectation(_StrictModel):
     without, the organization's own).
     """
 
-    edges: tuple[Id, ...] | None = None
-    edges_include: tuple[Id, ...] = ()
-    edges_never: tuple[Id, ...] = ()
-    keyed_edges: tuple[Id, ...] | None = None
-    nodes: tuple[Id, ...] = ()
-    nodes_never: tuple[Id, ...] = ()
+    edges: Ids | None = None
+    edges_include: Ids = ()
+    edges_never: Ids = ()
+    keyed_edges: Ids | None = None
+    nodes: Ids = ()
+    nodes_never: Ids = ()
     variables: dict[str, JsonValue] = Field(default_factory=dict)
-    tools: tuple[ExpectedToolCall, ...] | None = None
-    says: tuple[Text, ...] = ()
-    never_says: tuple[Text, ...] = ()
+    tools: Annotated[tuple[ExpectedToolCall, ...], Many] | None = None
+    says: Annotated[tuple[Text, ...], Many] = ()
+    never_says: Annotated[tuple[Text, ...], Many] = ()
     end: Id | None = None
     is_over: bool | None = None
     outcome: Id | None = None
@@ -270,8 +274,8 @@ class Scenario(_StrictModel):
     context: dict[str, JsonValue] = Field(default_factory=dict)
     pre_call_fetch: dict[str, JsonValue] = Field(default_factory=dict)
     caller: CallerScript
-    tools: dict[str, tuple[ToolMock, ...]] = Field(default_factory=dict)
-    documents: dict[str, str] = Field(default_factory=dict)
+    tools: Annotated[dict[str, Annotated[tuple[ToolMock, ...], Many]], Many] = Field(default_factory=dict)
+    documents: Annotated[dict[str, str], Many] = Field(default_factory=dict)
     expect: ScenarioExpectation
 
     @property

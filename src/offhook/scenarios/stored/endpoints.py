@@ -13,7 +13,7 @@ from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.scenarios.definition import Scenario
 from offhook.scenarios.errors import MAX_ISSUES, ScenariosInvalid
-from offhook.scenarios.files import MAX_BYTES, scenario_as_json, write_scenarios
+from offhook.scenarios.files import MAX_BYTES, read_scenarios, scenario_as_json, write_scenarios
 from offhook.scenarios.services import Services
 from offhook.scenarios.stored import past_calls, service
 from offhook.scenarios.stored.schemas import (
@@ -62,13 +62,17 @@ async def replace_scenarios(
     body: ReplaceScenariosRequest,
     org: RequireMember,
     session: Session,
+    services: Services,
     response: Response,
     if_match: IfMatch,
 ) -> ScenarioListResponse:
     """Replaces the scenarios of the draft, which is created if there is none. With `expected_revision` or `If-Match`,
     returns 409 if the workflow was changed since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
-    found = await service.replace_scenarios(session, org, workflow_id, body.scenarios, expected_revision=expected)
+    async with services.files.hold_thread(org.organization_id) as thread:
+        found = await service.replace_scenarios(
+            session, org, workflow_id, body.scenarios, thread=thread, expected_revision=expected
+        )
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
 
@@ -90,11 +94,15 @@ async def put_scenario(
     body: Scenario,
     org: RequireMember,
     session: Session,
+    services: Services,
     response: Response,
     if_match: IfMatch,
 ) -> ScenarioListResponse:
     """Replaces one scenario of the draft, or adds it. A body with another `name` renames the scenario."""
-    found = await service.put_scenario(session, org, workflow_id, scenario_name, body, expected_revision=if_match)
+    async with services.files.hold_thread(org.organization_id) as thread:
+        found = await service.put_scenario(
+            session, org, workflow_id, scenario_name, body, thread=thread, expected_revision=if_match
+        )
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
 
@@ -105,11 +113,15 @@ async def delete_scenario(
     scenario_name: ScenarioName,
     org: RequireMember,
     session: Session,
+    services: Services,
     response: Response,
     if_match: IfMatch,
 ) -> ScenarioListResponse:
     """Removes one scenario from the draft. Published versions keep it."""
-    found = await service.delete_scenario(session, org, workflow_id, scenario_name, expected_revision=if_match)
+    async with services.files.hold_thread(org.organization_id) as thread:
+        found = await service.delete_scenario(
+            session, org, workflow_id, scenario_name, thread=thread, expected_revision=if_match
+        )
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
 
@@ -154,10 +166,12 @@ async def import_scenarios(
     ] = "add",
 ) -> ScenarioListResponse:
     """Reads a file into the draft. A file with a mistake changes nothing: `detail.issues` names every wrong field."""
-    scenarios = await services.files.read(org.organization_id, await file.read(MAX_BYTES + 1))
-    found = await service.replace_scenarios(
-        session, org, workflow_id, scenarios, keeps_others=mode == "add", expected_revision=if_match
-    )
+    text = await file.read(MAX_BYTES + 1)
+    async with services.files.hold_thread(org.organization_id) as thread:
+        scenarios = await thread.run(lambda: read_scenarios(text))
+        found = await service.replace_scenarios(
+            session, org, workflow_id, scenarios, thread=thread, keeps_others=mode == "add", expected_revision=if_match
+        )
     set_revision(response, found.revision)
     return ScenarioListResponse.from_agent(workflow_id, found)
 

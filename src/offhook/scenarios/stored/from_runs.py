@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from offhook.kit.json_values import JsonObject
 from offhook.kit.redaction.redactor import RedactionRules, Redactor
-from offhook.scenarios.definition import MAX_TURNS, Scenario
+from offhook.scenarios.definition import MAX_ENTRIES, MAX_TURNS, Scenario
 from offhook.voice import events
 from offhook.voice.input.interruption_rules import TURNED_AWAY
 
@@ -53,6 +53,7 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
     called = [event["data"] for event in listed if event["type"] == events.TOOL_CALLED]
     variables = call.gathered.get("extracted_variables")
     edges = [str(event["data"]["edge_id"]) for event in listed if event["type"] == events.EDGE_TAKEN]
+    tools = [{"name": each["name"], "arguments": each.get("arguments") or {}} for each in called]
     ended: Mapping[str, Any] = next(
         (event["data"] for event in reversed(listed) if event["type"] == events.CALL_ENDED), {}
     )
@@ -65,9 +66,9 @@ def build_call_scenario(call: PastCall) -> Scenario | None:
         "caller": {"turns": turns},
         "tools": _answers_of(call, called, listed),
         "expect": {
-            "edges": edges if all(len(edge) <= MAX_EDGE_ID for edge in edges) else None,
+            "edges": edges if len(edges) <= MAX_ENTRIES and all(len(edge) <= MAX_EDGE_ID for edge in edges) else None,
             "variables": variables if isinstance(variables, dict) else {},
-            "tools": [{"name": each["name"], "arguments": each.get("arguments") or {}} for each in called],
+            "tools": tools if len(tools) <= MAX_ENTRIES else None,
             **({"outcome": ended["outcome"]} if ended.get("outcome") else {}),
         },
     }
@@ -168,6 +169,6 @@ def _answers_of(
         else:
             mock["result"] = answer.get("result")
         known = answers.setdefault(str(call["name"]), [])
-        if all(other["arguments"] != mock["arguments"] for other in known):
+        if len(known) < MAX_ENTRIES and all(other["arguments"] != mock["arguments"] for other in known):
             known.append(mock)
     return answers

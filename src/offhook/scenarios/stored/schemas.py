@@ -7,7 +7,6 @@ from pydantic import Field
 from offhook.kit.schema import Schema
 from offhook.scenarios.definition import MAX_SCENARIOS, Scenario
 from offhook.scenarios.errors import ScenarioIssue
-from offhook.scenarios.files import scenario_as_json
 from offhook.scenarios.stored.service import AgentScenarios
 from offhook.workflows.schemas import ExpectedRevision
 
@@ -37,7 +36,7 @@ class ScenarioListResponse(Schema):
             version_number=found.version_number,
             version_status=found.version_status,
             revision=found.revision,
-            scenarios=[scenario_as_json(scenario) for scenario in found.scenarios],
+            scenarios=list(found.plain),
         )
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,28 +15,48 @@ from offhook.scenarios.errors import ScenarioIssue, ScenarioNotFound, ScenariosI
 from offhook.scenarios.files import MAX_BYTES, parse_scenarios, scenario_as_json
 from offhook.workflows.version_scenarios.service import VersionScenarios, change_scenarios, get_version_scenarios
 
+_T = TypeVar("_T")
+
+
+class WorkThread(Protocol):
+    """Where scenarios are checked: this loop may be carrying audio."""
+
+    def run(self, work: Callable[[], _T]) -> Awaitable[_T]: ...
+
+
+class _SharedThread:
+    """One of the threads that everything shares, for those who only read."""
+
+    async def run(self, work: Callable[[], _T]) -> _T:
+        return await asyncio.to_thread(work)
+
 
 @dataclass(frozen=True, slots=True)
 class AgentScenarios:
-    """The scenarios of one version of an agent, in their order."""
+    """The scenarios of one version of an agent, in their order; ``plain`` are the same as JSON."""
 
     version_number: int
     version_status: str
     revision: int
     scenarios: tuple[Scenario, ...]
+    plain: tuple[JsonObject, ...]
 
 
-async def _read_stored(stored: VersionScenarios) -> AgentScenarios:
-    """Reads in a thread: this loop may be carrying audio."""
-    scenarios = await asyncio.to_thread(parse_scenarios, list(stored.scenarios))
-    return AgentScenarios(stored.version_number, stored.version_status, stored.revision, scenarios)
+async def _read_stored(stored: VersionScenarios, thread: WorkThread) -> AgentScenarios:
+    def read() -> tuple[tuple[Scenario, ...], tuple[JsonObject, ...]]:
+        scenarios = parse_scenarios(list(stored.scenarios))
+        return scenarios, tuple(scenario_as_json(scenario) for scenario in scenarios)
+
+    scenarios, plain = await thread.run(read)
+    return AgentScenarios(stored.version_number, stored.version_status, stored.revision, scenarios, plain)
 
 
 async def list_scenarios(
     session: AsyncSession, organization_id: int, workflow_id: int, *, number: int | None = None
 ) -> AgentScenarios:
     """Returns the scenarios of the draft, else of the published version, or of a version by its number."""
-    return await _read_stored(await get_version_scenarios(session, organization_id, workflow_id, number))
+    stored = await get_version_scenarios(session, organization_id, workflow_id, number)
+    return await _read_stored(stored, _SharedThread())
 
 
 async def get_scenario(
@@ -56,23 +76,23 @@ async def replace_scenarios(
     workflow_id: int,
     scenarios: Sequence[Scenario],
     *,
+    thread: WorkThread,
     keeps_others: bool = False,
     expected_revision: int | None = None,
 ) -> AgentScenarios:
     """Replaces all scenarios of the draft; with ``keeps_others`` only those of the same names. Raises ScenariosInvalid
     (422)."""
-    # In a thread, as :func:`_read_stored`.
-    new = await asyncio.to_thread(lambda: store_scenarios([scenario_as_json(scenario) for scenario in scenarios]))
+    new = await thread.run(lambda: store_scenarios([scenario_as_json(scenario) for scenario in scenarios]))
 
-    def change(before: Sequence[Any]) -> list[JsonObject]:
+    async def change(before: Sequence[Any]) -> list[JsonObject]:
         if not keeps_others:
             return new
         names = {scenario["name"]: scenario for scenario in new}
         kept = [names.pop(scenario["name"], scenario) for scenario in before]
-        return store_scenarios([*kept, *names.values()])
+        return await thread.run(lambda: store_scenarios([*kept, *names.values()]))
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return await _read_stored(stored)
+    return await _read_stored(stored, thread)
 
 
 async def put_scenario(
@@ -82,37 +102,46 @@ async def put_scenario(
     name: str,
     scenario: Scenario,
     *,
+    thread: WorkThread,
     expected_revision: int | None = None,
 ) -> AgentScenarios:
     """Writes the scenario of this name, or adds it at the end. One that has another name is renamed.
 
     Raises ScenarioNotFound (404) for a renaming of what is not there, ScenariosInvalid (422) when the name is taken.
     """
-    new = scenario_as_json(scenario)
 
-    def change(before: Sequence[Any]) -> list[JsonObject]:
+    async def change(before: Sequence[Any]) -> list[JsonObject]:
         at = next((index for index, each in enumerate(before) if each["name"] == name), None)
         if at is None and scenario.name != name:
             raise ScenarioNotFound
-        return store_scenarios([*before, new] if at is None else [*before[:at], new, *before[at + 1 :]])
+        end = len(before) if at is None else at
+        return await thread.run(
+            lambda: store_scenarios([*before[:end], scenario_as_json(scenario), *before[end + 1 :]])
+        )
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return await _read_stored(stored)
+    return await _read_stored(stored, thread)
 
 
 async def delete_scenario(
-    session: AsyncSession, caller: Caller, workflow_id: int, name: str, *, expected_revision: int | None = None
+    session: AsyncSession,
+    caller: Caller,
+    workflow_id: int,
+    name: str,
+    *,
+    thread: WorkThread,
+    expected_revision: int | None = None,
 ) -> AgentScenarios:
     """Takes a scenario out of the draft. Raises ScenarioNotFound (404)."""
 
-    def change(before: Sequence[Any]) -> list[JsonObject]:
+    async def change(before: Sequence[Any]) -> list[JsonObject]:
         kept = [each for each in before if each["name"] != name]
         if len(kept) == len(before):
             raise ScenarioNotFound
         return kept
 
     stored = await change_scenarios(session, caller, workflow_id, change, expected_revision=expected_revision)
-    return await _read_stored(stored)
+    return await _read_stored(stored, thread)
 
 
 def store_scenarios(raw: Sequence[Any]) -> list[JsonObject]:

@@ -1,6 +1,6 @@
 """Reads and replaces the scenarios of an agent; they are part of its draft, as its graph is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from offhook.workflows.errors import VersionNotFound
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.version_scenarios.queries import read_scenarios
 
-ScenarioChange = Callable[[Sequence[Any]], Sequence[JsonObject]]
+ScenarioChange = Callable[[Sequence[Any]], Awaitable[Sequence[JsonObject]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ async def change_scenarios(
     workflow = await service.get_workflow(session, organization_id, workflow_id, lock="change")
     service.check_revision(workflow, expected_revision)
     before = await get_version_scenarios(session, organization_id, workflow_id)
-    scenarios = list(change(before.scenarios))
+    scenarios = list(await change(before.scenarios))
     if scenarios == list(before.scenarios):
         skip_audit_entry(session)
         return before
