@@ -8,7 +8,8 @@ from httpx2 import AsyncClient
 from sqlalchemy import delete, select
 
 from offhook.orgs import StreamLimits
-from offhook.orgs.credential_watch import watch_stream
+from offhook.orgs.credential_watch import OpenStreams, watch_stream
+from offhook.orgs.errors import TooManyStreams
 from offhook.orgs.tables import ApiKey, UserSession
 from offhook.root import Root
 from offhook.runs.tables import Run
@@ -134,3 +135,27 @@ async def test_streams_of_a_valid_key_end_after_a_while(
         assert answer.status_code == 200
         assert answer.text.startswith("retry:")
         assert "event: ended" not in answer.text
+
+
+class TestManyStreams:
+    @pytest.fixture(autouse=True)
+    def limits(self, root: Root) -> None:
+        root.provide(StreamLimits, StreamLimits(check_every_s=60, max_s=0.5, per_organization=2))
+
+    async def test_one_organization_has_so_many_and_leaves_the_others_theirs(
+        self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture, paths: list[str]
+    ) -> None:
+        answers = await asyncio.gather(*(client.get(paths[0], headers=org.key_headers) for _ in range(5)))
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 429, 429, 429]
+        assert {answer.json()["code"] for answer in answers if answer.status_code == 429} == {"too_many_streams"}
+        for path in paths:  # those have ended
+            assert (await client.get(path, headers=org.key_headers)).status_code == 200
+
+    async def test_each_organization_has_its_own(self) -> None:
+        streams, ended = OpenStreams(), list[bool]()
+        kept = [streams.admit(number, 1, tell_every(1, ended)) for number in range(3)]
+        with pytest.raises(TooManyStreams):
+            streams.admit(2, 1, tell_every(1, ended))
+        # nobody began to read it
+        del kept[2]
+        await streams.admit(2, 1, tell_every(1, ended)).aclose()

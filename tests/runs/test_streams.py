@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import text, update
 
+from offhook.kit.database.connection_shares import MAX_OF_ONE_ORGANIZATION
 from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
@@ -191,3 +193,26 @@ async def test_a_quiet_run_is_kept_alive(streams: RunStreams, root: Root, run: R
             if quiet == 3:
                 await end(root.db, run)
     assert quiet >= 3
+
+
+async def test_followers_of_one_organization_leave_connections_to_the_others(
+    streams: RunStreams, root: Root, run: Run
+) -> None:
+    """Each event of a call wakes all who follow it."""
+    await end(root.db, run)
+    async with AsyncExitStack() as held:
+        for _ in range(MAX_OF_ONE_ORGANIZATION):
+            busy = asyncio.create_task(hold_place(root.db, run.organization_id, until := asyncio.Event()))
+            held.push_async_callback(asyncio.wait, [busy])
+            held.callback(until.set)
+        await asyncio.sleep(0)
+        reading = asyncio.create_task(collect(streams, run))
+        await streams.wait_until_ready()
+        await asyncio.sleep(0.2)
+        assert not reading.done()
+    assert await reading
+
+
+async def hold_place(db: Database, organization_id: int, until: asyncio.Event) -> None:
+    async with db.shares.take(organization_id):
+        await until.wait()

@@ -14,7 +14,7 @@ from offhook.orgs.audit_trail.recorder import skip_audit_entry
 from offhook.orgs.audit_trail.recorder import write_change_entry as write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
-from offhook.orgs.credential_watch import StreamLimits, end_with_credential
+from offhook.orgs.credential_watch import OpenStreams, StreamLimits, end_with_credential
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
 from offhook.orgs.dependencies import (
@@ -116,7 +116,9 @@ def register(root: Root) -> None:
     )
     root.provide(OrganizationServices, services)
     root.provide(StorageQuota, quota)
-    root.provide(StreamLimits, StreamLimits())
+    # A tenth of the connections that a process takes at most.
+    root.provide(StreamLimits, StreamLimits(per_organization=max(1, root.settings.max_connections // 10)))
+    root.provide(OpenStreams, OpenStreams())
     root.on_stop += [authenticator.close, sign_in.close]
     root.api.include_router(endpoints.auth_router)
     root.api.include_router(endpoints.organizations_router)

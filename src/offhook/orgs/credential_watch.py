@@ -1,10 +1,13 @@
 """Ends long streams with their credential: a request is checked once, but its stream would go on for hours."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, cast
+from weakref import finalize
 
 import structlog
 from starlette.requests import HTTPConnection
@@ -14,6 +17,7 @@ from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_re
 from offhook.kit.tasks import cancel_task
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import current_caller
+from offhook.orgs.errors import TooManyStreams
 from offhook.root import Root
 
 log = structlog.get_logger(__name__)
@@ -23,19 +27,54 @@ _OUTAGE_TIMEOUT_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How often the credential of a stream is checked, and how long a stream lasts, both in seconds.
+    """How often the credential of a stream is checked, and how long a stream lasts, both in seconds, and how many an
+    organization may have open in one process.
 
     Clients reconnect, and everything that a request is checked for is checked again.
     """
 
     check_every_s: float = 15.0
     max_s: float = 900.0
+    per_organization: int = 200
+
+
+class OpenStreams:
+    """The event streams that are open in this process, by organization: each holds a connection of the server."""
+
+    def __init__(self) -> None:
+        self._open: Counter[int] = Counter()
+
+    def admit(self, organization_id: int, limit: int, parts: AsyncGenerator[str]) -> AsyncGenerator[str]:
+        """Returns ``parts``, counted until they end or are given up. Raises TooManyStreams (429)."""
+        if self._open[organization_id] >= limit:
+            raise TooManyStreams
+        self._open[organization_id] += 1
+        counted = _until_closed(parts)
+        # Not in the generator: one that nobody ever began to read has no end.
+        finalize(counted, self._release, organization_id).atexit = False
+        return counted
+
+    def _release(self, organization_id: int) -> None:
+        self._open[organization_id] -= 1
+        if not self._open[organization_id]:
+            del self._open[organization_id]
+
+
+async def _until_closed(parts: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    async with aclosing(parts):
+        async for part in parts:
+            yield part
 
 
 def end_with_credential(connection: HTTPConnection, caller: Caller, parts: AsyncGenerator[str]) -> AsyncGenerator[str]:
-    """Yields ``parts`` while the request's credential still has the caller's access, within the :class:`StreamLimits`."""
-    limits = cast(Root, connection.app.state.root).get(StreamLimits)
-    return watch_stream(parts, partial(_keeps_access, connection, caller), limits)
+    """Yields ``parts`` while the request's credential still has the caller's access, within the :class:`StreamLimits`.
+
+    Raises TooManyStreams (429).
+    """
+    root = cast(Root, connection.app.state.root)
+    limits = root.get(StreamLimits)
+    watched = watch_stream(parts, partial(_keeps_access, connection, caller), limits)
+    return root.get(OpenStreams).admit(caller.organization_id, limits.per_organization, watched)
 
 
 async def watch_stream(

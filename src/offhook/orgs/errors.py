@@ -1,6 +1,6 @@
 """Errors of sign-in, keys, members and repeated requests."""
 
-from offhook.errors import Conflict, Forbidden, NotFound, Unauthorized, UnprocessableRequest
+from offhook.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized, UnprocessableRequest
 
 
 class InvalidCredentials(Unauthorized):
@@ -345,3 +345,9 @@ class WordsUnreadable(Conflict):
     """This is encrypted and cannot be decrypted: its key was deleted, or is sealed with another secret key."""
 
     code = "words_unreadable"
+
+
+class TooManyStreams(TooManyRequests):
+    """Your organization has too many event streams open. Close some pages that follow calls or campaigns."""
+
+    code = "too_many_streams"

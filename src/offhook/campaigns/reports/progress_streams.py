@@ -94,7 +94,7 @@ class ProgressStreams:
     async def _poll_progress(self, key: tuple[int, int], watched: _WatchedCampaign) -> None:
         try:
             while True:
-                async with self._db.transaction() as session:
+                async with self._db.transaction(key[0]) as session:
                     campaign = await repository.find_campaign(session, *key)
                     record = None if campaign is None else await self._presenter.present_progress(session, campaign)
                 if record is not None and record != watched.record:

@@ -16,7 +16,8 @@ from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
 _MAX_LIVE = 100  # live-only events kept for a slow listener; old ones are useless
-_BATCH = 500
+# What a slow reader keeps in memory.
+_BATCH = 100
 _OUTAGE_TIMEOUT_S = 60.0
 KEEP_ALIVE_S = 15.0
 
@@ -120,7 +121,8 @@ class RunStreams:
 
     async def _read_batch(self, organization_id: int, run_id: int, after: int) -> tuple[bool, list[StoredEvent]]:
         """Returns whether the run is over, and its next batch of stored events."""
-        async with self._db.transaction() as session:
+        # Hundreds may follow one call: each of its events wakes all of them.
+        async with self._db.transaction(organization_id) as session:
             # Read the state first: the second query then sees everything written before the run was over.
             is_over = await repository.is_over(session, organization_id, run_id)
             events = await event_queries.read_events(
