@@ -30,9 +30,15 @@ from offhook.kit.files.csv_downloads import csv_response, encode_csv, format_cel
         ("-5", "'-5"),
         ("@SUM(A1)", "'@SUM(A1)"),
         ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\r=1", "'\r'=1"),
         ("\uff1d1", "'\uff1d1"),
         ("a=b", "a=b"),
+        # in Europe semicolons separate cells, and quotes within a cell hold nothing together
+        ("a;=1+1;b", "a;'=1+1;b"),
+        ('a;" @SUM(A1)', "a;\" '@SUM(A1)"),
+        ("a\n=1+1", "a\n'=1+1"),
+        (["x;=1"], '["x;\'=1"]'),
+        ("a; b - c", "a; b - c"),
         ("a\0b", "ab"),
     ],
 )

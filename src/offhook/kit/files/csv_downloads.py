@@ -17,12 +17,15 @@ MEDIA_TYPE: Final = "text/csv; charset=utf-8"
 _CHUNK_CHARS: Final = 64 * 1024
 # Characters that start a formula in spreadsheets, including their full-width forms.
 _FORMULA: Final = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# Where the list separator is a semicolon, as in most of Europe, a cell ends at one, or with its line, in spite of quotes.
+_LATER_FORMULA: Final = re.compile('([;\\r\\n][\\s"]*)(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])')
 _PHONE_NUMBER: Final = re.compile(r"\+[0-9]{3,15}")
 
 
 def format_cell(value: Any) -> str:
     """Formats one value as text. Times become ISO 8601 in UTC, objects JSON, None nothing; text that a spreadsheet
-    would run gets a leading apostrophe, except phone numbers (``+`` and digits)."""
+    would run gets a leading apostrophe, except phone numbers (``+`` and digits); so does what follows a semicolon or a
+    line break in it."""
     match value:
         case None:
             return ""
@@ -35,6 +38,7 @@ def format_cell(value: Any) -> str:
         case dict() | list() | tuple():
             value = json.dumps(value, ensure_ascii=False, default=str)
     text = str(value).replace("\0", "")
+    text = _LATER_FORMULA.sub(r"\1'", text)
     if _FORMULA.match(text) and not _PHONE_NUMBER.fullmatch(text):
         return "'" + text
     return text
