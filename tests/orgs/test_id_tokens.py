@@ -132,3 +132,26 @@ def test_an_address_counts_only_when_it_is_confirmed(verified: Any) -> None:
 
 def test_true_in_words_is_confirmed() -> None:
     assert read_identity(sign(claims(email_verified="true")), public_keys(), EXPECTED).email == "ann@acme.example"
+
+
+@pytest.mark.parametrize("more", [{}, {"p": "AQAB", "q": "AQAB", "dp": "AQAB", "dq": "AQAB", "qi": "AQAB"}])
+def test_a_private_key_is_not_worked_out(more: dict[str, str]) -> None:
+    """Its prime factors would be, for as long as the provider likes, while nothing else runs: six seconds for 16,000 bits,
+    days for what fits into a set of keys."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    token = jwt.encode(claims(), key, "RS256", {"kid": KEY_ID})
+    number = base64.urlsafe_b64encode(b"\xff" * 3000).decode()
+    listed = {"keys": [{"kty": "RSA", "kid": KEY_ID, "e": "AQAB", "n": number, "d": number, **more}]}
+    began = time.process_time()
+    assert refusal(token, listed)
+    assert time.process_time() - began < 1
+    # The public part of one that was published by mistake is a key as any other.
+    own = {"keys": [{**json.loads(RSAAlgorithm.to_jwk(key)), "kid": KEY_ID}]}
+    assert read_identity(token, own, EXPECTED).subject == "1001"
+
+
+def test_a_key_of_a_hundred_kilobytes_is_none() -> None:
+    number = base64.urlsafe_b64encode(b"\xff" * 100_000).decode()
+    listed = {"keys": [{"kty": "RSA", "kid": KEY_ID, "e": number, "n": number}]}
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    assert "does not publish the key" in refusal(jwt.encode(claims(), key, "RS256", {"kid": KEY_ID}), listed)

@@ -14,6 +14,10 @@ ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES25
 MAX_CLOCK_SKEW_S: Final = 60
 MAX_SUBJECT_CHARS: Final = 255
 MAX_KEYS: Final = 50
+# With private members, the library works out prime factors from them, which takes as long as a stranger likes.
+PUBLIC_MEMBERS: Final = ("kty", "kid", "use", "alg", "crv", "x", "y", "n", "e")
+# An RSA key of 16,384 bits has 2,731 characters.
+MAX_MEMBER_CHARS: Final = 4096
 _REQUIRED: Final = ("iss", "aud", "exp", "iat", "sub", "nonce")
 
 
@@ -67,12 +71,20 @@ def _select_key(keys: Mapping[str, Any], algorithm: str, kid: object) -> jwt.PyJ
         if kid is not None and entry.get("kid") != kid:
             continue
         try:
-            fitting.append(jwt.PyJWK(entry, algorithm=algorithm))
+            fitting.append(jwt.PyJWK(_public_part(entry), algorithm=algorithm))
         except (jwt.PyJWTError, ValueError, TypeError, KeyError):
             continue  # of another kind: an RSA key does not verify ES256
     if len(fitting) != 1:
         raise IdentityRefused("The identity provider does not publish the key that signed its answer.")
     return fitting[0]
+
+
+def _public_part(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the members of a public key; raises ValueError for one that is too long."""
+    part = {name: entry[name] for name in PUBLIC_MEMBERS if name in entry}
+    if any(isinstance(value, str) and len(value) > MAX_MEMBER_CHARS for value in part.values()):
+        raise ValueError("The key is too long.")
+    return part
 
 
 def _check_parties(claims: Mapping[str, Any], expected: TokenExpectation) -> None:
