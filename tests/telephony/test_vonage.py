@@ -1,7 +1,10 @@
 """Vonage: lists of actions, two legs that report to one address, binary media."""
 
+import base64
 import json
+import time
 from base64 import b64encode
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -29,6 +32,7 @@ from offhook.telephony.ports import (
     WireError,
 )
 from offhook.telephony.providers import vonage
+from offhook.telephony.providers.vonage.api import application_token
 from offhook.telephony.providers.vonage.webhooks import VonageWebhooks
 from offhook.telephony.providers.vonage.wire import FRAME, VonageWire
 from tests.fakes.web import Reply, Seen, json_reply
@@ -340,3 +344,41 @@ class TestSubAccounts:
             with pytest.raises(CarrierFailed) as failed:
                 await parts(http).account.sub_accounts.find_sub_account(mine, "offhook-7-ab")
         assert (failed.value.code, failed.value.retryable) == ("carrier_cannot_say", True)
+
+
+def private_key_pem(*numbers: int) -> str:
+    """PKCS#1 of these numbers: version, n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p."""
+
+    def encode(tag: int, content: bytes) -> bytes:
+        size = len(content).to_bytes(4, "big").lstrip(b"\0") or b"\0"
+        return bytes([tag, *((0x80 | len(size), *size) if len(content) > 127 else size)]) + content
+
+    body = b"".join(encode(2, each.to_bytes(each.bit_length() // 8 + 1, "big")) for each in numbers)
+    lines = base64.encodebytes(encode(0x30, body)).decode()
+    return f"-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"
+
+
+class TestHostileKeys:
+    @pytest.mark.parametrize(("first", "second"), [(2203, 2281), (4253, 4423)])
+    def test_a_long_one_is_refused_at_once(self, first: int, second: int) -> None:
+        """Six seconds of checks whether these are primes, of which nothing else would run."""
+        p, q = (1 << first) - 1, (1 << second) - 1
+        d = pow(65537, -1, (p - 1) * (q - 1))
+        pem = private_key_pem(0, p * q, 65537, d, p, q, d % (p - 1), d % (q - 1), pow(q, -1, p))
+        assert len(pem) < 8192, "what a field of an account takes"
+        began = time.process_time()
+        with pytest.raises(CarrierFailed) as caught:
+            application_token(with_key(pem), time.time())
+        assert caught.value.code == "carrier_misconfigured"
+        assert time.process_time() - began < 0.5
+
+    @pytest.mark.parametrize(
+        "numbers", [[0] * 9, [0, 2**2048, 2, 2, 2, 2, 2, 2, 2], [0] + [2**2048 - 1] * 8, [0] + [3] * 8]
+    )
+    def test_numbers_that_are_no_key_are_no_fault_of_ours(self, numbers: list[int]) -> None:
+        with suppress(CarrierFailed):
+            application_token(with_key(private_key_pem(*numbers)), time.time())
+
+
+def with_key(pem: str) -> CarrierAccount:
+    return account("vonage", api_key="a1", api_secret="s1", application_id="app1", private_key=pem)

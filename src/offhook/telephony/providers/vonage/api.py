@@ -8,6 +8,9 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import jwt
+from cryptography.exceptions import InternalError, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from offhook.telephony.carrier_kit.http import (
     CarrierHttp,
@@ -23,6 +26,9 @@ GONE: Final = 404
 _PAGE: Final = 100
 _MAX_PAGES: Final = 20
 TOKEN_TTL_S: Final = 300
+MAX_KEY_BITS: Final = 4096
+# One of 4,096 bits has 3,300.
+MAX_KEY_CHARS: Final = 4000
 _VOICE: Final = "https://api.nexmo.com/v1/calls"
 _APPLICATIONS: Final = "https://api.nexmo.com/v2/applications"
 _ACCOUNTS: Final = "https://api.nexmo.com/accounts"
@@ -39,13 +45,24 @@ def application_token(account: CarrierAccount, now_s: float) -> str:
         "jti": str(uuid4()),
     }
     try:
-        return jwt.encode(claims, require_setting(account, "private_key"), algorithm="RS256")
-    except (jwt.PyJWTError, ValueError, TypeError):
+        return jwt.encode(claims, _load_key(require_setting(account, "private_key")), algorithm="RS256")
+    except (jwt.PyJWTError, ValueError, TypeError, InternalError, UnsupportedAlgorithm):
         raise CarrierFailed(
             "carrier_misconfigured",
-            "The Vonage application's private key is not an RSA key in PEM format.",
+            "The Vonage application's private key is not an RSA key in PEM format of at most 4,096 bits.",
             retryable=False,
         ) from None
+
+
+def _load_key(pem: str) -> RSAPrivateKey:
+    """Loads a key as it is; Vonage notices one that is wrong. Whether its factors are primes takes seconds to find out, in
+    which nothing else runs. Raises ValueError and what the library raises."""
+    if len(pem) > MAX_KEY_CHARS:
+        raise ValueError("The key is too long.")
+    key = load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
+    if not isinstance(key, RSAPrivateKey) or key.key_size > MAX_KEY_BITS:
+        raise ValueError("The key is not an RSA key, or too long.")
+    return key
 
 
 class VonageApi:
