@@ -16,6 +16,7 @@ from tests.orgs.test_members import INVITATIONS, MEMBERS, invite, roles
 
 KEYS = "/organizations/api-keys"
 SECRET = {"token": "t0ken"}
+PERIODS = {"recordings_days": 30, "transcripts_days": 30, "runs_days": 30}
 OWN_PRICE = {
     "kind": "llm",
     "provider": "openai",
@@ -126,6 +127,9 @@ class TestInOtherDomains:
         ("POST", "/organizations/webhooks", {"json": {"url": "https://shop.test/hooks"}}),
         ("PUT", "/organizations/usage/spend-limit", {"json": {"own_limit_cents": 100}}),
         ("PUT", "/organizations/usage/prices", {"json": OWN_PRICE}),
+        ("PUT", "/organizations/second-factor-demand", {"json": {"due_at": "2026-01-01T00:00:00Z"}}),
+        ("POST", "/organizations/blocked-callers", {"json": {"phone_number": "+12015550100"}}),
+        ("PUT", "/organizations/retention", {"json": PERIODS}),
         ("POST", "/knowledge-base/", {"files": {"file": ("guide.md", b"# Guide\n\nWe open at nine.")}}),
     )
 

@@ -14,7 +14,7 @@ from offhook.kit.http.routing import Router
 from offhook.kit.json_numbers import reject_boolean
 from offhook.kit.phone_numbers import E164, CountryCode
 from offhook.kit.schema import Schema
-from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry
 from offhook.orgs.call_policy import policies, repository
 from offhook.orgs.call_policy.rules import CallPolicy
 from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
@@ -93,7 +93,7 @@ async def put_call_policy(body: CallPolicyUpdate, org: RequireAdmin, session: Se
     if body.countries is not None:
         values["countries"] = sorted(set(body.countries))
     await repository.save_policy(session, org.organization_id, values)
-    await write_audit_entry(
+    await write_change_entry(
         session, org, "call_policy.updated", f"organization:{org.organization_id}", body.model_dump(mode="json")
     )
     return _render(await policies.load_policy(session, org.organization_id))
@@ -122,7 +122,7 @@ async def add_blocked_caller(body: BlockedCallerAdd, org: RequireMember, session
         if known is None:
             raise BlockedCallerNotFound
         return known
-    await write_audit_entry(session, org, "blocked_caller.added", f"blocked_caller:{made.id}")
+    await write_change_entry(session, org, "blocked_caller.added", f"blocked_caller:{made.id}")
     return made
 
 
@@ -137,7 +137,7 @@ async def remove_blocked_caller(entry_id: LongId, org: RequireMember, session: S
     """Lets the number call again."""
     if await repository.delete_blocked(session, org.organization_id, entry_id) is None:
         raise BlockedCallerNotFound
-    await write_audit_entry(session, org, "blocked_caller.removed", f"blocked_caller:{entry_id}")
+    await write_change_entry(session, org, "blocked_caller.removed", f"blocked_caller:{entry_id}")
 
 
 def _render(policy: CallPolicy) -> CallPolicyResponse:

@@ -13,7 +13,7 @@ from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
 from offhook.kit.phone_numbers import E164
 from offhook.kit.schema import Schema
-from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry
 from offhook.orgs.dependencies import CurrentOrg, RequireMember
 from offhook.orgs.do_not_call import do_not_call_list, repository
 from offhook.orgs.do_not_call.do_not_call_list import SOURCE_IMPORT, SOURCE_MANUAL, DoNotCallOrigin
@@ -99,7 +99,7 @@ async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Sessi
     entries = await do_not_call_list.add_numbers(session, org.organization_id, numbers, origin)
     if entries:
         target = f"do_not_call:{entries[0].id}" if len(entries) == 1 else "do_not_call"
-        await write_audit_entry(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
+        await write_change_entry(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
     return DoNotCallAdded(added=len(entries), already_listed=len(numbers) - len(entries), entries=entries)
 
 
@@ -109,7 +109,7 @@ async def remove_do_not_call_number(
 ) -> DoNotCallEntry:
     """Removes a phone number from the list."""
     removed = await do_not_call_list.remove_entry(session, org.organization_id, number=phone_number)
-    await write_audit_entry(
+    await write_change_entry(
         session, org, "do_not_call.removed", f"do_not_call:{removed.id}", {"source": removed.source}
     )
     return removed
@@ -119,5 +119,5 @@ async def remove_do_not_call_number(
 async def remove_do_not_call(entry_id: LongId, org: RequireMember, session: Session) -> DoNotCallEntry:
     """Removes an entry from the list."""
     removed = await do_not_call_list.remove_entry(session, org.organization_id, entry_id=entry_id)
-    await write_audit_entry(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
+    await write_change_entry(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
     return removed

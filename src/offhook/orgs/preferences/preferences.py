@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.time_zones import find_zone
 from offhook.orgs import service
-from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.tables import Organization
 
@@ -35,5 +35,5 @@ async def change_organization(
     if changed:
         # Texts are the customer's own and stay out of the log.
         data = {"fields": changed, **{name: values[name] for name in changed if isinstance(values[name], bool)}}
-        await write_audit_entry(session, caller, action, f"organization:{organization.id}", data)
+        await write_change_entry(session, caller, action, f"organization:{organization.id}", data)
     return organization

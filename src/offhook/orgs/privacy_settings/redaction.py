@@ -7,7 +7,7 @@ from typing import Final, cast
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.redaction.redactor import ALL_KINDS, RedactedKind, RedactionRules
-from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.privacy_settings import repository
 
@@ -42,5 +42,5 @@ async def change_redaction_rules(
         await repository.store_settings(session, caller.organization_id, values, now)
         target = f"organization:{caller.organization_id}"
         counts = {"kinds": list(rules.kinds), "names": len(rules.names)}
-        await write_audit_entry(session, caller, "redaction.changed", target, counts)
+        await write_change_entry(session, caller, "redaction.changed", target, counts)
     return rules

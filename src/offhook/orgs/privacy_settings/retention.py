@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_numbers import reject_boolean
-from offhook.orgs.audit_trail.recorder import write_audit_entry
+from offhook.orgs.audit_trail.recorder import write_change_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.privacy_settings import repository, superuser_queries
 from offhook.orgs.tables import StoredPrivacySettings
@@ -76,7 +76,7 @@ async def change_retention(
         return before
     stored = await repository.store_settings(session, caller.organization_id, asdict(periods), now)
     target = f"organization:{caller.organization_id}"
-    await write_audit_entry(session, caller, "retention.changed", target, asdict(periods))
+    await write_change_entry(session, caller, "retention.changed", target, asdict(periods))
     return _read_state(stored)
 
 

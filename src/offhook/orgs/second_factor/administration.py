@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.crypto import hash_token
 from offhook.orgs import repository as organizations
 from offhook.orgs import service
-from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
+from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry, write_change_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import OwnerOnly, SecondFactorDueInvalid, SecondFactorMissing, UserNotFound
 from offhook.orgs.people import members
@@ -50,7 +50,7 @@ async def set_demand(session: AsyncSession, caller: Caller, due_at: datetime | N
         organization.second_factor_due_at = due_at
         data = {"due_at": due_at.isoformat() if due_at else None}
         target = f"organization:{organization.id}"
-        await write_audit_entry(session, caller, "second_factor.demand_changed", target, data)
+        await write_change_entry(session, caller, "second_factor.demand_changed", target, data)
     return await get_demand(session, caller.organization_id)
 
 
