@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from offhook.models.ports import LlmUsage, ModelRef
+from offhook.models.ports import LlmUsage, ModelError, ModelRef
 from offhook.models.prices import Price, PricedUsage, PriceList, UnpricedUsage, price_table
+from offhook.models.providers.openai_compatible.llm import _StreamedAnswer
+from offhook.models.providers.openai_compatible.wire import ToolCallParts
 from offhook.models.speech.speech_usage import SpeechUsage
 from offhook.voice.usage_counter import UsageCounter, UsageEntry
 
@@ -206,3 +209,11 @@ def test_made_up_amounts_stay_amounts_that_can_be_stored(said: int) -> None:
     assert all(line.quantity < Decimal(10) ** 10 for line in lines(counter.as_dict()))
     stored: dict[str, Any] = {"llm": [{"provider": "openai", "model": "gpt-4.1", "prompt_tokens": said}]}
     assert all(line.quantity < Decimal(10) ** 10 for line in lines(stored))
+
+
+def test_tokens_without_end() -> None:
+    """``1e999`` is read as infinity."""
+    chunk = SimpleNamespace(usage=SimpleNamespace(prompt_tokens=float("inf"), completion_tokens=1), choices=[])
+    with pytest.raises(ModelError) as caught:
+        _StreamedAnswer(ToolCallParts()).read_chunk(chunk)
+    assert caught.value.code == "llm_malformed"

@@ -74,6 +74,7 @@ def test_a_good_token_says_who_it_is() -> None:
         ({"sub": ""}, "identify the user"),
         ({"sub": "x" * 256}, "identify the user"),
         ({"sub": 1001}, "damaged"),
+        ({"sub": "\ud800"}, "identify the user"),
     ],
 )
 def test_a_token_of_something_else_is_refused(changes: dict[str, Any], reason: str) -> None:
@@ -155,3 +156,8 @@ def test_a_key_of_a_hundred_kilobytes_is_none() -> None:
     listed = {"keys": [{"kty": "RSA", "kid": KEY_ID, "e": number, "n": number}]}
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     assert "does not publish the key" in refusal(jwt.encode(claims(), key, "RS256", {"kid": KEY_ID}), listed)
+
+
+def test_half_a_character_of_a_name_is_left_out() -> None:
+    identity = read_identity(sign(claims(name="An\ud800n", email="ann\ud800@acme.example")), public_keys(), EXPECTED)
+    assert (identity.name, identity.email) == ("Ann", None)

@@ -139,7 +139,7 @@ async def test_streams_of_a_valid_key_end_after_a_while(
 
 class TestManyStreams:
     @pytest.fixture(autouse=True)
-    def limits(self, root: Root) -> None:
+    def few_streams(self, root: Root) -> None:
         root.provide(StreamLimits, StreamLimits(check_every_s=60, max_s=0.5, per_organization=2))
 
     async def test_one_organization_has_so_many_and_leaves_the_others_theirs(
@@ -153,9 +153,9 @@ class TestManyStreams:
 
     async def test_each_organization_has_its_own(self) -> None:
         streams, ended = OpenStreams(), list[bool]()
-        kept = [streams.admit(number, 1, tell_every(1, ended)) for number in range(3)]
+        kept = [streams.admit_stream(number, 1, tell_every(1, ended)) for number in range(3)]
         with pytest.raises(TooManyStreams):
-            streams.admit(2, 1, tell_every(1, ended))
+            streams.admit_stream(2, 1, tell_every(1, ended))
         # nobody began to read it
         del kept[2]
-        await streams.admit(2, 1, tell_every(1, ended)).aclose()
+        await streams.admit_stream(2, 1, tell_every(1, ended)).aclose()

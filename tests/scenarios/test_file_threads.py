@@ -1,8 +1,10 @@
 """Files of scenarios are read in threads of their own: those of one organization keep nothing else waiting."""
 
 import asyncio
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -114,3 +116,28 @@ async def test_changes_of_scenarios_wait_for_the_same_threads(
     await asyncio.gather(*line)
     (kept,) = (await editor.get(path(workflow_id))).json()["scenarios"]
     assert "title" not in kept
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"expect": {"edges": ["x"] * 1001}}, "expect.edges"),
+        ({"expect": {"tools": [{"name": "x"}] * 1001}}, "expect.tools"),
+        ({"expect": {"never_says": ["x"] * 1001}}, "expect.never_says"),
+        ({"tools": {"x": [{}] * 1001}}, "tools.x"),
+        ({"tools": {f"x{index}": [] for index in range(1001)}}, "tools"),
+        ({"documents": {f"x{index}": "" for index in range(1001)}}, "documents"),
+    ],
+)
+async def test_a_list_of_thousands_is_refused(
+    editor: Editor, workflow_id: int, change: dict[str, Any], place: str
+) -> None:
+    answer = await editor.put(path(workflow_id, "scenarios/greets"), json=GREETS | change)
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"]) == (422, "too_long")
+    assert problem["loc"] == ["body", *place.split(".")]
+    checked = await editor.post(
+        path(workflow_id, "scenario-check"), json={"yaml": json.dumps({"scenarios": [GREETS | change]})}
+    )
+    (issue,) = checked.json()["issues"]
+    assert (issue["path"], issue["code"]) == (f"scenarios[0].{place}", "too_long")

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from offhook.bootstrap import build_root
 from offhook.orgs import Caller
 from offhook.settings import Settings
-from offhook.telephony.accounts.number_purchasing import PurchaseRequest
+from offhook.telephony.accounts.number_offers import PurchaseRequest
 from offhook.telephony.services import TelephonyServices
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.accounts.number_purchasing import PurchaseRequest
+from offhook.telephony.accounts.number_offers import PurchaseRequest
 from offhook.telephony.services import TelephonyServices
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
 from offhook_lab.carriers.core.chaos import RestFault

@@ -11,7 +11,7 @@ from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.accounts.credentials import CarrierAccounts
-from offhook.telephony.accounts.number_purchasing import PurchaseRequest
+from offhook.telephony.accounts.number_offers import PurchaseRequest
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
 from offhook.telephony.services import TelephonyServices
 from tests.fakes.carrier import FakeCarrier

@@ -349,12 +349,12 @@ class TestSubAccounts:
 def private_key_pem(*numbers: int) -> str:
     """PKCS#1 of these numbers: version, n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p."""
 
-    def encode(tag: int, content: bytes) -> bytes:
+    def encode_value(tag: int, content: bytes) -> bytes:
         size = len(content).to_bytes(4, "big").lstrip(b"\0") or b"\0"
         return bytes([tag, *((0x80 | len(size), *size) if len(content) > 127 else size)]) + content
 
-    body = b"".join(encode(2, each.to_bytes(each.bit_length() // 8 + 1, "big")) for each in numbers)
-    lines = base64.encodebytes(encode(0x30, body)).decode()
+    body = b"".join(encode_value(2, each.to_bytes(each.bit_length() // 8 + 1, "big")) for each in numbers)
+    lines = base64.encodebytes(encode_value(0x30, body)).decode()
     return f"-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"
 
 

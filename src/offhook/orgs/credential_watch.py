@@ -44,7 +44,7 @@ class OpenStreams:
     def __init__(self) -> None:
         self._open: Counter[int] = Counter()
 
-    def admit(self, organization_id: int, limit: int, parts: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    def admit_stream(self, organization_id: int, limit: int, parts: AsyncGenerator[str]) -> AsyncGenerator[str]:
         """Returns ``parts``, counted until they end or are given up. Raises TooManyStreams (429)."""
         if self._open[organization_id] >= limit:
             raise TooManyStreams
@@ -71,10 +71,10 @@ def end_with_credential(connection: HTTPConnection, caller: Caller, parts: Async
 
     Raises TooManyStreams (429).
     """
-    root = cast(Root, connection.app.state.root)
-    limits = root.get(StreamLimits)
+    limits = cast(Root, connection.app.state.root).get(StreamLimits)
+    open_streams = cast(Root, connection.app.state.root).get(OpenStreams)
     watched = watch_stream(parts, partial(_keeps_access, connection, caller), limits)
-    return root.get(OpenStreams).admit(caller.organization_id, limits.per_organization, watched)
+    return open_streams.admit_stream(caller.organization_id, limits.per_organization, watched)
 
 
 async def watch_stream(

@@ -95,13 +95,13 @@ def parse_counters(entry: Mapping[str, Any]) -> ModelCounters:
     Those of a speech-to-speech model, text and audio, are added up.
     """
     return {
-        "prompt_tokens": sum(_count(entry, name) for name in _INPUT_COUNTERS),
-        "completion_tokens": sum(_count(entry, name) for name in _OUTPUT_COUNTERS),
-        "characters": _count(entry, "characters"),
+        "prompt_tokens": sum(_count_units(entry, name) for name in _INPUT_COUNTERS),
+        "completion_tokens": sum(_count_units(entry, name) for name in _OUTPUT_COUNTERS),
+        "characters": _count_units(entry, "characters"),
         "seconds": min(Decimal(str(entry.get("seconds") or 0)), Decimal(_MAX_COUNTED)),
-        "calls": _count(entry, "calls"),
+        "calls": _count_units(entry, "calls"),
     }
 
 
-def _count(entry: Mapping[str, Any], name: str) -> int:
+def _count_units(entry: Mapping[str, Any], name: str) -> int:
     return max(0, min(int(entry.get(name) or 0), _MAX_COUNTED))

@@ -33,10 +33,10 @@ class UsageCounter:
 
     def add_llm_usage(self, ref: ModelRef, usage: LlmUsage) -> None:
         counts = self._counts[ref]
-        _add(counts, "prompt_tokens", usage.prompt_tokens)
-        _add(counts, "completion_tokens", usage.completion_tokens)
+        _add_reported(counts, "prompt_tokens", usage.prompt_tokens)
+        _add_reported(counts, "completion_tokens", usage.completion_tokens)
         if usage.cached_tokens:
-            _add(counts, "cached_tokens", usage.cached_tokens)
+            _add_reported(counts, "cached_tokens", usage.cached_tokens)
 
     def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, answer: str, *, has_prompt: bool = False) -> None:
         """Estimates the usage of an answer that was cut off before the vendor reported it; vendors charge for it."""
@@ -53,7 +53,7 @@ class UsageCounter:
             return
         counts["calls"] += usage.responses
         for name, amount in usage.counts().items():
-            _add(counts, name, amount)
+            _add_reported(counts, name, amount)
 
     def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
         """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""
@@ -68,6 +68,6 @@ class UsageCounter:
         return result
 
 
-def _add(counts: dict[str, float], name: str, amount: float) -> None:
+def _add_reported(counts: dict[str, float], name: str, amount: float) -> None:
     """Adds what a vendor reported. Amounts below zero would take back what another server under the same name has used."""
     counts[name] = min(counts[name] + max(0, amount), _MAX_COUNTED)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import jwt
 
 from offhook.kit.crypto import hash_token
+from offhook.kit.filters.filter_values import is_storable
 from offhook.orgs.identity_provider.errors import IdentityRefused
 
 # Signatures with a public key only: with HS256 the public key, or an empty one, would be the secret.
@@ -101,7 +102,7 @@ def _check_parties(claims: Mapping[str, Any], expected: TokenExpectation) -> Non
 
 def _read_subject(claims: Mapping[str, Any]) -> str:
     subject = claims["sub"]
-    if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARS or "\0" in subject:
+    if not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT_CHARS or not is_storable(subject):
         raise IdentityRefused("The identity provider's answer does not identify the user.")
     return subject
 
@@ -109,12 +110,15 @@ def _read_subject(claims: Mapping[str, Any]) -> str:
 def _read_email(claims: Mapping[str, Any]) -> str | None:
     email, verified = claims.get("email"), claims.get("email_verified")
     # Some providers write the boolean as text.
-    return email if isinstance(email, str) and (verified is True or verified == "true") else None
+    is_usable = isinstance(email, str) and is_storable(email) and (verified is True or verified == "true")
+    return email if is_usable else None
 
 
 def _read_name(claims: Mapping[str, Any]) -> str | None:
     name = claims.get("name")
-    return (name.replace("\0", "").strip()[:200] or None) if isinstance(name, str) else None
+    if not isinstance(name, str):
+        return None
+    return "".join(filter(is_storable, name)).strip()[:200] or None
 
 
 def _reason_of(error: Exception) -> str:

@@ -43,11 +43,11 @@ class AgentScenarios:
 
 
 async def _read_stored(stored: VersionScenarios, thread: WorkThread) -> AgentScenarios:
-    def read() -> tuple[tuple[Scenario, ...], tuple[JsonObject, ...]]:
+    def read_all() -> tuple[tuple[Scenario, ...], tuple[JsonObject, ...]]:
         scenarios = parse_scenarios(list(stored.scenarios))
         return scenarios, tuple(scenario_as_json(scenario) for scenario in scenarios)
 
-    scenarios, plain = await thread.run(read)
+    scenarios, plain = await thread.run(read_all)
     return AgentScenarios(stored.version_number, stored.version_status, stored.revision, scenarios, plain)
 
 

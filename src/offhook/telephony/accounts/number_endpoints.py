@@ -13,7 +13,7 @@ from offhook.kit.schema import Schema
 from offhook.orgs import CurrentOrg, ReadTransaction, RequireAdmin, RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
 from offhook.telephony.accounts.number_lookup import NumberReport
-from offhook.telephony.accounts.number_purchasing import ConnectedNumber, PurchaseRequest
+from offhook.telephony.accounts.number_offers import ConnectedNumber, PurchaseRequest
 from offhook.telephony.calls.schemas import RowId
 from offhook.telephony.services import Services
 

@@ -1,4 +1,4 @@
-"""Chooses a number to buy, with the price of its first month."""
+"""What is asked for, and what came of it; chooses a number to buy, with the price of its first month."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +17,33 @@ class NumberSearch:
     country: str
     area_code: str | None = None
     number: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PurchaseRequest:
+    """A request to quick-connect. ``mode``: forward or new; numbers are E.164."""
+
+    mode: str
+    country: str
+    area_code: str | None = None
+    phone_number: str | None = None
+    existing_number: str | None = None
+    workflow_id: int | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedNumber:
+    """A purchased number. ``forward_to`` and ``instructions`` apply to the mode forward."""
+
+    phone_number_id: int
+    phone_number: str
+    mode: str
+    status: str
+    is_primary: bool
+    forward_to: str | None
+    instructions: str | None
+    workflow_id: int | None
 
 
 async def search_numbers(

@@ -1,6 +1,6 @@
 """Buys numbers for organizations with the platform's own carrier account, and returns them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
 
@@ -21,7 +21,13 @@ from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.managed_configurations import add_managed_configuration
-from offhook.telephony.accounts.number_offers import NumberSearch, choose_number, search_numbers
+from offhook.telephony.accounts.number_offers import (
+    ConnectedNumber,
+    NumberSearch,
+    PurchaseRequest,
+    choose_number,
+    search_numbers,
+)
 from offhook.telephony.accounts.number_trade import NumberTrade
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.accounts.sub_accounts import SubAccounts
@@ -43,33 +49,6 @@ NOT_FOR_SALE_CODES: Final = frozenset({"number_not_for_sale", "number_taken"})
 # No purchase takes this long: an older one lost its process or its carrier's response.
 PURCHASE_TIMEOUT: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PurchaseRequest:
-    """A request to quick-connect. ``mode``: forward or new; numbers are E.164."""
-
-    mode: str
-    country: str
-    area_code: str | None = None
-    phone_number: str | None = None
-    existing_number: str | None = None
-    workflow_id: int | None = None
-    label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ConnectedNumber:
-    """A purchased number. ``forward_to`` and ``instructions`` apply to the mode forward."""
-
-    phone_number_id: int
-    phone_number: str
-    mode: str
-    status: str
-    is_primary: bool
-    forward_to: str | None
-    instructions: str | None
-    workflow_id: int | None
 
 
 _CONNECTED_NUMBER: Final = TypeAdapter(ConnectedNumber)
@@ -217,7 +196,7 @@ class ManagedNumbers:
                     await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
             number = await self._assign_number(caller, request, purchase)
         except CarrierFailed as failure:
-            await self._note_failure(purchase, failure)
+            await _note_failure(self._db, purchase, failure)
             return True
         except DomainError as error:
             log.info("purchase_completion_failed", purchase_id=purchase.id, code=error.code)
@@ -362,15 +341,9 @@ class ManagedNumbers:
             if carrier_id is not None and not is_taken:
                 await self._trade.release_number(account, purchase.phone_number, carrier_id)
         except CarrierFailed as failure:
-            await self._note_failure(purchase, failure)
+            await _note_failure(self._db, purchase, failure)
             return
         await self._close_purchase(purchase, "released" if carrier_id is not None else "failed", None)
-
-    async def _note_failure(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
-        """Leaves the purchase to the job, which retries it."""
-        log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
-        async with self._db.transaction() as session:
-            await purchases.note_attempt(session, purchase, failure.message[:500])
 
     async def _close_purchase(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
         async with self._db.transaction() as session:
@@ -380,6 +353,13 @@ class ManagedNumbers:
             if is_closed:
                 note = f"Number {purchase.phone_number} was not bought"
                 await usage.refund_credit(session, purchase.organization_id, purchase.charged_cents, note)
+
+
+async def _note_failure(db: Database, purchase: NumberPurchase, failure: CarrierFailed) -> None:
+    """Leaves the purchase to the job, which retries it."""
+    log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
+    async with db.transaction() as session:
+        await purchases.note_attempt(session, purchase, failure.message[:500])
 
 
 def _describe_number(request: PurchaseRequest, number: PhoneNumber) -> ConnectedNumber:
