@@ -13,9 +13,10 @@ from offhook.root import Root
 from offhook.runs.finishing.costs import next_answer_cents
 from offhook.settings import Settings
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
-from offhook.usage import credit, ledger
+from offhook.usage import ledger
 from offhook.usage import service as usage
 from offhook.usage.errors import DailySpendLimitReached, OutOfCredit
+from offhook.usage.periods import start_of_day
 from tests.fakes.carrier import FakeCarrier
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun, make_run, make_workflow, workflow_id
@@ -139,6 +140,33 @@ class TestInADay:
         async with root.db.transaction() as session:
             assert await usage.can_spend(session, other_org.id)
 
+    @pytest.mark.parametrize(("ended_ago_h", "is_counted"), [(0, True), (30, False)])
+    async def test_a_conversation_that_began_the_day_before_counts_when_it_ends(
+        self, root: Root, org: OrgFixture, record: Record, ended_ago_h: int, is_counted: bool
+    ) -> None:
+        """Text chats that are open at midnight could each have spent the new day's limit."""
+        length = timedelta(hours=30)
+        began = datetime.now(UTC) - timedelta(hours=ended_ago_h) - length
+        run_id = 1_000_001
+        long = {"run_id": run_id, "created_at": began, "duration_ms": round(length.total_seconds() * 1000)}
+        await record(**long, is_billable=False, cost_cents=Decimal(40))
+        async with root.db.transaction() as session:
+            left = (await usage.credit_position(session, org.id)).today_left
+        assert left == (10 if is_counted else 50)
+        # told again, it is not charged again
+        await record(**long, is_billable=False, cost_cents=Decimal(40))
+        assert await balance(root, org.id) == -40
+
+    @pytest.mark.parametrize(("days_ago", "left"), [(0, 80), (1, 50)])
+    async def test_what_comes_back_of_an_earlier_day_adds_nothing_to_the_limit(
+        self, root: Root, org: OrgFixture, days_ago: int, left: int
+    ) -> None:
+        charged_at = datetime.now(UTC) - timedelta(days=days_ago)
+        async with root.db.transaction() as session:
+            await usage.refund_credit(session, org.id, 30, "Number", charged_at=charged_at)
+            assert (await usage.credit_position(session, org.id)).today_left == left
+        assert await balance(root, org.id) == 30
+
     async def test_over_http(
         self, client: AsyncClient, root: Root, org: OrgFixture, workflow_id: int, record: Record
     ) -> None:
@@ -171,7 +199,7 @@ class TestInADay:
 
 async def test_the_day_begins_at_midnight_utc() -> None:
     at = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)
-    assert credit.start_of_day(at) == datetime(2026, 3, 1, tzinfo=UTC)
+    assert start_of_day(at) == datetime(2026, 3, 1, tzinfo=UTC)
 
 
 class TestWhatThePlatformBuys:

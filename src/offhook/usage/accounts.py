@@ -10,8 +10,8 @@ from offhook.kit.database.database import Database
 from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
-from offhook.usage.credit import start_of_day
 from offhook.usage.errors import OrganizationNotFound
+from offhook.usage.periods import start_of_day
 from offhook.usage.schemas import (
     AddCreditRequest,
     BillingAccountResponse,

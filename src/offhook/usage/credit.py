@@ -7,7 +7,7 @@ enforced and no daily limit applies, nothing is set aside.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -17,6 +17,7 @@ from offhook.kit.database.database_clock import time_of
 from offhook.root import settings_of
 from offhook.usage import ledger, repository
 from offhook.usage.errors import DailySpendLimitReached, OutOfCredit
+from offhook.usage.periods import start_of_day
 
 _UNLIMITED: Final = 10**15
 
@@ -45,11 +46,6 @@ class CreditPosition:
             raise OutOfCredit
         if self.today_left is not None and self.today_left < cents:
             raise DailySpendLimitReached
-
-
-def start_of_day(now: datetime) -> datetime:
-    """Returns the start of the day in UTC that a daily limit counts from."""
-    return datetime.combine(now.astimezone(UTC).date(), time(), UTC)
 
 
 async def credit_position(
@@ -173,9 +169,12 @@ async def charge_credit(session: AsyncSession, organization_id: int, cents: int,
     await _post(session, organization_id, -cents, note)
 
 
-async def refund_credit(session: AsyncSession, organization_id: int, cents: int, note: str) -> None:
-    """Takes back a charge of today for something that did not happen."""
-    await _post(session, organization_id, cents, note)
+async def refund_credit(
+    session: AsyncSession, organization_id: int, cents: int, note: str, *, charged_at: datetime
+) -> None:
+    """Takes back a charge for something that did not happen. One of an earlier day adds nothing to today's limit."""
+    is_of_today = charged_at >= start_of_day(datetime.now(UTC))
+    await _post(session, organization_id, cents, note, ledger.CHARGE_ENTRY if is_of_today else ledger.ADJUSTMENT_ENTRY)
 
 
 async def charge_model_request(session: AsyncSession, organization_id: int, note: str) -> None:
@@ -186,8 +185,10 @@ async def charge_model_request(session: AsyncSession, organization_id: int, note
     await charge_credit(session, organization_id, cents, note)
 
 
-async def _post(session: AsyncSession, organization_id: int, cents: int, note: str) -> None:
+async def _post(
+    session: AsyncSession, organization_id: int, cents: int, note: str, kind: str = ledger.CHARGE_ENTRY
+) -> None:
     if cents:
         await repository.lock_account(session, organization_id)
-        entry = {"kind": ledger.CHARGE_ENTRY, "amount_cents": cents, "note": note[:500]}
+        entry = {"kind": kind, "amount_cents": cents, "note": note[:500]}
         await repository.append_entries(session, organization_id, [entry])

@@ -111,11 +111,15 @@ async def add_credit(
 
 @dataclass(frozen=True, slots=True)
 class RunCharge:
-    """The difference between a run's cost and what it was charged; ``is_first``: it was never charged before."""
+    """The difference between a run's cost and what it was charged; ``is_first``: it was never charged before.
+
+    ``is_of_today``: it began on an earlier day and ended on this one, whose limit it counts for.
+    """
 
     run_id: int
     cents: int
     is_first: bool
+    is_of_today: bool = False
 
 
 async def post_run_charges(session: AsyncSession, organization_id: int, runs: Sequence[RunCharge]) -> None:
@@ -125,7 +129,7 @@ async def post_run_charges(session: AsyncSession, organization_id: int, runs: Se
     """
     entries = [
         {
-            "kind": RUN_ENTRY if due.is_first else ADJUSTMENT_ENTRY,
+            "kind": _kind_of(due),
             "amount_cents": -due.cents,
             "run_id": due.run_id,
             "note": None if due.is_first else "Counted again",
@@ -135,6 +139,13 @@ async def post_run_charges(session: AsyncSession, organization_id: int, runs: Se
     ]
     if entries:
         await repository.append_entries(session, organization_id, entries)
+
+
+def _kind_of(due: RunCharge) -> str:
+    if not due.is_first:
+        return ADJUSTMENT_ENTRY
+    # Runs count for the day that they began on, by their sums; charges for that of their entry.
+    return CHARGE_ENTRY if due.is_of_today else RUN_ENTRY
 
 
 async def set_terms(

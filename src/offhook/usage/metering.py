@@ -1,7 +1,7 @@
 """Meters finished runs: once, in the transaction that ends them, and by the difference when they are recorded again."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,11 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.outcomes import OutcomeSums
-from offhook.usage.periods import TimeRange, bucket_of, load_time_zone, month_of
+from offhook.usage.periods import TimeRange, bucket_of, load_time_zone, month_of, start_of_day
 from offhook.usage.run_facts import MAX_RUN_CENTS, RunCost, RunFacts
 from offhook.usage.tables import RunUsage
 
 _MINUTE_MS = 60_000
+# What a run takes before its length begins to count.
+_MAX_RINGING = timedelta(minutes=30)
 _BUCKET_COLUMNS = ("duration_ms", "billable_ms", "cost_cents")
 
 
@@ -31,6 +33,7 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
     tariff = _PlatformTariff(session, ledger.effective_terms(session, account), organization_id)
     sums, outcomes = _BucketSums(), OutcomeSums()
     charges, due = [], []
+    today = start_of_day(datetime.now(UTC))
     for facts in runs:
         stored = known.get(facts.run_id)
         before = _counted_amounts(stored)
@@ -47,13 +50,23 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
         outcomes.add_run(stored)
         added = sums.add_run(stored, before, models_before)
         charges.append(charge)
-        due.append(ledger.RunCharge(facts.run_id, added["cost_cents"], is_first=before["calls"] == 0))
+        due.append(
+            ledger.RunCharge(
+                facts.run_id, added["cost_cents"], is_first=before["calls"] == 0, is_of_today=_ends_today(facts, today)
+            )
+        )
     await session.flush()
     await sums.write(session, organization_id)
     await outcomes.write(session, organization_id)
     await ledger.post_run_charges(session, organization_id, due)
     await repository.delete_holds(session, organization_id, [facts.run_id for facts in runs])
     return charges
+
+
+def _ends_today(facts: RunFacts, today: datetime) -> bool:
+    """Returns whether a conversation of an earlier day went on in this one, as far as its length says."""
+    ended_at = facts.created_at + timedelta(milliseconds=facts.duration_ms)
+    return facts.created_at < today <= ended_at + _MAX_RINGING
 
 
 def _fill(stored: RunUsage, facts: RunFacts, charge: RunCost) -> None:

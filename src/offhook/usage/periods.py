@@ -16,6 +16,11 @@ class TimeRange:
     end: datetime
 
 
+def start_of_day(now: datetime) -> datetime:
+    """Returns the start of the day in UTC that a daily limit counts from."""
+    return datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+
+
 def load_time_zone(name: str) -> ZoneInfo:
     """Returns the time zone of this name; UTC if this machine does not know it."""
     try:

@@ -8,8 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, queries, repository
-from offhook.usage.credit import start_of_day
-from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of
+from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of, start_of_day
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
 

@@ -1,6 +1,7 @@
 """Looks up the network of a phone number: at a carrier that offers look-ups, else in the numbering plan."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import structlog
 
@@ -55,7 +56,7 @@ class CarrierLookup:
         if provider is None:
             return report
         lookup, account = provider
-        is_charged = account.id is None
+        is_charged, asked_at = account.id is None, datetime.now(UTC)
         if is_charged:
             async with self._db.transaction() as session:
                 await usage.charge_credit(session, organization_id, self._cents, f"Look-up of {phone.e164}")
@@ -64,7 +65,8 @@ class CarrierLookup:
         except CarrierFailed as failure:
             if is_charged:
                 async with self._db.transaction() as session:
-                    await usage.refund_credit(session, organization_id, self._cents, f"Look-up of {phone.e164} failed")
+                    note = f"Look-up of {phone.e164} failed"
+                    await usage.refund_credit(session, organization_id, self._cents, note, charged_at=asked_at)
             log.warning("carrier_lookup_failed", provider=account.provider, code=failure.code)
             return report
         line_type = result.line_type if result.line_type != "unknown" else phone.line_type

@@ -352,7 +352,9 @@ class ManagedNumbers:
             )
             if is_closed:
                 note = f"Number {purchase.phone_number} was not bought"
-                await usage.refund_credit(session, purchase.organization_id, purchase.charged_cents, note)
+                await usage.refund_credit(
+                    session, purchase.organization_id, purchase.charged_cents, note, charged_at=purchase.created_at
+                )
 
 
 async def _note_failure(db: Database, purchase: NumberPurchase, failure: CarrierFailed) -> None:
