@@ -351,10 +351,9 @@ class ManagedNumbers:
                 session, purchase, {"buying", "bought"}, state, error=error[:500] if error else None
             )
             if is_closed:
+                cents, charged_at = purchase.charged_cents, purchase.created_at
                 note = f"Number {purchase.phone_number} was not bought"
-                await usage.refund_credit(
-                    session, purchase.organization_id, purchase.charged_cents, note, charged_at=purchase.created_at
-                )
+                await usage.refund_credit(session, purchase.organization_id, cents, note, charged_at=charged_at)
 
 
 async def _note_failure(db: Database, purchase: NumberPurchase, failure: CarrierFailed) -> None:
