@@ -157,6 +157,15 @@ class TestInADay:
         await record(**long, is_billable=False, cost_cents=Decimal(40))
         assert await balance(root, org.id) == -40
 
+    async def test_requests_outside_of_conversations_count_too(self, root: Root, org: OrgFixture) -> None:
+        """Voice previews, generated agents and transcripts use the operator's keys."""
+        for _ in range(50):
+            async with root.db.transaction() as session:
+                await usage.charge_model_request(session, org.id, "Voice preview")
+        with pytest.raises(DailySpendLimitReached):
+            async with root.db.transaction() as session:
+                await usage.charge_model_request(session, org.id, "Voice preview")
+
     @pytest.mark.parametrize(("days_ago", "left"), [(0, 80), (1, 50)])
     async def test_what_comes_back_of_an_earlier_day_adds_nothing_to_the_limit(
         self, root: Root, org: OrgFixture, days_ago: int, left: int

@@ -178,10 +178,11 @@ async def refund_credit(
 
 
 async def charge_model_request(session: AsyncSession, organization_id: int, note: str) -> None:
-    """Charges a request to a model outside of a conversation, where credit is enforced. Raises as
-    :func:`charge_credit`."""
-    is_enforced = await ledger.is_enforced(session, organization_id)
-    cents = settings_of(session).model_request_cents if is_enforced else 0
+    """Charges a request to a model outside of a conversation, where credit is enforced or a daily limit applies. Raises
+    as :func:`charge_credit`."""
+    terms = ledger.effective_terms(session, await repository.find_account(session, organization_id))
+    is_limited = terms.is_enforced or terms.daily_limit_cents is not None
+    cents = settings_of(session).model_request_cents if is_limited else 0
     await charge_credit(session, organization_id, cents, note)
 
 
