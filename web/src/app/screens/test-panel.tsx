@@ -1,6 +1,6 @@
 /** The three ways to try an agent; each comes when it is first chosen and stays, so that looking at another does not end a call. */
 
-import { SegmentedControl, Switch, Text } from "@mantine/core";
+import { SegmentedControl, Text } from "@mantine/core";
 import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { ChatPanel, SpokenPanel } from "../../features/chat";
 import { SimulatePanel } from "../../features/simulate";
@@ -9,6 +9,7 @@ import { nodeName, parse } from "../../graph/definition";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
 import type { TestPanelState } from "./use-test-panel";
+import { VoiceChips } from "./voice-chips";
 
 const TALKING: ReadonlySet<string> = new Set(["startCall", "agentNode", "endCall"]);
 
@@ -22,14 +23,10 @@ export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestP
     if (isRunning) box.current?.parentElement?.scrollIntoView({ block: "nearest", behavior: "smooth" });
   }, [isRunning]);
   const choice = (
-    <Switch
-      size="sm"
-      label="Use this browser's voices"
-      description="Sounds better if you have no vendor key. Your browser may send audio to its vendor."
-      checked={testPanel.isBrowserVoice}
-      disabled={isTalking}
-      onChange={(event) => testPanel.setIsBrowserVoice(event.currentTarget.checked)}
-      maw={300}
+    <VoiceChips
+      isBrowserVoice={testPanel.isBrowserVoice}
+      onBrowserVoice={testPanel.setIsBrowserVoice}
+      isDisabled={isTalking}
     />
   );
   return (

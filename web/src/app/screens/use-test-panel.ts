@@ -2,7 +2,7 @@
 
 import { useLocalStorage } from "@mantine/hooks";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { type Chat, useChat } from "../../features/chat";
+import { type Chat, hasSpeech, useChat } from "../../features/chat";
 import { type Simulation, useSimulation } from "../../features/simulate";
 import { type Call, useCall } from "../../features/talk";
 
@@ -26,11 +26,12 @@ export interface TestPanelState {
 /** `flush` stores what was edited: a try runs the draft as the server has it. */
 export function useTestPanel(agentId: number, flush: () => Promise<unknown>): TestPanelState {
   const [mode, setMode] = useState<TestMode>("talk");
-  const [isBrowserVoice, setIsBrowserVoice] = useLocalStorage({
+  const [wantsBrowserVoice, setIsBrowserVoice] = useLocalStorage({
     key: "offhook.browser-voice",
     defaultValue: false,
     getInitialValueInEffect: false,
   });
+  const isBrowserVoice = wantsBrowserVoice && hasSpeech();
   // A draft that cannot be saved is said so above the canvas; the try then runs what is stored.
   const prepare = useCallback(() => flush().catch(() => undefined), [flush]);
   const talked = useCall(agentId);

@@ -44,6 +44,11 @@ export function canSpeak(): boolean {
   return "speechSynthesis" in window;
 }
 
+/** Whether a talk can be held with what this browser has. */
+export function hasSpeech(): boolean {
+  return canHear() && canSpeak();
+}
+
 export function browserEar(language: string): Ear | null {
   const Maker = recognitionMaker();
   if (Maker === undefined) return null;

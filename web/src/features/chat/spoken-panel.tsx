@@ -26,7 +26,7 @@ interface SpokenPanelProps {
   chat: Chat;
   agentId: number;
   agentName: string;
-  /** Below the button that begins the talk. */
+  /** Above the button that begins the talk. */
   choice: ReactNode;
 }
 
@@ -53,6 +53,7 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
             This browser has no voices, so responses are shown as text.
           </Text>
         )}
+        {choice}
         {chat.error !== null && <Problem error={chat.error} />}
         <Button size="lg" radius="xl" px={36} onClick={() => spoken.start()} loading={chat.isStarting}>
           {chat.isOver ? "Talk again" : "Start talking"}
@@ -60,7 +61,6 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
         {chat.isOver && chat.runId !== null && (
           <RunLink agentId={agentId} runId={chat.runId} words="Transcript and details" />
         )}
-        {choice}
       </div>
     );
   }

@@ -19,7 +19,7 @@ interface TalkPanelProps {
   agentId: number;
   agentName: string;
   call: Call;
-  /** Below the button that begins the call. */
+  /** Above the button that begins the call. */
   choice: ReactNode;
 }
 
@@ -129,6 +129,7 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
     case "idle":
       return (
         <Center icon title={`Talk to ${agentName}`} words="Speak into your microphone. Interrupt whenever you like.">
+          {choice}
           <Button size="lg" radius="xl" px={36} onClick={onStart}>
             Start talking
           </Button>
@@ -138,7 +139,6 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
               sentences best. <BetterVoices />
             </Text>
           )}
-          {choice}
         </Center>
       );
   }

@@ -35,9 +35,10 @@ export function useModelChoice() {
   });
 }
 
-export function useModelDefaults() {
+export function useModelDefaults(isWanted = true) {
   return useQuery({
     queryKey: ["models", "defaults"],
+    enabled: isWanted,
     staleTime: 60_000,
     queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2/defaults")),
   });

@@ -15,7 +15,31 @@ interface OneKeyProps {
   onUse: (services: Partial<Record<Kind, Service>>) => void;
 }
 
-export function OneKey({ known, chosen, onUse }: OneKeyProps) {
+/** Above the models that it fills in, which are saved together. */
+export function OneKey(props: OneKeyProps) {
+  return (
+    <Panel title="One key">
+      <Stack p="lg" gap="md">
+        <OneKeyForm
+          {...props}
+          hint="Offhook tests it and fills in the models below."
+          submit="Test and fill in"
+          afterwards="filled in. Save to use them in new calls."
+        />
+      </Stack>
+    </Panel>
+  );
+}
+
+interface OneKeyFormProps extends OneKeyProps {
+  /** What happens with the key. */
+  hint: string;
+  submit: string;
+  /** What has become of the models that work with it, after their names. */
+  afterwards: string;
+}
+
+export function OneKeyForm({ known, chosen, onUse, hint, submit, afterwards }: OneKeyFormProps) {
   const check = useCheckModels();
   const [key, setKey] = useState("");
   const [provider, setProvider] = useState<string | null>(null);
@@ -51,51 +75,48 @@ export function OneKey({ known, chosen, onUse }: OneKeyProps) {
     });
   };
   return (
-    <Panel title="One key">
-      <Stack p="lg" gap="md">
-        <Text c="dimmed" fz="sm">
-          Paste a key from a vendor such as OpenAI, Google, Groq, or Deepgram. Offhook tests it and fills in the models
-          below.
-        </Text>
-        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-          <Password
-            label="Vendor key"
-            autoComplete="off"
-            value={key}
-            disabled={check.isPending}
-            onChange={(event) => enter(event.currentTarget.value)}
-          />
-          <Select
-            label="Vendor of the key"
-            placeholder="Select a vendor"
-            data={offers.map((one) => ({ value: one.provider, label: one.title }))}
-            value={provider}
-            disabled={check.isPending}
-            onChange={choose}
-          />
-        </SimpleGrid>
-        {offer && (
-          <Checkbox.Group
-            label="Use it for"
-            value={kinds}
-            onChange={(values) => setKinds(offer.kinds.filter((kind) => values.includes(kind)))}
-          >
-            <Group gap="md" mt="xs">
-              {offer.kinds.map((kind) => (
-                <Checkbox key={kind} value={kind} label={KIND_TITLES[kind]} disabled={check.isPending} />
-              ))}
-            </Group>
-          </Checkbox.Group>
-        )}
-        <Outcomes results={results} />
-        <FormProblem words={formError(check.error, [], SERVICE_LABELS)} />
-        <div>
-          <Button onClick={use} loading={check.isPending} disabled={key.trim() === "" || kinds.length === 0}>
-            Test and fill in
-          </Button>
-        </div>
-      </Stack>
-    </Panel>
+    <>
+      <Text c="dimmed" fz="sm">
+        Paste a key from a vendor such as OpenAI, Google, Groq, or Deepgram. {hint}
+      </Text>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
+        <Password
+          label="Vendor key"
+          autoComplete="off"
+          value={key}
+          disabled={check.isPending}
+          onChange={(event) => enter(event.currentTarget.value)}
+        />
+        <Select
+          label="Vendor of the key"
+          placeholder="Select a vendor"
+          data={offers.map((one) => ({ value: one.provider, label: one.title }))}
+          value={provider}
+          disabled={check.isPending}
+          onChange={choose}
+        />
+      </SimpleGrid>
+      {offer && (
+        <Checkbox.Group
+          label="Use it for"
+          value={kinds}
+          onChange={(values) => setKinds(offer.kinds.filter((kind) => values.includes(kind)))}
+        >
+          <Group gap="md" mt="xs">
+            {offer.kinds.map((kind) => (
+              <Checkbox key={kind} value={kind} label={KIND_TITLES[kind]} disabled={check.isPending} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+      )}
+      <Outcomes results={results} afterwards={afterwards} />
+      <FormProblem words={formError(check.error, [], SERVICE_LABELS)} />
+      <div>
+        <Button onClick={use} loading={check.isPending} disabled={key.trim() === "" || kinds.length === 0}>
+          {submit}
+        </Button>
+      </div>
+    </>
   );
 }
 
@@ -105,7 +126,7 @@ interface Outcome {
   message: string | null;
 }
 
-function Outcomes({ results }: { results: Outcome[] }) {
+function Outcomes({ results, afterwards }: { results: Outcome[]; afterwards: string }) {
   const working = results.filter((one) => one.ok);
   return (
     <>
@@ -118,7 +139,7 @@ function Outcomes({ results }: { results: Outcome[] }) {
         ))}
       {working.length > 0 && (
         <Alert color="green" variant="light" py="xs" title="The key works">
-          {working.map((one) => KIND_TITLES[one.kind]).join(", ")} filled in. Save to use them in new calls.
+          {working.map((one) => KIND_TITLES[one.kind]).join(", ")} {afterwards}
         </Alert>
       )}
     </>
