@@ -19,6 +19,7 @@ const TITLES: Record<string, { address: string; title: string }> = {
   "/": { address: "/", title: "Agents" },
   "/agents/$agentId": { address: "/agents/1", title: "Agent" },
   "/agents/$agentId/runs/$runId": { address: "/agents/1/runs/2", title: "Run" },
+  "/runs/$runId": { address: "/runs/4", title: "Run 4" },
   "/runs": { address: "/runs", title: "Runs" },
   "/campaigns": { address: "/campaigns", title: "Campaigns" },
   "/campaigns/new": { address: "/campaigns/new", title: "New campaign" },
@@ -45,6 +46,7 @@ it("has an entry here for each route", () => {
 
 it.each(PAGES)("$address is titled $title", async ({ address, title }) => {
   const server = new FakeServer();
+  server.hold("GET /api/v1/organizations/usage/runs", { body: { items: [] } });
   // An agent that does not exist has the title of a page that does not exist: this one is still loading.
   server.hold("GET /api/v1/workflow/fetch/1", { body: {} });
   if (!["/sign-in", "/invitation"].includes(address)) signIn(server, "admin", { organization: { name: "Acme" } });

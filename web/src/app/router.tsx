@@ -116,6 +116,15 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("./screens/run-screen"), "RunScreen"),
 });
 
+/** A run by its number alone, as people paste it. */
+const runByNumber = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/runs/$runId",
+  params: { parse: ({ runId }) => ({ runId: parseId(runId) }), stringify: ({ runId }) => ({ runId: String(runId) }) },
+  validateSearch: readPlace,
+  component: lazyRouteComponent(() => import("./screens/numbered-run-screen"), "NumberedRunScreen"),
+});
+
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: "/runs",
@@ -180,6 +189,7 @@ const routeTree = root.addChildren([
     agent,
     run,
     runs,
+    runByNumber,
     campaigns,
     newCampaign,
     campaign,

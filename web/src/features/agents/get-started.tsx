@@ -100,7 +100,12 @@ function HearFirst({ sample }: { sample: Pick<Run, "id" | "workflow_id"> }) {
       variant="default"
       leftSection={<Headphones size={15} aria-hidden="true" />}
       renderRoot={(props) => (
-        <Link to="/agents/$agentId/runs/$runId" params={{ agentId: sample.workflow_id, runId: sample.id }} {...props} />
+        <Link
+          to="/agents/$agentId/runs/$runId"
+          params={{ agentId: sample.workflow_id, runId: sample.id }}
+          search={{ listen: true }}
+          {...props}
+        />
       )}
     >
       Hear it first

@@ -50,6 +50,18 @@ export function useAllRuns(search: RunSearch) {
   });
 }
 
+/** The run of this number; null where the organization has none. */
+export function useRunByNumber(runId: number) {
+  return useQuery({
+    queryKey: ["runs", "numbered", runId],
+    enabled: runId > 0,
+    queryFn: async () => {
+      const query = { ...asked({ run: runId }), page: 1, limit: 1 };
+      return (await unwrap(api.GET("/api/v1/organizations/usage/runs", { params: { query } }))).items[0] ?? null;
+    },
+  });
+}
+
 /** Where the same runs come as a CSV. */
 export function reportPath(search: RunSearch): string {
   return `/api/v1/organizations/usage/runs/report?${new URLSearchParams(asked(search)).toString()}`;

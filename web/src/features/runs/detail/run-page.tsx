@@ -34,10 +34,19 @@ import { runTitle } from "../../../lib/runs/run-title";
 import { Neighbor, Trail } from "./run-trail";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
+import { useFirstPart } from "../player/first-part";
 import { showHeardTurn, TurnsPanel } from "./turns-panel";
 
-/** `startAt`: seconds of the call that a link leads to. */
-export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
+interface RunPageProps {
+  agentId: number;
+  runId: number;
+  /** Seconds of the call that a link leads to. */
+  startAt: number;
+  /** The beginning of the recording is heard at once. */
+  isListening?: boolean;
+}
+
+export function RunPage({ agentId, runId, startAt, isListening = false }: RunPageProps) {
   const run = useRun(agentId, runId);
   usePageTitle(run.data === undefined ? "Run" : runTitle(run.data));
   if (run.isPending)
@@ -49,10 +58,17 @@ export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: n
       </Page>
     );
   }
-  return <Shown agentId={agentId} run={run.data} startAt={startAt} />;
+  return <Shown agentId={agentId} run={run.data} startAt={startAt} isListening={isListening} />;
 }
 
-function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; startAt: number }) {
+interface ShownProps {
+  agentId: number;
+  run: RunDetail;
+  startAt: number;
+  isListening: boolean;
+}
+
+function Shown({ agentId, run, startAt, isListening }: ShownProps) {
   const transcript = useMemo(() => transcriptOf(run.events), [run.events]);
   const turns = useMemo(() => conversationTurns(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
@@ -61,6 +77,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const address =
     run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
   const player = usePlayer(address, startAt);
+  useFirstPart(player, isListening && address !== null);
   const strip = useRunStrip(agentId, run.id, isSpoken && !isLive(run));
   const end = useMemo(() => (isLive(run) ? null : explainEnd(run, run.events)), [run]);
   // Without a recording a link leads to what was said then.

@@ -2,6 +2,8 @@
 
 export interface Place {
   at?: number;
+  /** Its beginning is heard at once. */
+  listen?: true;
 }
 
 export function placeIn(seconds: number): string {
@@ -14,6 +16,9 @@ export function placeOf(seconds: number): Place {
 
 /** Keeps what can be used of an address that anybody may have typed. */
 export function readPlace(raw: Record<string, unknown>): Place {
-  const at = raw["at"];
-  return typeof at === "number" && Number.isFinite(at) ? placeOf(at) : {};
+  const { at, listen } = raw;
+  return {
+    ...(typeof at === "number" && Number.isFinite(at) ? placeOf(at) : {}),
+    ...(listen === true ? { listen } : {}),
+  };
 }
