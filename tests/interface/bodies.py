@@ -220,6 +220,7 @@ BODIES: dict[str, Body] = {
     "rewind_text_chat": lambda world: {},
     "create_tool": lambda world: {"name": f"Another {world.mark}", "category": "calculator", "definition": CALCULATOR},
     "update_tool": lambda world: {"name": f"Renamed {world.mark}"},
+    "test_tool_draft": lambda world: {"definition": CALCULATOR, "llm_params": {"expression": "1 + 1"}},
     "test_tool": lambda world: {"llm_params": {"expression": "1 + 1"}},
     "create_credential": lambda world: {
         "name": f"Another {world.mark}",

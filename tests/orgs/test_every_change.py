@@ -34,6 +34,7 @@ WRITES_ITS_OWN = {
     "add_organization_credit": "credit.added",
     "create_workflow_from_template": "workflow.created",
     "test_tool": "tool.tested",
+    "test_tool_draft": "tool.tested",
     "delete_recording": "recording.deleted",
     "delete_workflow_run": "run.deleted",
     "delete_campaign": "campaign.deleted",

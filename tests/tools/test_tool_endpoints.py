@@ -24,6 +24,7 @@ class TestAccess:
             ("DELETE", f"/tools/{UNKNOWN}"),
             ("POST", f"/tools/{UNKNOWN}/unarchive"),
             ("POST", f"/tools/{UNKNOWN}/test"),
+            ("POST", "/tools/test"),
             ("POST", f"/tools/{UNKNOWN}/mcp/refresh"),
         ):
             assert (await client.request(method, path, json={})).status_code == 401, (method, path)
@@ -38,6 +39,7 @@ class TestAccess:
             await viewer.delete(f"/tools/{uuid}"),
             await viewer.post(f"/tools/{uuid}/unarchive"),
             await viewer.post(f"/tools/{uuid}/test", json={}),
+            await viewer.post("/tools/test", json={"definition": http_api()}),
             await viewer.post(f"/tools/{uuid}/mcp/refresh"),
         ]
         assert {answer.status_code for answer in refused} == {403}
@@ -266,3 +268,60 @@ class TestTestButton:
     async def test_bad_input(self, maker: Maker, body: Any) -> None:
         uuid = await maker.tool(http_api())
         assert (await maker.post(f"/tools/{uuid}/test", json=body)).status_code == 422
+
+
+class TestTryADraft:
+    async def test_sends_the_request_and_stores_nothing(self, maker: Maker, root: Root) -> None:
+        credential = await maker.credential("api_key", header_name="X-Shop-Key", api_key="k-12345")
+        async with local_server(json_reply({"state": "sent"})) as server:
+            draft = http_api(server.url("shop.test", "/o/{{order}}"), credential_uuid=credential)
+            answer = await maker.post("/tools/test", json={"definition": draft, "llm_params": {"order": "7"}})
+        assert answer.status_code == 200
+        shown = answer.json()
+        assert (shown["status"], shown["status_code"], shown["data"]) == ("success", 200, {"state": "sent"})
+        assert shown["request_headers"] == {"X-Shop-Key": "********"}
+        assert "k-12345" not in answer.text
+        assert (await maker.get("/tools/")).json() == []
+        async with root.db.transaction() as session:
+            row = (await session.execute(text("SELECT * FROM audit_entries WHERE action = 'tool.tested'"))).one()
+        assert "tool:draft" in row._mapping.values()
+
+    async def test_keeps_to_addresses_that_are_allowed(self, maker: Maker) -> None:
+        draft = {"definition": http_api("http://127.0.0.1:1/{{order}}"), "llm_params": {"order": "7"}}
+        shown = (await maker.post("/tools/test", json=draft)).json()
+        assert (shown["status"], shown["status_code"]) == ("error", None)
+        assert "not public" in shown["error"]
+
+    async def test_sends_no_credential_to_another_server(self, maker: Maker) -> None:
+        credential = await maker.credential("api_key", header_name="X-Shop-Key", api_key="k-12345")
+        await maker.tool(http_api("https://shop.test/{{order}}", credential_uuid=credential))
+        async with local_server(json_reply({})) as server:
+            draft = http_api(server.url("other.test", "/{{order}}"), credential_uuid=credential)
+            shown = (await maker.post("/tools/test", json={"definition": draft, "llm_params": {"order": "7"}})).json()
+        assert (shown["status"], server.seen) == ("error", [])
+        assert "may not be sent to other.test" in shown["error"]
+
+    async def test_sends_no_credential_of_another_organization(self, maker: Maker, other_maker: Maker) -> None:
+        credential = await maker.credential("api_key", header_name="X-Shop-Key", api_key="k-12345")
+        async with local_server(json_reply({})) as server:
+            draft = http_api(server.url("shop.test", "/{{order}}"), credential_uuid=credential)
+            shown = (
+                await other_maker.post("/tools/test", json={"definition": draft, "llm_params": {"order": "7"}})
+            ).json()
+        assert (shown["status"], server.seen) == ("error", [])
+
+    async def test_calculator(self, maker: Maker) -> None:
+        draft = {"definition": {"type": "calculator"}, "arguments": {"expression": "6*7"}}
+        assert (await maker.post("/tools/test", json=draft)).json()["data"] == {"result": "42"}
+
+    async def test_tools_that_act_on_a_call(self, maker: Maker) -> None:
+        for definition in ({"type": "end_call"}, TRANSFER):
+            answer = await maker.post("/tools/test", json={"definition": definition})
+            assert (answer.status_code, answer.json()["code"]) == (422, "tool_not_testable")
+
+    @pytest.mark.parametrize(
+        "body",
+        [{}, {"definition": {"type": "x"}}, {"definition": {"type": "calculator"}, "other": 1}, [], {"definition": []}],
+    )
+    async def test_bad_input(self, maker: Maker, body: Any) -> None:
+        assert (await maker.post("/tools/test", json=body)).status_code == 422

@@ -19,6 +19,7 @@ from offhook.tools.schemas import (
     CredentialResponse,
     McpRefreshResponse,
     ToolArchivedResponse,
+    ToolDraftTestRequest,
     ToolResponse,
     ToolTestRequest,
     ToolTestResponse,
@@ -127,6 +128,12 @@ async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, 
     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
     """
     return _trial_response(await services.runner.try_out(org, tool_uuid, body.llm_params, body.preset_params))
+
+
+@tools_router.post("/test", response_model=ToolTestResponse, operation_id="test_tool_draft")
+async def test_tool_draft(body: ToolDraftTestRequest, org: RequireMember, services: Services) -> ToolTestResponse:
+    """Sends a real request with a definition that is not stored, under the rules of a stored tool's test."""
+    return _trial_response(await services.runner.try_draft(org, body.definition, body.llm_params, body.preset_params))
 
 
 @tools_router.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")

@@ -123,6 +123,12 @@ class ToolTestRequest(Schema):
         return data
 
 
+class ToolDraftTestRequest(ToolTestRequest):
+    """A definition that is not stored, and what it is tested with."""
+
+    definition: ToolDefinition
+
+
 class ToolTestResponse(Schema):
     """The request as it was sent, with secrets masked, and its result."""
 

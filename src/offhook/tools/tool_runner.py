@@ -33,6 +33,8 @@ from offhook.tools.errors import (
 from offhook.tools.http_api import HttpRequest, HttpResult
 from offhook.tools.request_slots import RequestSlots
 
+Testable = HttpApiDefinition | CalculatorDefinition | McpDefinition
+
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
@@ -153,12 +155,28 @@ class ToolRunner:
         """Runs a tool outside a call and records only that it was tried. Raises ToolNotTestable (422)."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
-            definition = read_definition(tool.definition)
-            if not isinstance(definition, HttpApiDefinition | CalculatorDefinition | McpDefinition):
-                raise ToolNotTestable
+            definition = _testable(read_definition(tool.definition))
             await write_audit_entry(session, caller, "tool.tested", f"tool:{tool.tool_uuid}")
+        return await self._try_definition(caller.organization_id, definition, arguments, presets)
+
+    async def try_draft(
+        self, caller: Caller, draft: ToolDefinition, arguments: Mapping[str, Any], presets: Mapping[str, Any]
+    ) -> ToolTrial:
+        """:meth:`try_out` of a definition that is not stored, under the same rules for addresses and credentials."""
+        definition = _testable(draft)
+        async with self._db.transaction() as session:
+            await write_audit_entry(session, caller, "tool.tested", "tool:draft", {"category": definition.type})
+        return await self._try_definition(caller.organization_id, definition, arguments, presets)
+
+    async def _try_definition(
+        self,
+        organization_id: int,
+        definition: Testable,
+        arguments: Mapping[str, Any],
+        presets: Mapping[str, Any],
+    ) -> ToolTrial:
         if isinstance(definition, HttpApiDefinition):
-            return await self._try_http(caller.organization_id, definition.config, arguments, presets)
+            return await self._try_http(organization_id, definition.config, arguments, presets)
         started = monotonic()
         try:
             if isinstance(definition, CalculatorDefinition):
@@ -166,7 +184,7 @@ class ToolRunner:
             else:
                 name, given = arguments.get("tool_name"), arguments.get("arguments")
                 data = await self.call_mcp(
-                    caller.organization_id, definition.config, str(name or ""), given if isinstance(given, dict) else {}
+                    organization_id, definition.config, str(name or ""), given if isinstance(given, dict) else {}
                 )
         except ToolCallFailed as error:
             return ToolTrial(error=str(error), duration_ms=_elapsed_ms(started))
@@ -187,6 +205,12 @@ class ToolRunner:
             return ToolTrial(error=str(error), request=request, duration_ms=_elapsed_ms(started))
         error_text = None if result.is_success else http_api.describe_failure(result)
         return ToolTrial(result.data, error_text, result.status, request, _elapsed_ms(started))
+
+
+def _testable(definition: ToolDefinition) -> Testable:
+    if not isinstance(definition, HttpApiDefinition | CalculatorDefinition | McpDefinition):
+        raise ToolNotTestable
+    return definition
 
 
 def _elapsed_ms(started: float) -> int:
