@@ -3487,6 +3487,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Tool Draft
+         * @description Sends a real request with a definition that is not stored, under the rules of a stored tool's test.
+         */
+        post: operations["test_tool_draft"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools/{tool_uuid}": {
         parameters: {
             query?: never;
@@ -12785,6 +12805,22 @@ export interface components {
             status: "archived";
             /** Tool Uuid */
             tool_uuid: string;
+        };
+        /**
+         * ToolDraftTestRequest
+         * @description A definition that is not stored, and what it is tested with.
+         */
+        ToolDraftTestRequest: {
+            /** Definition */
+            definition: components["schemas"]["HttpApiDefinition"] | components["schemas"]["EndCallDefinition"] | components["schemas"]["TransferCallDefinition"] | components["schemas"]["CalculatorDefinition"] | components["schemas"]["McpDefinition"] | components["schemas"]["RecordingDefinition"];
+            /** Llm Params */
+            llm_params?: {
+                [key: string]: unknown;
+            };
+            /** Preset Params */
+            preset_params?: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ToolMock
@@ -34218,6 +34254,107 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ToolResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    test_tool_draft: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolDraftTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolTestResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
