@@ -59,6 +59,18 @@ export function useTestTool(uuid: string) {
   });
 }
 
+/** A request with a definition that is not stored. */
+export function useTestDraft() {
+  return useMutation({
+    mutationFn: (sent: { definition: Schema<"CreateToolRequest">["definition"]; values: Record<string, unknown> }) =>
+      unwrap(
+        api.POST("/api/v1/tools/test", {
+          body: { definition: sent.definition, llm_params: sent.values, preset_params: sent.values },
+        }),
+      ),
+  });
+}
+
 export function useRefreshMcp() {
   const queries = useQueryClient();
   return useMutation({

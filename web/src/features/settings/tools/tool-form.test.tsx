@@ -46,3 +46,34 @@ it("says which argument has no usable name, and what one is", async () => {
   await user.click(screen.getByRole("button", { name: "Save" }));
   expect(await screen.findByText(`Argument 1 has no name. ${rule}`)).toBeTruthy();
 });
+
+const TRY = "POST /api/v1/tools/test";
+
+it("tries what is entered, and saves nothing", async () => {
+  const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
+  server.on(TRY, {
+    body: { status: "success", status_code: 200, duration_ms: 12, data: { state: "sent" }, request_method: "GET" },
+  });
+  await user.type(await screen.findByRole("textbox", { name: /^URL/ }), "https://example.com/orders");
+  await user.click(screen.getByRole("button", { name: "Add an argument" }));
+  await user.type(screen.getByRole("textbox", { name: "Name of argument 1" }), "order_id");
+  await user.click(screen.getByRole("button", { name: "Try it" }));
+  await user.type(screen.getByRole("textbox", { name: /^order_id/ }), "7{Enter}");
+  expect(await screen.findByText("Responded with 200 in 12 ms")).toBeTruthy();
+  expect(server.sent).toHaveLength(1);
+  expect(server.sent[0]).toMatchObject({
+    route: TRY,
+    body: {
+      definition: { type: "http_api", config: { url: "https://example.com/orders" } },
+      llm_params: { order_id: "7" },
+    },
+  });
+});
+
+it("says at its field what keeps a draft from being tried", async () => {
+  const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
+  server.refuse(TRY, ["definition", "http_api", "config", "url"], "missing", "Field required");
+  await user.click(await screen.findByRole("button", { name: "Try it" }));
+  await user.click(screen.getByRole("button", { name: "Send request" }));
+  expect(await screen.findByText("URL is required.")).toBeTruthy();
+});

@@ -1,30 +1,32 @@
 /** Making and changing a tool: the fields of its kind, each with what the API says of it. */
 
-import { Checkbox, Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { FormDialog } from "../../../components/forms/dialog";
 import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
-import { type Tool, useCredentialChoices, useSaveTool } from "./api";
+import { type Tool, useCredentialChoices, useSaveTool, useTestDraft } from "./api";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, RECORDING_ACTIONS, type ToolDraft } from "./tool-draft";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
+import { ToolTrial } from "./tool-trial";
 
 const LABELS = { url: "URL", timeout_ms: "Timeout", phone_number: "Number" };
 
 export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => void }) {
   const save = useSaveTool(tool?.tool_uuid ?? null);
-  const form = useForm<ToolDraft>(tool === null ? NEW_TOOL : draftOf(tool), save.error, {
+  const test = useTestDraft();
+  const [isTrying, setIsTrying] = useState(false);
+  // What was sent last is what the fields tell about.
+  const form = useForm<ToolDraft>(tool === null ? NEW_TOOL : draftOf(tool), save.error ?? test.error, {
     places: PLACES,
     labels: LABELS,
   });
   const { name, description, category } = form.values;
-  const submit = () =>
+  const definition = definitionOf(form.values, tool?.definition);
+  const submit = () => {
+    test.reset();
     save.mutate(
-      {
-        name,
-        description: description === "" ? null : description,
-        category,
-        definition: definitionOf(form.values, tool?.definition),
-      },
+      { name, description: description === "" ? null : description, category, definition },
       {
         onSuccess: () => {
           notifySuccess(`“${name}” saved.`);
@@ -32,6 +34,11 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
         },
       },
     );
+  };
+  const tryOut = (values: Record<string, string>) => {
+    save.reset();
+    test.mutate({ definition, values });
+  };
   return (
     <FormDialog
       title={tool === null ? "New tool" : "Edit tool"}
@@ -83,6 +90,31 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
           minRows={1}
           {...form.text("message")}
         />
+      )}
+      {category === "http_api" && (
+        <div>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            aria-expanded={isTrying}
+            onClick={() => setIsTrying((before) => !before)}
+          >
+            Try it
+          </Button>
+        </div>
+      )}
+      {category === "http_api" && isTrying && (
+        <Stack component="section" gap="md" aria-label="Try it">
+          <Text fz="sm" c="dimmed">
+            Sends a real request with what is entered above. Nothing is saved.
+          </Text>
+          <ToolTrial
+            parameters={form.values.parameters.filter((one) => one.name !== "")}
+            isBusy={test.isPending}
+            answer={test.data}
+            onSend={tryOut}
+          />
+        </Stack>
       )}
     </FormDialog>
   );

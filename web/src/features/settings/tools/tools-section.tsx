@@ -1,6 +1,6 @@
 /** What agents can do besides talking. */
 
-import { Alert, Badge, Button, Code, Group, Menu, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Group, Menu, Stack, Switch, Table, Text } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import { DataTable, ShowMore } from "../../../components/tables/data-table";
@@ -9,11 +9,12 @@ import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
 import { usePermissions } from "../../../lib/organization/organization-context";
-import { pluralize, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
+import { pluralize, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { type Tool, useArchiveTool, useRefreshMcp, useTestTool, useTools } from "./api";
-import { CATEGORIES, draftOf, type Parameter } from "./tool-draft";
+import { CATEGORIES, draftOf } from "./tool-draft";
 import { ToolForm } from "./tool-form";
+import { ToolTrial } from "./tool-trial";
 
 const COLUMNS = [
   { title: "Tool" },
@@ -158,58 +159,16 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
 
 function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
   const test = useTestTool(tool.tool_uuid);
-  const parameters = draftOf(tool).parameters;
-  const [values, setValues] = useState<Record<string, string>>({});
-  const [isChecked, setIsChecked] = useState(false);
-  const isMissing = ({ name, required }: Parameter) => required && (values[name] ?? "") === "";
-  const send = () => {
-    setIsChecked(true);
-    if (!parameters.some(isMissing)) test.mutate(values);
-  };
-  const answer = test.data;
   return (
     <Dialog isOpen onClose={onClose} title={`Test “${tool.name}”`} size="lg">
       <Stack>
-        {parameters.map((parameter) => (
-          <TextInput
-            key={parameter.name}
-            label={parameter.name}
-            description={parameter.description}
-            error={isChecked && isMissing(parameter) && `${parameter.name} is required.`}
-            value={values[parameter.name] ?? ""}
-            onChange={(event) => setValues({ ...values, [parameter.name]: event.currentTarget.value })}
-          />
-        ))}
-        <Group>
-          <Button onClick={send} loading={test.isPending}>
-            Send request
-          </Button>
-        </Group>
+        <ToolTrial
+          parameters={draftOf(tool).parameters}
+          isBusy={test.isPending}
+          answer={test.data}
+          onSend={test.mutate}
+        />
         {test.isError && <Problem error={test.error} />}
-        {answer && (
-          <>
-            <Alert
-              color={answer.status === "success" ? "brand" : "red"}
-              variant="light"
-              title={
-                answer.status === "success"
-                  ? `Responded with ${answer.status_code} in ${formatMilliseconds(answer.duration_ms)}`
-                  : "The request failed"
-              }
-            >
-              {answer.error}
-              {answer.hint && <Text fz="sm">{answer.hint}</Text>}
-              <Text fz="sm">
-                {answer.request_method} {answer.request_url}
-              </Text>
-            </Alert>
-            {answer.data !== null && answer.data !== undefined && (
-              <Code block tabIndex={0} style={{ maxHeight: 300 }}>
-                {JSON.stringify(answer.data, null, 2)}
-              </Code>
-            )}
-          </>
-        )}
       </Stack>
     </Dialog>
   );
