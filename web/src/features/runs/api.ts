@@ -2,20 +2,10 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
-import type { Run, RunDetail, Schema } from "../../lib/api/types";
+import type { RunDetail, Schema } from "../../lib/api/types";
+import { isLive } from "../../lib/runs/run-state";
 import { notifyError } from "../../lib/ui/notifications";
 import { criteriaOf, type RunSearch } from "./list/search";
-
-const LIVE = ["initiated", "ringing", "in_progress"];
-
-export function isLive(run: Pick<Run, "status">): boolean {
-  return LIVE.includes(run.status);
-}
-
-/** A chat has no sound, nor has a call that was not answered; a call's strip is measured when it is over. */
-export function hasStrip(run: Pick<Run, "status" | "mode">, seconds: number | null): boolean {
-  return run.mode !== "textchat" && !isLive(run) && seconds !== null && seconds > 0;
-}
 
 export const PER_PAGE = 25;
 

@@ -6,9 +6,12 @@ import { AudioLines, Bot, Megaphone } from "lucide-react";
 import { Figure, Figures } from "../../components/layout/fact";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
+import { CallSparkline } from "../../components/runs/strip/call-sparkline";
 import { RunBadge } from "../../components/runs/run-badge";
 import { useAccount, usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDuration, formatMoney, formatMilliseconds, formatTimeAgo } from "../../lib/format/format";
+import { hasStrip } from "../../lib/runs/run-state";
+import { useRunStrips } from "../../lib/runs/run-strips";
 import { runTitle } from "../../lib/runs/run-title";
 import { useAgentNames } from "../../lib/organization/agent-names";
 import type { Schema } from "../../lib/api/types";
@@ -92,6 +95,7 @@ function Month({ insights }: { insights: Insights | undefined }) {
 }
 
 function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
+  const strips = useRunStrips(runs.filter((run) => hasStrip(run, run.duration_seconds)).map((run) => run.run_id));
   return (
     <Panel
       title="Latest runs"
@@ -114,6 +118,7 @@ function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
                 </Text>
               </span>
               <RunBadge status={run.status} outcome={run.outcome} />
+              {hasStrip(run, run.duration_seconds) && <CallSparkline strip={strips.get(run.run_id)} />}
             </Link>
           </li>
         ))}

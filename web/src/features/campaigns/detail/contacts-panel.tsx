@@ -4,6 +4,8 @@ import { Alert, Badge, Button, Group, Loader, Popover, SegmentedControl, Select,
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
+import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
+import type { Strip } from "../../../components/runs/strip/strip-shapes";
 import { ResultBadge } from "../../../components/runs/result-badge";
 import { nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded } from "../../../components/layout/page";
@@ -11,10 +13,15 @@ import { Panel } from "../../../components/layout/panel";
 import { messageOf } from "../../../lib/api/errors";
 import { outcomeBadgeColor } from "../../../lib/format/colors";
 import { formatDateTime, formatTimeUntil, formatTimeAgo, humanize } from "../../../lib/format/format";
+import { useRunStrips } from "../../../lib/runs/run-strips";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, OUTCOMES, useCampaignResults, useContacts, useWhyNotNow, type WhichContacts } from "../api";
 import { describeDueTime } from "../rules/rule-descriptions";
+
+type Contact = Schema<"ContactItem">;
+
+const HEARD: ReadonlySet<string> = new Set(["answered", "not_understood", "interrupted_by_us", "voicemail"]);
 
 const COLUMNS = [
   { title: "Row", isRight: true, width: 80 },
@@ -97,11 +104,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
             </Empty>
           ) : (
             <>
-              <DataTable label="Contacts" columns={COLUMNS}>
-                {data.contacts.map((contact) => (
-                  <ContactRow key={contact.id} campaign={campaign} contact={contact} />
-                ))}
-              </DataTable>
+              <ContactTable campaign={campaign} contacts={data.contacts} />
               <Pager
                 page={data.page}
                 pages={data.total_pages}
@@ -117,7 +120,34 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
   );
 }
 
-function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema<"ContactItem"> }) {
+function ContactTable({ campaign, contacts }: { campaign: Campaign; contacts: Contact[] }) {
+  const strips = useRunStrips(contacts.filter(hasTalked).map((contact) => contact.run_id ?? 0));
+  return (
+    <DataTable label="Contacts" columns={COLUMNS}>
+      {contacts.map((contact) => (
+        <ContactRow
+          key={contact.id}
+          campaign={campaign}
+          contact={contact}
+          strip={contact.run_id === null ? undefined : strips.get(contact.run_id)}
+        />
+      ))}
+    </DataTable>
+  );
+}
+
+/** Other calls have no sound. */
+function hasTalked(contact: Contact): boolean {
+  return contact.run_id !== null && contact.outcome !== null && HEARD.has(contact.outcome);
+}
+
+interface ContactRowProps {
+  campaign: Campaign;
+  contact: Contact;
+  strip: Strip | undefined;
+}
+
+function ContactRow({ campaign, contact, strip }: ContactRowProps) {
   const isDone = contact.state === "done";
   const word = isDone ? (contact.outcome ?? "done") : contact.state;
   const known = Object.entries(contact.variables).filter(([, value]) => String(value) !== "");
@@ -140,6 +170,11 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
           >
             {contact.phone_number}
           </Link>
+        )}
+        {hasTalked(contact) && (
+          <div>
+            <CallSparkline strip={strip} />
+          </div>
         )}
         {known.length > 0 && (
           <Text

@@ -8,7 +8,7 @@ import { messageOf } from "../../../lib/api/errors";
 import type { RunDetail, Schema } from "../../../lib/api/types";
 import { formatClock, humanize } from "../../../lib/format/format";
 import { usePermissions } from "../../../lib/organization/organization-context";
-import { isLive } from "../api";
+import { isLive } from "../../../lib/runs/run-state";
 import classes from "./call-replay.module.css";
 import { useReplayVersion } from "./replay-version";
 

@@ -8,7 +8,7 @@ import type { Run } from "../../../lib/api/types";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { runScenarioQuery } from "../../../lib/runs/run-scenario";
 import { notifyError } from "../../../lib/ui/notifications";
-import { isLive } from "../api";
+import { isLive } from "../../../lib/runs/run-state";
 
 interface MakeScenarioProps {
   agentId: number;

@@ -23,10 +23,11 @@ import {
 import { useLastPage } from "../../../lib/ui/last-page";
 import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
+import { hasStrip, isLive } from "../../../lib/runs/run-state";
 import { useRunStrips } from "../../../lib/runs/run-strips";
 import { channelName, endReasonLabel } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
-import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
+import { reportPath, useAllRuns } from "../api";
 import { SavedViews } from "../views/saved-views";
 import { Filters } from "./filters";
 import { PassageRow } from "./passage-row";

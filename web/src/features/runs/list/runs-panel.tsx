@@ -14,10 +14,11 @@ import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { formatDuration, formatMilliseconds, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
+import { hasStrip } from "../../../lib/runs/run-state";
 import { useRunStrips } from "../../../lib/runs/run-strips";
 import { channelName } from "../../../lib/runs/run-labels";
 import { runTitle } from "../../../lib/runs/run-title";
-import { hasStrip, useRuns } from "../api";
+import { useRuns } from "../api";
 import classes from "../runs.module.css";
 
 const PER_PAGE = 10;

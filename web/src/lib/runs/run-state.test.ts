@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasStrip } from "./api";
+import { hasStrip } from "./run-state";
 
 it("leaves no room for the strip of what has no sound", () => {
   const call = { status: "completed", mode: "twilio" };
