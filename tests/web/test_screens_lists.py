@@ -130,3 +130,14 @@ def test_the_last_row_of_the_last_page_goes(page: Page) -> None:
     expect(rows).to_have_count(26)
     page.goto("/runs?page=99")
     expect(page).to_have_url(re.compile("page=1$"))
+
+
+def test_rows_of_one_line_are_36_pixels_high(page: Page) -> None:
+    ask(page, "POST", "/organizations/do-not-call", {"phone_numbers": ["+13035550198", "+13035550199"]})
+    ask(page, "POST", "/tools/", {"name": "Sum up", "definition": {"type": "calculator"}})
+    for path, label in (("/settings/do-not-call", "Do not call"), ("/settings/tools", "Tools")):
+        page.goto(path)
+        rows = page.get_by_role("region", name=label, exact=True).locator("tbody tr")
+        expect(rows.first).to_be_visible()
+        boxes = [row.bounding_box() for row in rows.all()]
+        assert {round(box["height"]) for box in boxes if box is not None} == {36}, path

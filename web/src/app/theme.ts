@@ -74,6 +74,6 @@ export const theme = createTheme({
       },
       styles: { title: { fontSize: SIZES.lg, fontWeight: WEIGHTS.bold } },
     }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: "lg" } }),
+    Table: Table.extend({ defaultProps: { verticalSpacing: 4, horizontalSpacing: "lg" } }),
   },
 });
