@@ -206,8 +206,10 @@ class SttEvent:
 class Expectation:
     """The caller's likely next words: whole phrases, most likely first. Vendors may use them as key terms.
 
-    ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``. ``sentences`` are
-    what the whole agent is about, whose words are likelier than others: its prompts and the phrases of other steps.
+    ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``; and values for
+    whose end the caller is waited for: ``phone``, ``card``, ``birth_date``, ``address``, ``spelling``, ``digits_4`` (of
+    four digits). ``sentences`` are what the whole agent is about, whose words are likelier than others: its prompts and
+    the phrases of other steps.
     """
 
     phrases: tuple[str, ...] = ()

@@ -107,6 +107,7 @@ class CallSession(CallerTurns):
         self._listener = CallerListener(
             codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
         )
+        self._listener.last_sentence = lambda: self._playback.last_text
         self._turns = AgentTurns(
             line=line,
             conversation=self._conversation,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
+from offhook.voice.dialog.expected_values import VALUE_KINDS, asked_kinds
 from offhook.voice.ports import AgentTool
 from offhook.workflows.graph import Edge, Node, WorkflowGraph
 from offhook.workflows.template import render_template
@@ -124,20 +125,24 @@ def agent_sentences(graph: WorkflowGraph) -> tuple[str, ...]:
 def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = ()) -> Expectation:
     """Returns what the caller is likely to say at this node: example phrases, labels and vocabularies.
 
-    A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers).
+    A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers), and values
+    that are said in several breaths (phone, card, birth_date, address, spelling); others are found in what it asks.
     """
     phrases: list[str] = []
     for edge in edges:
         phrases += [*edge.examples, edge.label]
     phrases += node.examples
     declared = node.data.get("expects")
+    spoken = [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
+    named = [str(variable.get(key) or "") for variable in node.extraction_variables for key in ("name", "prompt")]
+    values = asked_kinds("\n".join([*spoken, *named]))
     if isinstance(declared, list):
-        kinds = [kind for kind in declared if kind in _KIND_WORDS]
+        kinds = [kind for kind in declared if kind in _KIND_WORDS or kind in VALUE_KINDS]
     else:
         asked = " ".join(
-            [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
+            spoken
             + [f"{edge.label} {edge.condition}" for edge in edges]
             + [f"{variable.get('name')} {variable.get('prompt')}" for variable in node.extraction_variables]
         ).lower()
         kinds = [kind for kind, words in _KIND_WORDS.items() if any(word in asked for word in words)]
-    return Expectation(tuple(dict.fromkeys(phrases)), tuple(kinds), sentences)
+    return Expectation(tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys((*kinds, *values))), sentences)

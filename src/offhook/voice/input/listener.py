@@ -16,7 +16,7 @@ from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
-from offhook.voice.input.turn_rules import CallerTurnState, TurnRules, choose_turn_rules
+from offhook.voice.input.turn_rules import AskedValue, CallerTurnState, TurnRules, choose_turn_rules
 from offhook.voice.ports import VadEngine
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
@@ -59,9 +59,7 @@ class CallerListener:
         self._codec = codec
         self._stts = models.stt
         self._language = models.language
-        self._config = config
-        self._emit = emit
-        self._owner = owner
+        self._config, self._emit, self._owner = config, emit, owner
         self._inputs = current_inputs()
         self._time = self._inputs.time
         self._circuit = ModelFailover([stt.model_ref for stt in models.stt], emit)
@@ -92,6 +90,7 @@ class CallerListener:
         self.is_watched = False
         self._vad = vad.open_stream(self.detector)
         self.expectation = Expectation()
+        self.last_sentence: Callable[[], str] = str  # returns the agent's
         self.audio_tap: Callable[[Samples], None] | None = None  # receives the caller's audio at 8 kHz
         self._state = CallerTurnState()
         self._turn_started_at: float | None = None
@@ -302,7 +301,8 @@ class CallerListener:
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.silence_s = 0.0 if state.is_speaking else now - max(self.detector.stopped_at, self._words_at)
-        if (has_words := bool(state.text or state.partial)) and self.rules.is_over(state):
+        asked = AskedValue(self.expectation.kinds, self.last_sentence())
+        if (has_words := bool(state.text or state.partial)) and self.rules.is_over(state, asked):
             self._end_turn(now)
             return
         if state.is_speaking or has_words or self.is_watched:

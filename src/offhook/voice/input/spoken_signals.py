@@ -112,6 +112,11 @@ class SpokenLexicon:
         words = self.split(text)
         return bool(words) and (self._consists_of(words, self.yes_no) or words[0] in self.yes_no)
 
+    def is_plain_answer(self, text: str) -> bool:
+        """Returns whether a text is an answer to a yes/no question and nothing else."""
+        words = self._without_fillers(self.split(text))
+        return bool(words) and self._consists_of(words, self.yes_no)
+
     def is_one_of(self, text: str, phrases: Iterable[str]) -> bool:
         """Returns whether a text is one of these phrases, beside fillers. A mere "yes" or "okay" is not: anybody may be told
         that."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.voice.config import CallConfig
+from offhook.voice.dialog.expected_values import ValueProgress, is_closed_question, kinds_of_question, measure_progress
 from offhook.voice.input.interruption_rules import TurnTaking
-from offhook.voice.input.spoken_signals import lexicon_for
+from offhook.voice.input.spoken_signals import SpokenLexicon, lexicon_for
 
 # Longer than any vendor's endpointing default (0.3 to 1.0 s): a final transcript or endpoint comes no more.
 MIN_STALE_S: Final = 1.5
@@ -14,6 +15,9 @@ MIN_STALE_S: Final = 1.5
 # same after a number that may not be whole.
 UNFINISHED_S: Final[dict[TurnTaking, float]] = {"eager": 0.9, "balanced": 1.5, "patient": 2.2}
 NUMBER_S: Final[dict[TurnTaking, float]] = {"eager": 0.8, "balanced": 1.45, "patient": 2.0}
+# The same after a part of what the step asks for, such as six digits of a telephone number: longer than the breath
+# between two groups.
+VALUE_S: Final[dict[TurnTaking, float]] = {"eager": 1.4, "balanced": 1.8, "patient": 2.4}
 # Four windows of 32 ms: shorter bursts are clicks and breath.
 INTERRUPT_AFTER_S: Final = 0.12
 # "Please" ends a request ("a table for two, please"), but not behind these ("could you please").
@@ -51,6 +55,26 @@ class CallerTurnState:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedValue:
+    """What the caller is to say: ``kinds`` of the step (``Expectation.kinds``), and the agent's last sentence."""
+
+    kinds: tuple[str, ...] = ()
+    sentence: str = ""
+
+    @property
+    def value_kinds(self) -> tuple[str, ...]:
+        """Returns what the sentence asks for, or else what the step does: it may ask one thing after the other."""
+        return kinds_of_question(self.sentence) or self.kinds
+
+    @property
+    def is_yes_no(self) -> bool:
+        return "yes_no" in self.kinds and is_closed_question(self.sentence)
+
+
+NOTHING_ASKED: Final = AskedValue()
+
+
+@dataclass(frozen=True, slots=True)
 class InterruptRule:
     """Interrupts after ``min_words`` recognized words, so that "mhm" and noise do not count; or, without them, after
     ``after_s`` of speech of at least ``min_level_db`` (a television is quieter); with neither, never.
@@ -84,7 +108,8 @@ class TurnRules:
     recognizer reports its end.
 
     ``unfinished_s`` applies instead after a sentence that sounds unfinished ("my number is", "and um"); None treats
-    all alike. ``partial_s`` applies to a partial transcript whose final never came, which is better than no answer.
+    all alike. ``value_s`` applies after a part of what the step asks for, and ``whole_s`` after all of it, or after a
+    plain "yes" where it asks that. ``partial_s`` applies to a partial transcript whose final never came, which is better than no answer.
     ``pause_rule`` makes the agent pause and listen without ending its turn.
     """
 
@@ -92,24 +117,40 @@ class TurnRules:
     partial_s: float
     unfinished_s: float | None
     number_s: float | None
+    value_s: float | None
+    whole_s: float | None
     ends_at_endpoint: bool
     interrupt_rule: InterruptRule
     pause_rule: InterruptRule
     open_words: frozenset[str]
+    lexicon: SpokenLexicon
 
-    def is_over(self, state: CallerTurnState) -> bool:
+    def is_over(self, state: CallerTurnState, asked: AskedValue = NOTHING_ASKED) -> bool:
         if state.is_speaking:
             return False
+        progress = self._measure(state, asked)
+        if progress is ValueProgress.PART and self.value_s is not None:
+            return state.silence_s >= (self.value_s if state.text else max(self.value_s, self.partial_s))
         if state.partial and state.silence_s >= self.partial_s:
             return True
         if not state.text:
             return False
+        if progress is ValueProgress.WHOLE and self.whole_s is not None and not state.partial:
+            return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self.whole_s
         text = f"{state.text} {state.partial}"
         if self.unfinished_s is not None and is_unfinished(text, self.open_words):
             return state.silence_s >= self.unfinished_s
         if self.number_s is not None and ends_in_number(text):
             return state.silence_s >= self.number_s
         return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self.silence_s
+
+    def _measure(self, state: CallerTurnState, asked: AskedValue) -> ValueProgress:
+        text = f"{state.text} {state.partial}".strip()
+        if not text or (self.value_s is None and self.whole_s is None):
+            return ValueProgress.UNKNOWN
+        if asked.is_yes_no and not is_unfinished(text, self.open_words) and self.lexicon.is_plain_answer(text):
+            return ValueProgress.WHOLE
+        return measure_progress(text, asked.value_kinds)
 
 
 def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: str = "en") -> TurnRules:
@@ -120,6 +161,9 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
     if config.turn_stop == "default" and has_endpointing:
         unfinished_s, number_s = UNFINISHED_S[config.turn_taking], NUMBER_S[config.turn_taking]
         partial_s = max(MIN_STALE_S, unfinished_s)
+    is_english = language.partition("-")[0].lower() == "en"
+    value_s = VALUE_S[config.turn_taking] if is_english and config.turn_stop == "default" else None
+    whole_s = config.turn_stop_silence_s if value_s is not None else None
     analyzes = config.turn_stop == "turn_analyzer"
     if analyzes:
         unfinished_s = max(config.turn_stop_silence_s, config.smart_turn_stop_s)
@@ -142,11 +186,14 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
         partial_s=partial_s,
         unfinished_s=unfinished_s,
         number_s=number_s,
+        value_s=value_s,
+        whole_s=whole_s,
         ends_at_endpoint=analyzes or (has_endpointing and config.turn_stop != "silence"),
         interrupt_rule=interrupt_rule,
         pause_rule=pause_rule,
         # no complete statement ends with them
         open_words=lexicon.open | lexicon.fillers,
+        lexicon=lexicon,
     )
 
 

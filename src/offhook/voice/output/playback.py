@@ -97,6 +97,7 @@ class Playback:
         # loop time at which the caller heard the last sound before the pause
         self.silent_from = 0.0
         self._asked_at = -QUESTION_OPEN_S
+        self._last_text = ""
         # the last frames of the sentence that is being sent, for going on from the beginning of a word
         self._last_frames: deque[bytes] = deque(maxlen=MAX_REWIND_FRAMES)
         # loop time when the last sent frame will have been heard; 0 before the first one
@@ -174,6 +175,11 @@ class Playback:
         return self._queue[0].text if self._queue else ""
 
     @property
+    def last_text(self) -> str:
+        """Returns the sentence that is being played, or else the last one of which something was played."""
+        return self.current_text or self._last_text
+
+    @property
     def unsent_s(self) -> float:
         """Returns the seconds of synthesized speech that were not sent yet."""
         return sum(len(sentence.buffer) for sentence in self._queue) / self.bytes_per_s
@@ -241,6 +247,7 @@ class Playback:
         if sentence.text.rstrip().endswith("?"):
             self._asked_at = self._time()
         if sentence.sent_bytes:
+            self._last_text = sentence.text
             self._marks_sent += 1
             sentence.mark = self._marks_sent
             self._unconfirmed.append(sentence)
@@ -300,6 +307,8 @@ class Playback:
         """Drops everything unheard, here and at the far end; returns the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self.audible_until - self._time())
+        if self._queue and self._queue[0].sent_bytes:
+            self._last_text = self._queue[0].text
         self._queue.clear()
         self._last_frames.clear()
         self._asked_at = -QUESTION_OPEN_S
