@@ -151,6 +151,8 @@ class ScriptedStt:
 
     hearing: Hearing
     has_endpointing: bool = False
+    # whether its finals say that the caller's turn is over
+    reports_end: bool = True
     endpoint_s: float = 0.5
     final_s: float = 0.05
     partials: bool = False
@@ -211,7 +213,13 @@ class ScriptedSttStream:
         text = self._stt.hearing.take()
         if text and not self._stt.deaf:
             self._queue.put_nowait(
-                SttEvent("final", text, 0.9, is_endpoint=self._stt.has_endpointing, language=self._stt.reports)
+                SttEvent(
+                    "final",
+                    text,
+                    0.9,
+                    is_endpoint=self._stt.has_endpointing and self._stt.reports_end,
+                    language=self._stt.reports,
+                )
             )
 
     def set_expectation(self, expectation: Expectation) -> None:

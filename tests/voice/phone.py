@@ -256,8 +256,12 @@ def simple_agent(**start: Any) -> dict[str, Any]:
         node(
             "start",
             "startCall",
-            prompt="Help the caller.",
-            **{"greeting": "Hello, how can I help?", "allow_interrupt": True, **start},
+            **{
+                "prompt": "Help the caller.",
+                "greeting": "Hello, how can I help?",
+                "allow_interrupt": True,
+                **start,
+            },
         ),
         node("end", "endCall", prompt="Say goodbye.", say="Thank you, goodbye."),
         edge("start", "end", "Done", "The caller is done"),

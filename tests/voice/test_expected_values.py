@@ -4,40 +4,30 @@ from typing import Any
 
 import pytest
 
-from offhook.models.ports import SttEvent
 from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.expected_values import ValueProgress, asked_kinds, is_closed_question, measure_progress
 from offhook.voice.dialog.prompts import expectation_for
 from offhook.voice.input.turn_rules import AskedValue, CallerTurnState, choose_turn_rules
 from offhook.workflows.graph import parse_graph
-from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedSttStream, says
+from tests.fakes.scripted import Hearing, ScriptedStt, says
 from tests.voice.phone import Call, simple_agent
 
 PHONE = "Could you tell me your phone number?"
 UNKNOWN, PART, WHOLE = ValueProgress.UNKNOWN, ValueProgress.PART, ValueProgress.WHOLE
 
 
-class FinalsWithoutEnd(ScriptedStt):
-    """A vendor whose finals do not say that the caller's turn is over."""
-
-    async def open_stream(self, *, sample_rate: int, language: str) -> ScriptedSttStream:
-        stream = await super().open_stream(sample_rate=sample_rate, language=language)
-        put = stream._queue.put_nowait
-        stream._queue.put_nowait = lambda event: put(  # type: ignore[method-assign]
-            SttEvent(event.kind, event.text, 0.9, is_endpoint=False) if isinstance(event, SttEvent) else event
-        )
-        return stream
-
-
-def call_asked(
-    question: str, *, stt: type[ScriptedStt] = ScriptedStt, has_endpointing: bool = True, **kept: Any
-) -> Call:
+def call_asked(question: str, *, reports_end: bool = True, has_endpointing: bool = True, **kept: Any) -> Call:
     hearing = Hearing()
-    ears = stt(hearing, has_endpointing=has_endpointing, endpoint_s=0.4)
-    language = kept.pop("language", "en-US")
+    ears = ScriptedStt(hearing, has_endpointing=has_endpointing, reports_end=reports_end, endpoint_s=0.4)
+    language, prompt = kept.pop("language", "en-US"), kept.pop("prompt", "Help the caller.")
     return Call(
-        simple_agent(greeting=question), [says("Thank you.")], kept, hearing=hearing, stts=[ears], language=language
+        simple_agent(greeting=question, prompt=prompt),
+        [says("Thank you.")],
+        kept,
+        hearing=hearing,
+        stts=[ears],
+        language=language,
     )
 
 
@@ -72,7 +62,7 @@ class TestATelephoneNumber:
         assert decided_after(call) < 0.6
 
     def test_ten_digits_are_answered_although_the_vendor_sees_no_end(self) -> None:
-        call = call_asked(PHONE, stt=FinalsWithoutEnd)
+        call = call_asked(PHONE, reports_end=False)
         call.says("four one five five five five oh one two three", at=4).hangs_up(at=14).run()
 
         assert decided_after(call) < 0.85
@@ -87,6 +77,12 @@ class TestATelephoneNumber:
         call.hangs_up(at=16).run()
 
         assert turns_of(call) == ["four one five five"]
+
+    def test_another_question_of_the_same_step_is_answered_at_once(self) -> None:
+        prompt = "Ask for how many people, then ask for their phone number."
+        call = call_asked("For how many people?", prompt=prompt).says("four", at=4).hangs_up(at=14).run()
+
+        assert decided_after(call) < 0.6
 
     def test_other_languages_wait_as_before(self) -> None:
         call = call_asked(PHONE, language="de-DE").says("vier eins", at=4).hangs_up(at=14).run()
@@ -134,12 +130,12 @@ class TestYesAndNo:
         assert decided_after(call) < 0.6
 
     def test_yes_is_answered_although_the_vendor_sees_no_end(self) -> None:
-        call = call_asked("Is that correct?", stt=FinalsWithoutEnd).says("yes", at=4).hangs_up(at=14).run()
+        call = call_asked("Is that correct?", reports_end=False).says("yes", at=4).hangs_up(at=14).run()
 
         assert decided_after(call) < 0.85
 
     def test_sure_is_no_telephone_number(self) -> None:
-        call = call_asked(PHONE, stt=FinalsWithoutEnd).says("sure", at=4).says("four one", at=5.3).hangs_up(at=14).run()
+        call = call_asked(PHONE, reports_end=False).says("sure", at=4).says("four one", at=5.3).hangs_up(at=14).run()
 
         assert turns_of(call) == ["sure four one"]
 
@@ -220,6 +216,8 @@ def test_what_can_be_two_things_is_judged_as_before() -> None:
         ("Ask for a callback number and the delivery address.", ("phone", "address")),
         ("What's the best number to reach you?", ("phone",)),
         ("customer_phone", ("phone",)),
+        ("And what's your number?", ("phone",)),
+        ("What is your order number?", ()),
         ("What is your email address?", ()),
         ("You are on a phone call. Address the caller politely.", ()),
         ("date_of_birth", ("birth_date",)),

@@ -19,7 +19,7 @@ class ValueProgress(Enum):
 VALUE_KINDS: Final = ("phone", "card", "birth_date", "address", "spelling")
 _ASKED: Final = {
     "phone": (
-        r"\b(?:tele)?phone numbers?\b|\b(?:mobile|cell|contact|call ?back) (?:phone )?numbers?\b|\bphone$"
+        r"\b(?:tele)?phone numbers?\b|\b(?:mobile|cell|contact|call ?back) (?:phone )?numbers?\b|\bphone$|\b(?:your|best) number\b"
         r"|\bnumber (?:is best |where )?(?:to|you can|we can) (?:reach|call)\b"
     ),
     "card": r"\bcard (?:number|details)\b",

@@ -63,8 +63,12 @@ class AskedValue:
 
     @property
     def value_kinds(self) -> tuple[str, ...]:
-        """Returns what the sentence asks for, or else what the step does: it may ask one thing after the other."""
-        return kinds_of_question(self.sentence) or self.kinds
+        """Returns what the sentence asks for, or what the step does where it is no question.
+
+        A step may ask one thing after the other: "four" is all of an answer to "For how many people?".
+        """
+        asked = kinds_of_question(self.sentence)
+        return asked if asked or self.sentence.rstrip().endswith("?") else self.kinds
 
     @property
     def is_yes_no(self) -> bool:
