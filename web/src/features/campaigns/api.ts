@@ -3,8 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, unwrap } from "../../lib/api/client";
-import { ApiError } from "../../lib/api/errors";
-import { listenToEvents } from "../../lib/api/server-events";
+import { listenToEvents, waitAfter } from "../../lib/api/server-events";
 import { useLongList } from "../../lib/api/long-list";
 import type { Schema } from "../../lib/api/types";
 import { uploadFile } from "../../lib/api/upload";
@@ -200,6 +199,7 @@ export function useLiveProgress(campaign: Campaign): Progress {
     let again = 0;
     let isOver = false;
     const follow = async () => {
+      let wait: number | null = AGAIN_MS;
       try {
         await listenToEvents(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
           if (event.name !== "progress" && event.name !== "ended") return;
@@ -209,10 +209,10 @@ export function useLiveProgress(campaign: Campaign): Progress {
           if (isOver || told.status !== status) void queries.invalidateQueries({ queryKey: ["campaigns"] });
         });
       } catch (error) {
-        if (error instanceof ApiError && error.status < 500) return;
+        wait = waitAfter(error, AGAIN_MS);
       }
       // The server ends every stream after a while.
-      if (!isOver && !leaving.signal.aborted) again = window.setTimeout(() => void follow(), AGAIN_MS);
+      if (wait !== null && !isOver && !leaving.signal.aborted) again = window.setTimeout(() => void follow(), wait);
     };
     void follow();
     return () => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { splitEvents } from "./server-events";
+import { ApiError, ConnectionError } from "./errors";
+import { splitEvents, waitAfter } from "./server-events";
 
 it("takes whole events and keeps the beginning of the next", () => {
   const { events, rest } = splitEvents(
@@ -10,4 +11,13 @@ it("takes whole events and keeps the beginning of the next", () => {
     { name: "message", data: "x\ny" },
   ]);
   expect(rest).toBe("event: en");
+});
+
+it.each([
+  [new ConnectionError(), 1_500],
+  [new ApiError(503, "unavailable", "The server is starting."), 1_500],
+  [new ApiError(429, "too_many_streams", "Your organization has too many event streams open."), 15_000],
+  [new ApiError(404, "not_found", "There is no such run."), null],
+])("listens again after %s in %s ms", (error, expected) => {
+  expect(waitAfter(error, 1_500)).toBe(expected);
 });

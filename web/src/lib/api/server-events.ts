@@ -1,6 +1,6 @@
 /** Server-sent events over fetch, because an EventSource cannot carry the credential. */
 
-import { errorFrom, fetchOrFail } from "./errors";
+import { ApiError, errorFrom, fetchOrFail } from "./errors";
 import { currentToken } from "./session";
 
 export interface ServerEvent {
@@ -44,4 +44,13 @@ export async function listenToEvents(
     buffer = rest;
     events.forEach(onEvent);
   }
+}
+
+/** While an organization has too many streams open, another one would only be refused as well. */
+const AGAIN_IF_TOO_MANY_MS = 15_000;
+
+/** How long to wait before listening again after an error; null where the server would refuse it again. */
+export function waitAfter(error: unknown, usualMs: number): number | null {
+  if (!(error instanceof ApiError) || error.status >= 500) return usualMs;
+  return error.status === 429 ? AGAIN_IF_TOO_MANY_MS : null;
 }

@@ -1,9 +1,8 @@
 /** A run's events as they come, as React state. */
 
 import { useEffect, useReducer } from "react";
-import { ApiError } from "../api/errors";
 import { EMPTY_RUN, type LiveRun, type NumberedEvent, finishRun, applyRunEvent } from "./live-run";
-import { type ServerEvent, listenToEvents } from "../api/server-events";
+import { type ServerEvent, listenToEvents, waitAfter } from "../api/server-events";
 
 /** After a broken connection. */
 const AGAIN_MS = 1_500;
@@ -54,12 +53,14 @@ export function useLiveRun(agentId: number, runId: number | null): LiveRun {
     const isDone = () => isOver || stop.signal.aborted;
     const go = async () => {
       while (!isDone()) {
+        let wait: number | null = AGAIN_MS;
         try {
           await listenToEvents(`/api/v1/workflow/${agentId}/runs/${runId}/events?after=${seq}`, stop.signal, take);
         } catch (error) {
-          if (error instanceof ApiError && error.status < 500) return;
+          wait = waitAfter(error, AGAIN_MS);
         }
-        if (!isDone()) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+        if (wait === null) return;
+        if (!isDone()) await new Promise((resolve) => setTimeout(resolve, wait));
       }
     };
     void go();
