@@ -11,23 +11,24 @@ import argparse
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
-from tests.models.conversations import Conversation, hold_conversation, judge_conversation
+from tests.models.conversations import Conversation, hold_conversation, judge_conversation, offline_agent
 
 from offhook.kit.audio import MULAW_8K, Samples
-from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.tts import BuiltinTts
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 from offhook.scenarios.sound.offline_recognizer import recognize_clip
-from offhook.voice.dialog.prompts import agent_sentences, expectation_for
+from offhook.voice.dialog.prompts import agent_sentences, expectation_for, split_sentences
+from offhook.workflows.catalog.templates import load_template
 from offhook.workflows.demo import demo_agent
 from offhook.workflows.graph import parse_graph
 
@@ -56,9 +57,12 @@ def on_the_telephone(speech: Samples, seed: int) -> Samples:
 
 
 def opening_expectation(slug: str) -> Expectation:
+    """What a call with the demo agent expects first: the words of its prompts and documents."""
     graph = parse_graph(demo_agent(slug)["definition"])
     start = graph.nodes[graph.start_id or ""]
-    return expectation_for(start, graph.edges_from(start.id), agent_sentences(graph))
+    documents = [document.content.decode() for document in load_template(slug).documents]
+    topics = [sentence for text in documents for sentence in split_sentences(text)]
+    return expectation_for(start, graph.edges_from(start.id), (*agent_sentences(graph), *topics))
 
 
 async def measure_agent(
@@ -93,10 +97,9 @@ async def main() -> None:
     speech = SynthesizerProcess()
     stt = BuiltinStt(speech)
     total = Score()
-    with TemporaryDirectory() as folder:
-        model = OfflineModel(Path(folder))
-        await model.load()
-        llm = BuiltinLlm(model.embed_sentences, max_wait_s=60)
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory())
+        llm = await stack.enter_async_context(offline_agent(Path(folder)))
         print("| agent | voice | understood | harmful |\n|---|---|---|---|")
         for slug, cases in openings.items():
             for voice in VOICES[: given.voices]:
@@ -111,7 +114,6 @@ async def main() -> None:
                 total.total += score.total
                 total.harmful += score.harmful
         print(f"\n{total.understood} of {total.total} understood, {total.harmful} harmful")
-        await model.aclose()
     await stt.close()
     await speech.close()
 

@@ -18,6 +18,8 @@ from offhook.knowledge.search import PassageSearch
 
 # Passages below this similarity, without a rare word of the question, are off topic.
 MIN_COSINE: Final = 0.2
+# About 300 tokens each: with more, a recognizer would take what callers say for anything.
+MAX_FIRST_TEXTS: Final = 24
 log = structlog.get_logger(__name__)
 
 
@@ -56,6 +58,13 @@ class PassageLookup:
             organization_id, question, limit=MAX_PASSAGES, document_ids=plan.searched_ids
         )
         return plan.whole_documents + [hit for hit in hits if hit.cosine is None or hit.cosine >= MIN_COSINE]
+
+    async def first_texts(self, organization_id: int, refs: Sequence[str]) -> list[str]:
+        """Returns the texts with which usable documents begin: what callers are likely to talk about."""
+        async with self._db.transaction() as session:
+            usable = await repository.find_usable(session, organization_id, refs)
+            contents = [content.id for _, content in usable]
+            return await repository.first_texts(session, organization_id, contents, limit=MAX_FIRST_TEXTS)
 
     async def _plan_lookup(self, session: AsyncSession, organization_id: int, refs: Sequence[str]) -> _LookupPlan:
         whole, searched, left = [], [], MAX_WHOLE_TOKENS

@@ -318,6 +318,19 @@ async def find_usable(session: AsyncSession, organization_id: int, refs: Collect
     return [(row[0], row[1]) for row in rows]
 
 
+async def first_texts(
+    session: AsyncSession, organization_id: int, content_ids: Collection[int], *, limit: int
+) -> list[str]:
+    """Returns headings and texts of the first ``limit`` chunks, those with which each content begins first."""
+    rows = await session.execute(
+        select(KnowledgeChunk.heading, KnowledgeChunk.text)
+        .where(KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id.in_(content_ids))
+        .order_by(KnowledgeChunk.position, KnowledgeChunk.content_id)
+        .limit(limit)
+    )
+    return [f"{heading or ''}\n{body}".strip() for heading, body in rows]
+
+
 async def whole_text(session: AsyncSession, organization_id: int, content_id: int) -> str:
     """Returns the text of a content with each heading once."""
     rows = await session.execute(

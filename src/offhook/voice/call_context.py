@@ -23,7 +23,7 @@ from offhook.workflows.graph import WorkflowGraph
 @dataclass(frozen=True, slots=True)
 class CallAgent:
     """The agent of a call: its graph, settings, tools, recordings and documents; ``context`` fills templates and
-    grows."""
+    grows. ``topics`` are sentences of its documents, whose words a recognizer without a vendor hears better."""
 
     graph: WorkflowGraph
     config: CallConfig
@@ -31,6 +31,7 @@ class CallAgent:
     context: JsonObject
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
+    topics: tuple[str, ...] = ()
 
 
 class CallContext:

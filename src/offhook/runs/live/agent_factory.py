@@ -32,13 +32,19 @@ class AgentFactory:
         configurations: JsonObject,
         context: JsonObject,
         recording: RecordingControl | None = None,
+        *,
+        expects_words: bool = False,
     ) -> CallAgent:
-        """Builds the agent of a run. ``context`` is live: it grows as the agent learns values."""
+        """Builds the agent of a run. ``context`` is live: it grows as the agent learns values. ``expects_words``: the caller
+        is heard by a recognizer that wants to know what is talked about."""
+        knowledge = CallKnowledge(self.passages, run.organization_id)
+        refs = {ref for node in graph.nodes.values() for ref in node.document_refs} if expects_words else set()
         return CallAgent(
             graph=graph,
             config=CallConfig.from_configurations(configurations),
             toolbox=await self.tools.toolbox_for_run(run, graph, context, recording),
             context=context,
             sounds=CallSounds(self.recordings, run.organization_id),
-            knowledge=CallKnowledge(self.passages, run.organization_id),
+            knowledge=knowledge,
+            topics=await knowledge.find_sentences(sorted(refs)) if refs else (),
         )

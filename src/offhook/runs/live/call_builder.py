@@ -61,8 +61,15 @@ class CallBuilder:
         if resumed is None:
             await self._fetch_variables(run, graph, context, sink)
         recording = RecordingSwitch()
-        agent = await self._agents.build_agent(run, graph, call_configurations(run, version), context, recording)
         models = await self._agents.models.for_organization(run.organization_id, version.configurations)
+        agent = await self._agents.build_agent(
+            run,
+            graph,
+            call_configurations(run, version),
+            context,
+            recording,
+            expects_words=not models.stt[0].has_endpointing,
+        )
         if resumed is None or resumed.state["recording"] not in ("off", "discarded"):
             recording.recorder = await self._recorders.open_recorder(
                 run, leg.codec, sink, continues=resumed is not None

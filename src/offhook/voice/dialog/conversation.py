@@ -108,7 +108,7 @@ class Conversation:
         if graph.start_id is None:
             raise ValueError("the workflow has no start node")
         self.graph = graph
-        self._sentences = agent_sentences(graph) if is_spoken else ()
+        self._sentences = (*agent_sentences(graph), *agent.topics) if is_spoken else ()
         self.context = agent.context
         self._llm = llm
         self.answers: AnswerSource = llm

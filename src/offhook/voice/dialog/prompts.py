@@ -111,6 +111,11 @@ _KIND_WORDS = {
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
+def split_sentences(text: str) -> list[str]:
+    """Returns the sentences and lines of a text."""
+    return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+
+
 def agent_sentences(graph: WorkflowGraph) -> tuple[str, ...]:
     """Returns everything that an agent's author wrote, sentence by sentence: what its callers talk about."""
     texts: list[str] = [graph.global_prompt or ""]
@@ -118,8 +123,7 @@ def agent_sentences(graph: WorkflowGraph) -> tuple[str, ...]:
         texts += [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
     for edge in (edge for node_id in graph.nodes for edge in graph.edges_from(node_id)):
         texts += [edge.label, edge.condition, *edge.examples]
-    sentences = (part.strip() for text in texts for part in _SENTENCE_END.split(text))
-    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
+    return tuple(dict.fromkeys(sentence for text in texts for sentence in split_sentences(text)))
 
 
 def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = ()) -> Expectation:
