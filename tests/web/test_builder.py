@@ -2,18 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from offhook.kit import http
 from tests.web.browser import in_a_browser, running_server, still_box
 from tests.web.keyboard import open_each, walk
+from tests.web.looks import axe_faults
 
-ROOT = Path(http.__file__).parents[4]
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PATIENCE_S = 60
 # What opens a dialog beside the canvas, by its part.
 OPENERS = {
@@ -82,18 +79,6 @@ def open_survey(page: Page) -> int:
 
 def prompt(page: Page) -> Locator:
     return page.get_by_role("textbox", name=re.compile("^Prompt"))
-
-
-def faults(page: Page) -> list[str]:
-    """Serious faults that axe finds, as ``rule: where``."""
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{rule['id']}: {node['target']}"
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
 
 
 def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
@@ -208,7 +193,7 @@ def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
     page.mouse.wheel(0, 4_000)
     expect(text).to_be_hidden()
     expect(page.get_by_role("group", name=re.compile("^Welcome, "))).to_be_visible()
-    assert faults(page) == []
+    assert axe_faults(page) == []
 
     viewport = page.locator(".react-flow__viewport")
     before = viewport.get_attribute("style") or ""
@@ -288,7 +273,7 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
     page.keyboard.press("Delete")
     expect(page.locator(".react-flow__node", has_text="Rating")).to_have_count(1)
-    assert faults(page) == []
+    assert axe_faults(page) == []
     context.close()
 
 
@@ -298,7 +283,7 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
     for tab in ("Test", "Settings", "Versions", "Step"):
         owner.get_by_role("radiogroup", name="Side panel").get_by_text(tab).click()
         owner.wait_for_timeout(300)
-        assert faults(owner) == [], tab
+        assert axe_faults(owner) == [], tab
         assert walk(owner, tab) == []
         if tab == "Settings":
             owner.get_by_role("button", name="This agent").press("Enter")
@@ -307,7 +292,7 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
     opener.press("Enter")
     expect(owner.get_by_role("menuitem").first).to_be_focused()
     owner.wait_for_timeout(300)
-    assert faults(owner) == []
+    assert axe_faults(owner) == []
     owner.keyboard.press("Escape")
     expect(owner.get_by_role("menu")).to_have_count(0)
     owner.set_viewport_size({"width": 390, "height": 780})
@@ -316,7 +301,7 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
             break
         owner.wait_for_timeout(100)
     assert owner.evaluate("document.documentElement.scrollWidth") <= 390
-    assert faults(owner) == []
+    assert axe_faults(owner) == []
     owner.set_viewport_size({"width": 1280, "height": 800})
 
 

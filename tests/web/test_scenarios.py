@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser import in_a_browser
-from tests.web.looks import DEMO, SCHEMES, ask, font_faults, serious_faults, show_scheme
+from tests.web.looks import DEMO, SCHEMES, ask, axe_faults, font_faults, show_scheme
 
 # A play has the lowest priority of all that runs beside it, and other tests take every core.
 SLOW_MS = 150_000
@@ -31,7 +31,7 @@ def looks_right(page: Page, name: str) -> None:
     if FOLDER is not None:
         page.wait_for_timeout(400)
         page.screenshot(path=Path(FOLDER) / f"{name}.png")
-    assert serious_faults(page) == []
+    assert axe_faults(page) == []
     assert font_faults(page) == []
 
 

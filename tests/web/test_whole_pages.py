@@ -11,6 +11,7 @@ from tests.web.looks import (
     SCHEMES,
     Scheme,
     ask,
+    axe_faults,
     complaints,
     contrast_faults,
     finish_a_campaign,
@@ -18,7 +19,6 @@ from tests.web.looks import (
     look_at_dialogs,
     people,
     picture,
-    serious_faults,
     settle,
     show_scheme,
 )
@@ -32,7 +32,7 @@ PICTURES: dict[tuple[int, Scheme], str] = {(1280, "light"): "", (390, "dark"): "
 
 @pytest.mark.slow
 def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
-    """No error in the console; wide, less wide and narrow, light and dark: no serious fault that axe finds, no letters of another
+    """No error in the console; wide, less wide and narrow, light and dark: nothing that axe finds, no letters of another
     size, nothing wider than the window; a title of its own; and by keyboard, everything is reached, seen and named, and what
     opens is opened, looked at and closed."""
     finish_a_campaign(page)
@@ -55,7 +55,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
                 settle(seen)
                 if name and (width, scheme) in PICTURES:
                     picture(seen, f"{name}{PICTURES[width, scheme]}")
-                faults += serious_faults(seen) if scheme == "light" else contrast_faults(seen)
+                faults += axe_faults(seen) if scheme == "light" else contrast_faults(seen)
             expect(seen.get_by_role("navigation", name="Main")).to_have_count(1)
             faults += font_faults(seen)
             if not _fits(seen):
@@ -66,7 +66,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
         show_scheme(seen, "light")
         settle(seen)
         if path != editor:  # its canvas has a walk of its own: tests/web/test_builder.py
-            faults += walk(seen, path) + open_each(seen, dialogs.get(path, ()), serious_faults)
+            faults += walk(seen, path) + open_each(seen, dialogs.get(path, ()), axe_faults)
     faults += [
         f"{path}: titled {title!r}, as another page" for path, title in titles.items() if _is_shared(title, titles)
     ]
@@ -98,7 +98,7 @@ def test_the_palette_and_unstarted_campaigns_are_whole(page: Page) -> None:
     page.keyboard.press("Control+k")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.wait_for_timeout(300)
-    faults = serious_faults(page) + font_faults(page)
+    faults = axe_faults(page) + font_faults(page)
     page.keyboard.press("Escape")
     done = ask(page, "GET", "/campaign/1")
     content = people(3)
@@ -118,5 +118,5 @@ def test_the_palette_and_unstarted_campaigns_are_whole(page: Page) -> None:
         for scheme in SCHEMES:
             show_scheme(page, scheme)
             settle(page)
-            faults += serious_faults(page) + look_at_dialogs(page, ("^Call me first", "^Start dialing"))
+            faults += axe_faults(page) + look_at_dialogs(page, ("^Call me first", "^Start dialing"))
     assert faults == [], "\n".join(faults)
