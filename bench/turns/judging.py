@@ -5,6 +5,7 @@ An agent is silent where nothing loud was played for 200 ms, the tick of that pa
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -130,6 +131,8 @@ class Panel:
         self.by_kind: dict[str, Tally] = {}
         self.rows: list[EventRow] = []
         self.wasted_requests = 0
+        self.early = Tally()
+        self.early_tokens: Counter[str] = Counter()
 
     def add_call(self, call: PanelCall) -> None:
         judge = CallJudge(call)
@@ -148,6 +151,15 @@ class Panel:
         turns = sum(s.kind not in ("backchannel", "tic", "side") for s in call.stimuli)
         self.wasted_requests += max(0, call.llm.requests - turns)
         self._add_decisions(call)
+        self._add_early_answers(call)
+
+    def _add_early_answers(self, call: PanelCall) -> None:
+        """Counts what came of requests that were made before the turn was over, and what they cost."""
+        for data in call.sink.of(events.EARLY_ANSWER):
+            self.early.add(data["used"], data["ahead_ms"] / 1000 if data["used"] else None)
+        for counted in call.sink.of(events.USAGE_COUNTED):
+            for entry in counted["llm"]:
+                self.early_tokens.update({name: value for name, value in entry.items() if "_tokens" in name})
 
     def _note(self, stimulus: Stimulus, is_right: bool, value: float | None = None) -> None:
         name = f"{stimulus.kind}{'' if stimulus.over or stimulus.kind in ('turn', 'pause') else ' (silent line)'}"
@@ -219,7 +231,8 @@ class Panel:
             kind: tally.rate() | ({"mean_s": tally.mean()["value"]} if tally.values else {})
             for kind, tally in sorted(self.by_kind.items())
         }
-        return found | {"by_kind": kinds, "model_requests_beyond_turns": self.wasted_requests}
+        early = {"early": self.early.rate() | {"ahead_s": self.early.mean()["value"], **self.early_tokens}}
+        return found | early | {"by_kind": kinds, "model_requests_beyond_turns": self.wasted_requests}
 
 
 def panel_of(calls: Sequence[PanelCall]) -> Panel:

@@ -10,7 +10,7 @@ from offhook.chat.recorded_turns import read_recorded_turn
 from offhook.root import Root
 from offhook.runs.records import event_queries
 from offhook.runs.records.storable_json import encode_event_data
-from offhook.voice.dialog.conversation import ConversationState
+from offhook.voice.dialog.steps import ConversationState
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
 from tests.fakes.scripted import calls, says, takes

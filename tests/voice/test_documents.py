@@ -61,6 +61,14 @@ class TestAQuestion:
         plain = asking(shelf(), has_refs=False, replies=[says("Thirty days.")]).run()
         assert answered_after(call) - answered_after(plain) <= 40
 
+    def test_an_answer_that_is_prepared_early_has_the_passages(self) -> None:
+        llm = ScriptedLlm([says("Thirty days.")])
+        call = asking(shelf(takes_s=0.2), llms=[llm], configurations={"early_answers": True}).run()
+        assert [data["used"] for data in call.sink.of(events.EARLY_ANSWER)] == [True]
+        assert len(llm.requests) == 1
+        assert FACT in llm.requests[0].messages[0].content
+        assert len(call.sink.of(events.KNOWLEDGE_FOUND)) == 1
+
     def test_nothing_is_looked_up_for_a_node_without_documents(self) -> None:
         knowledge = shelf()
         asking(knowledge, has_refs=False, replies=[says("I do not know.")]).run()

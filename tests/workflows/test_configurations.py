@@ -28,6 +28,7 @@ WRONG: list[tuple[str, Any]] = [
     ("turn_stop_silence_secs", 9),
     ("dictionary", ["x"]),
     ("context_compaction_enabled", "yes"),
+    ("early_answers", "auto"),
     ("text_chat_inactivity_timeout_seconds", 59),
     ("text_chat_inactivity_timeout_seconds", 10501),
     ("ambient_noise_configuration", {"volume": 2}),

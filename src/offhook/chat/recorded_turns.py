@@ -12,7 +12,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.models.ports import LlmMessage, ToolCall
 from offhook.runs.records.projections import CHAT_REWOUND
 from offhook.voice import events
-from offhook.voice.dialog.conversation import ConversationState
+from offhook.voice.dialog.steps import ConversationState
 
 _UTTERANCES: Final = frozenset({events.CALLER_SAID, events.CALLER_NOT_UNDERSTOOD})
 

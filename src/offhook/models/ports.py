@@ -192,7 +192,8 @@ class SttEvent:
     """A recognition event. ``final`` is one utterance's text; ``is_endpoint``: the vendor considers the turn over.
 
     ``working`` has no text: the recognizer needs longer than usual for what was said, and a final follows. ``language``:
-    what a final was spoken in, where the recognizer tells languages apart.
+    what a final was spoken in, where the recognizer tells languages apart. ``is_likely_end``: the vendor expects that
+    nothing follows a partial; the next one without it takes that back.
     """
 
     kind: Literal["working", "partial", "final"]
@@ -200,6 +201,7 @@ class SttEvent:
     confidence: float | None = None
     is_endpoint: bool = False
     language: str | None = None
+    is_likely_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from offhook.models.ports import Expectation
 from offhook.voice import events
 from offhook.voice.call_context import CallContext
 from offhook.voice.call_inputs import CallTimer
-from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, NodeEntered, ToolStarted
+from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.steps import AgentSpeech, ConversationEnded, NodeEntered, ToolStarted
 from offhook.voice.disclosure import Disclosure
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import TurnTiming

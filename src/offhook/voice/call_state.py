@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NotRequired, TypedDict
 
 from offhook.kit.json_values import JsonObject
-from offhook.voice.dialog.conversation import ConversationState
+from offhook.voice.dialog.steps import ConversationState
 
 # A cut-off tail of the history that fits anywhere: the model needs the last words most.
 _MIN_MESSAGES: Final = 2

@@ -9,6 +9,7 @@ from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.early_answers import EarlyAnswers
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.events import TurnTiming
@@ -21,6 +22,7 @@ from offhook.voice.safety.call_termination import NOT_UNDERSTOOD
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
 from offhook.voice.speech_to_speech.answers import SpeechToSpeechAnswers
 from offhook.voice.turn_filter import TurnFilter
+from offhook.voice.watchdog import CallWatchdog
 
 # In the history for a turn that a speech-to-speech model has heard and no recognizer has written down.
 NOT_TRANSCRIBED: Final = "(not transcribed)"
@@ -31,6 +33,7 @@ class CallerTurns:
 
     _config: CallConfig
     _conversation: Conversation
+    _early: EarlyAnswers | None
     _ended: asyncio.Event
     _filter: TurnFilter
     _language: LanguageSwitch
@@ -43,6 +46,7 @@ class CallerTurns:
     _speech: SpeechToSpeechAnswers | None
     _turns: AgentTurns
     _voicemail: VoicemailHandler
+    _watchdog: CallWatchdog
 
     @property
     def is_agent_busy(self) -> bool:
@@ -71,6 +75,17 @@ class CallerTurns:
         elif rules.pause_rule.should_interrupt(state):
             floor.pause(self._config.provisional_pause_s)
 
+    def on_turn_likely_over(self, text: str) -> None:
+        turns, early = self._turns, self._early
+        if early is None or turns.is_agent_busy or turns.is_closing or turns.is_mute or self._watchdog.is_time_limited:
+            return
+        if self._filter.may_need_answer(text):
+            early.ask(text)
+
+    def on_turn_goes_on(self) -> None:
+        if self._early is not None:
+            self._early.drop("caller_went_on")
+
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
         if self._turns.is_closing:
             return
@@ -82,7 +97,10 @@ class CallerTurns:
         self._voicemail.detector.on_turn_ended(text, self._llm)
         if ignored and self._speech is not None:
             self._speech.discard_caller_audio()
-        if ignored or self._ended.is_set() or self._turns.is_mute:
+        is_answered = not (ignored or self._ended.is_set() or self._turns.is_mute)
+        if self._early is not None:
+            self._early.turn_over(is_answered=is_answered)
+        if not is_answered:
             return
         self._filter.turn_accepted()
         self._language.hear(text)

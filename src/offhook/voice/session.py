@@ -13,6 +13,7 @@ from offhook.voice.call_state import CallState, ResumedCall
 from offhook.voice.caller_turns import CallerTurns
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.early_answers import EarlyAnswers
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.disclosure import Disclosure
@@ -86,6 +87,8 @@ class CallSession(CallerTurns):
             models, self._llm, codec=leg.codec, emit=line.emit, usage=self._usage, volume=self._config.volume
         )
         self._conversation = Conversation(agent=agent, llm=self._llm, emit=line.emit, sample_rate=leg.codec.sample_rate)
+        has_early = self._config.has_early_answers and self._speech is None
+        self._early = EarlyAnswers(self._conversation, self._llm, self._usage, line.emit) if has_early else None
         self._reprompts = Reprompts()
         self._ended = asyncio.Event()
         # Told when our side ends the call.
@@ -296,6 +299,8 @@ class CallSession(CallerTurns):
         self._overlap.close()
         self._filter.close()
         await self._turns.stop()
+        if self._early is not None:
+            await self._early.close()
         await self._disclosure.close()
         self._digits.cancel()
         if self._speech is not None:

@@ -9,8 +9,9 @@ from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
-from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, ConversationState
+from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
+from offhook.voice.dialog.steps import AgentSpeech, ConversationEnded, ConversationState
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import CallResult, RunSink

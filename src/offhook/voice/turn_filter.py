@@ -66,6 +66,14 @@ class TurnFilter:
         is_idle_talk = signal is SpeechSignal.FILLER or (signal is SpeechSignal.ASIDE and lexicon.is_short_aside(text))
         return str(signal.value) if is_idle_talk else ""
 
+    def may_need_answer(self, text: str) -> bool:
+        """Returns whether a turn is likely to be answered, by its words."""
+        if self._config.turn_start != "default":
+            return True
+        lexicon = self._overlap.rules.lexicon
+        signal = lexicon.classify(text, stop_words=self._config.interruption_words)
+        return signal not in (SpeechSignal.FILLER, SpeechSignal.ASIDE)
+
     def _answer_aside(self, text: str) -> None:
         turns, self._held_turns = self._held_turns, 0
         if not self._turns.is_agent_busy:

@@ -12,6 +12,8 @@ _MAX_COUNTED: Final = 1_000_000_000
 # For English text, by the vendors' own rule of thumb.
 CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
+# Of these, what requests used whose answer was never said.
+_EARLY_COUNTS: Final = frozenset({"calls", "prompt_tokens", "completion_tokens"})
 # A speech-to-speech model is only in the usage of conversations that had one.
 _ALL_KINDS: Final[tuple[Literal["llm", "tts", "stt", "realtime"], ...]] = (*_KINDS, "realtime")
 
@@ -54,6 +56,17 @@ class UsageCounter:
         counts["calls"] += usage.responses
         for name, amount in usage.counts().items():
             _add_reported(counts, name, amount)
+
+    def add_early(self, early: Mapping[str, Any], *, is_used: bool) -> None:
+        """Adds the result of :meth:`as_dict` of a request that was made before the caller's turn was over. What came to
+        nothing is also counted by itself: it is paid like the rest."""
+        for entry in early["llm"]:
+            counts = self._counts[ModelRef("llm", entry["provider"], entry["model"])]
+            for name in sorted(entry.keys() - {"provider", "model"}):
+                _add_reported(counts, name, entry[name])
+                if not is_used and name in _EARLY_COUNTS:
+                    _add_reported(counts, f"early_unused_{name}", entry[name])
+            _add_reported(counts, "early_calls", entry.get("calls", 0))
 
     def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
         """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""

@@ -110,6 +110,11 @@ class CallWatchdog:
 
     # -- the money of the call -------------------------------------------------------------------------------------
 
+    @property
+    def is_time_limited(self) -> bool:
+        """Returns whether the money of the call is known to end."""
+        return self._paid_until is not None
+
     def limit_time(self, left_s: float | None) -> None:
         """Ends the call in ``left_s`` seconds because its money ends, never without a warning; None: not for now."""
         if left_s is None:

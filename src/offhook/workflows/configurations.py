@@ -210,6 +210,7 @@ class WorkflowConfigurations(_OpenModel):
     turn_stop_silence_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
+    early_answers: Flag | None = None
     do_not_keep: Flag | None = None
     call_recording: CallRecordingSettings | None = None
     disclosure: DisclosureSentence | None = None

@@ -59,6 +59,11 @@ class HistoryCompactor:
         self._emit(events.CONTEXT_COMPACTED, {"messages": self._count, "summary": summary})
         return history[self._count :]
 
+    @property
+    def is_due(self) -> bool:
+        """Returns whether the next turn begins with a new summary."""
+        return self._task is not None and self._task.done()
+
     def with_summary(self, history: Sequence[LlmMessage]) -> list[LlmMessage]:
         """Returns the history with the summary before it."""
         before = [LlmMessage("assistant", f"(What was said before: {self.summary})")] if self.summary else []

@@ -1,22 +1,12 @@
 """The graph interpreter: tracks the current node, prompts the model there and acts on its answer."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import NotRequired, TypedDict
+from dataclasses import replace
 
-from offhook.kit.json_values import JsonObject, nonblank_text
+from offhook.kit.json_values import JsonObject
 from offhook.knowledge.passages import KnowledgePassage
-from offhook.models.ports import (
-    Expectation,
-    LlmEvent,
-    LlmMessage,
-    LlmRequest,
-    SpokenPiece,
-    TextDelta,
-    ToolCall,
-    ToolCalled,
-)
+from offhook.models.ports import Expectation, LlmMessage, LlmRequest, ToolCall, ToolCalled
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
 from offhook.voice.dialog.answer_source import AnswerSource
@@ -25,11 +15,28 @@ from offhook.voice.dialog.compaction import HistoryCompactor
 from offhook.voice.dialog.extraction import VariableExtractor
 from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
-from offhook.voice.dialog.prompts import agent_sentences, edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.dialog.prompts import (
+    agent_sentences,
+    edge_tools,
+    expectation_for,
+    hint_for,
+    system_message,
+    tools_named_by,
+    written_opening,
+)
 from offhook.voice.dialog.retrieval import PassageRetriever, render_background
+from offhook.voice.dialog.steps import (
+    AgentSpeech,
+    ConversationEnded,
+    ConversationState,
+    ConversationStep,
+    NodeEntered,
+    ToolStarted,
+    read_speech,
+)
 from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.voice.errors import EmptyTurn
-from offhook.voice.ports import AgentTool, EndCallRequest, RecordedSound, ToolAnnouncement
+from offhook.voice.ports import AgentTool, EndCallRequest, ToolAnnouncement
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import find_variables, render_template
 
@@ -37,56 +44,6 @@ from offhook.workflows.template import find_variables, render_template
 MAX_STEPS = 8
 # A sentence with the wrong day in it is worse than a short wait, but a longer one would be heard.
 EXTRACTION_WAIT_S = 1.2
-
-
-@dataclass(frozen=True, slots=True)
-class AgentSpeech:
-    """Text for the caller. ``is_scripted``: a written sentence, not a model's stream; ``sound``: its recording.
-
-    ``spoken``: the model has said it itself, and no voice is needed.
-    """
-
-    text: str
-    is_scripted: bool = False
-    sound: RecordedSound | None = None
-    spoken: SpokenPiece | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NodeEntered:
-    """The conversation entered another node; everything said so far belongs to the previous one."""
-
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
-    """``holds_floor``: the caller cannot interrupt until the next step."""
-
-    name: str
-    holds_floor: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationEnded:
-    """The graph reached an end node, or a tool ended the call: hang up once everything has been played."""
-
-    reason: str = "agent_ended"
-
-
-ConversationStep = AgentSpeech | NodeEntered | ToolStarted | ConversationEnded
-
-
-class ConversationState(TypedDict):
-    """A conversation's state between two turns, as JSON."""
-
-    node_id: str
-    entered: bool
-    is_over: bool
-    history: list[JsonObject]
-    nodes_visited: list[str]
-    values: JsonObject
-    summary: NotRequired[str]
 
 
 class Conversation:
@@ -223,15 +180,7 @@ class Conversation:
         """Returns the written sentence or recording that opens this node; None when the model speaks."""
         if not self._entered:
             return None
-        node = self.node
-        text, recording = node.say, node.say_recording
-        if text is None and recording is None and node.kind == "startCall":
-            override = self.context.get("greeting_override")
-            override = override if isinstance(override, dict) else {}
-            text, recording = nonblank_text(override.get("text")), nonblank_text(override.get("recording_id"))
-            if text is None and recording is None:
-                text, recording = node.greeting, node.greeting_recording
-        return await self.scripted_speech(text, recording)
+        return await self.scripted_speech(*written_opening(self.node, self.context))
 
     async def scripted_speech(
         self, text: str | None, recording: str | None, otherwise: str = "model"
@@ -250,13 +199,14 @@ class Conversation:
         return None if text is None else AgentSpeech(render_template(text, self.context), is_scripted=True)
 
     async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[AgentSpeech, None]:
-        request = self._build_request(await self.retriever.passages_for_turn(self.node, self._caller_text))
+        passages = await self.retriever.passages_for_turn(self.node, self._caller_text)
+        request = self._build_request(passages, self.history.messages)
         for attempt in (1, 2):
             said: list[str] = []
             try:
                 async with aclosing(self.answers.stream(request)) as stream:
                     async for event in stream:
-                        if (speech := _read_speech(event)) is not None:
+                        if (speech := read_speech(event)) is not None:
                             said.append(speech.text)
                             yield speech
                         elif isinstance(event, ToolCalled):
@@ -273,7 +223,17 @@ class Conversation:
                 self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
         raise EmptyTurn
 
-    def _build_request(self, passages: Sequence[KnowledgePassage]) -> LlmRequest:
+    def request_ahead(self, heard: str) -> LlmRequest | None:
+        """Returns what the model will be asked if these are all of the caller's words; None where something else comes
+        first, or is not known yet."""
+        passages = self.retriever.known_passages(self.node, heard)
+        is_open = self._tools.has_open_calls or self._compactor.is_due
+        if passages is None or self._entered or self.is_over or is_open:
+            return None
+        self.context.update(self._extractor.values)
+        return self._build_request(passages, [*self.history.messages, LlmMessage("user", heard)])
+
+    def _build_request(self, passages: Sequence[KnowledgePassage], messages: Sequence[LlmMessage]) -> LlmRequest:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, self.language.rule, is_spoken=self._is_spoken)
@@ -290,18 +250,13 @@ class Conversation:
             known_variables=self._extractor.known_variables,
         )
         return LlmRequest(
-            messages=[LlmMessage("system", system), *self.history.messages],
+            messages=[LlmMessage("system", system), *messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
             hint=replace(hint, is_revisit=self.nodes_visited.count(node.name) > 1),
         )
 
     def _node_tools(self) -> Sequence[AgentTool]:
-        uuids = self.node.data.get("tool_uuids")
-        filters = self.node.data.get("mcp_tool_filters")
-        offered = self._toolbox.for_node(
-            [str(item) for item in uuids] if isinstance(uuids, list) else [],
-            filters if isinstance(filters, Mapping) else None,
-        )
+        offered = self._toolbox.for_node(*tools_named_by(self.node))
         # an MCP server's catalog may grow after validation, and vendors reject two functions of one name
         taken = {edge.tool_name for edge in self.outgoing_edges()}
         return [tool for tool in offered if tool.spec.name not in taken]
@@ -389,10 +344,3 @@ class Conversation:
         self._extractor.values.update(state["values"])
         self.context.update(state["values"])
         self.history.restore(state["history"])
-
-
-def _read_speech(event: LlmEvent | SpokenPiece) -> AgentSpeech | None:
-    """Returns what an event says; None for calls and empty text."""
-    if isinstance(event, SpokenPiece):
-        return AgentSpeech(event.text, spoken=event)
-    return AgentSpeech(event.text) if isinstance(event, TextDelta) and event.text else None

@@ -54,13 +54,22 @@ class LlmChain:
             if isinstance(llm, PreparableLlm):
                 llm.prepare(sentences)
 
-    async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
-        """Yields text and tool calls. Raises :class:`AllModelsFailed` when no model is left."""
+    @property
+    def is_offline(self) -> bool:
+        """Returns whether the offline model answers now."""
+        return self._circuit.current_ref.provider == OFFLINE_PROVIDER
+
+    async def stream(self, request: LlmRequest, usage: UsageCounter | None = None) -> AsyncGenerator[LlmEvent, None]:
+        """Yields text and tool calls. Raises :class:`AllModelsFailed` when no model is left.
+
+        ``usage``: counted there instead of with the call's.
+        """
+        usage = usage or self._usage
         self._circuit.return_to_preferred()
         while True:
             seen = _AttemptResult()
             try:
-                async with aclosing(self._stream_attempt(request, seen)) as attempt:
+                async with aclosing(self._stream_attempt(request, seen, usage)) as attempt:
                     async for event in attempt:
                         yield event
             except ModelError as error:
@@ -78,9 +87,11 @@ class LlmChain:
                 self._circuit.mark_success()
                 return
 
-    async def _stream_attempt(self, request: LlmRequest, seen: _AttemptResult) -> AsyncGenerator[LlmEvent, None]:
+    async def _stream_attempt(
+        self, request: LlmRequest, seen: _AttemptResult, usage: UsageCounter
+    ) -> AsyncGenerator[LlmEvent, None]:
         llm = self._llms[self._circuit.current]
-        self._usage.add_units(llm.model_ref, "calls", 1)
+        usage.add_units(llm.model_ref, "calls", 1)
         iterator = llm.stream(request)
         fallback, stall_s = self._circuit.next_ref, self._stall_s
         if fallback is not None and fallback.provider != OFFLINE_PROVIDER:
@@ -98,7 +109,7 @@ class LlmChain:
                 if isinstance(event, LlmUsage):
                     seen.prompt_tokens += event.prompt_tokens
                     seen.completion_tokens += event.completion_tokens
-                    self._usage.add_llm_usage(llm.model_ref, event)
+                    usage.add_llm_usage(llm.model_ref, event)
                     continue
                 if isinstance(event, TextDelta):
                     seen.text += event.text
@@ -112,7 +123,7 @@ class LlmChain:
                 await cast(Any, iterator).aclose()
             is_reported = seen.completion_tokens or (seen.is_complete and seen.prompt_tokens)
             if not seen.is_refused and not is_reported:
-                self._usage.add_llm_estimate(llm.model_ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
+                usage.add_llm_estimate(llm.model_ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
 
     async def complete_text(self, request: LlmRequest) -> str:
         """Returns the full text of an answer that is not spoken (variable extraction)."""

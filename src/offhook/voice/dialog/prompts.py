@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from offhook.kit.json_values import nonblank_text
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
 from offhook.voice.dialog.expected_values import VALUE_KINDS, asked_kinds
@@ -150,3 +151,20 @@ def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...
         ).lower()
         kinds = [kind for kind, words in _KIND_WORDS.items() if any(word in asked for word in words)]
     return Expectation(tuple(dict.fromkeys(phrases)), tuple(dict.fromkeys((*kinds, *values))), sentences)
+
+
+def written_opening(node: Node, context: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Returns the sentence that opens a node and the recording of it, as far as its author wrote them."""
+    if node.say is not None or node.say_recording is not None or node.kind != "startCall":
+        return node.say, node.say_recording
+    override = context.get("greeting_override")
+    override = override if isinstance(override, dict) else {}
+    text, recording = nonblank_text(override.get("text")), nonblank_text(override.get("recording_id"))
+    return (node.greeting, node.greeting_recording) if text is None and recording is None else (text, recording)
+
+
+def tools_named_by(node: Node) -> tuple[list[str], Mapping[str, Sequence[str]] | None]:
+    """Returns the tools of a node, and which functions of MCP tools it has."""
+    uuids, filters = node.data.get("tool_uuids"), node.data.get("mcp_tool_filters")
+    names = [str(item) for item in uuids] if isinstance(uuids, list) else []
+    return names, filters if isinstance(filters, Mapping) else None

@@ -113,6 +113,17 @@ class PassageRetriever:
             self._emit(events.KNOWLEDGE_FOUND, data)
         return passages
 
+    def known_passages(self, node: Node, heard: str) -> Sequence[KnowledgePassage] | None:
+        """Returns what :meth:`passages_for_turn` will return for these words; None while it is being looked up."""
+        if not node.document_refs:
+            return ()
+        asked, found = self._build_query(node, heard), self._latest_result
+        if found is not None and found.query == asked:
+            return found.passages
+        if self._task is None or self._task.done():
+            self._start_lookup(node, asked)
+        return None
+
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()

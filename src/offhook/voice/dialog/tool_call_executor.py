@@ -30,6 +30,11 @@ class ToolCallExecutor:
         self._ends_with_call: set[str] = set()
         self.end_request: EndCallRequest | None = None
 
+    @property
+    def has_open_calls(self) -> bool:
+        """Returns whether the next turn begins with answers to calls."""
+        return bool(self._open or self._running)
+
     def expect_answers(self, calls: Sequence[ToolCall]) -> None:
         """Records calls that are in the history and need answers."""
         for call in calls:

@@ -8,12 +8,13 @@ from typing import Final, Protocol
 import numpy as np
 
 from offhook.kit.audio import Codec, Samples
-from offhook.models.ports import CallModels, Expectation, ModelError, ModelRef, Stt, SttEvent, SttStream
+from offhook.models.ports import CallModels, Expectation, ModelError, Stt, SttEvent, SttStream
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
+from offhook.voice.input.listened_seconds import ListenedSeconds
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turn_rules import AskedValue, CallerTurnState, TurnRules, choose_turn_rules
@@ -38,6 +39,8 @@ class CallerTurnHandler(Protocol):
     """Callbacks by which the session reacts to the caller."""
 
     def on_caller_speech(self, state: CallerTurnState) -> None: ...
+    def on_turn_likely_over(self, text: str) -> None: ...
+    def on_turn_goes_on(self) -> None: ...
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
     def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None: ...
     def on_recognition_lost(self) -> None: ...
@@ -68,7 +71,7 @@ class CallerListener:
         self.turn_language: str | None = None
         self._heard_language: str | None = None
         self._replay = ReplayBuffer(codec.sample_rate)
-        self._seconds_by_ref: dict[ModelRef, float] = {}
+        self._listened = ListenedSeconds()
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self.rules = self._choose_rules()
@@ -99,7 +102,7 @@ class CallerListener:
         self._waits_until = self._words_at = 0.0
         # of a partial transcript that was answered because its final did not come
         self._answered_words = ""
-        self.unheard_turns, self.seconds = 0, 0.0
+        self.unheard_turns = 0
         self.last_audio_at = self._time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ class CallerListener:
     def feed_audio(self, payload: bytes) -> None:
         samples = self._codec.decode(payload)
         self.last_audio_at = self._time()
-        self.seconds += samples.size / self._codec.sample_rate
+        self._listened.add(self._circuit.current_ref, samples.size / self._codec.sample_rate)
         pcm = samples.tobytes()
         self._replay.push(pcm, is_utterance=self.is_utterance)
         if self._stream is not None:
@@ -205,7 +208,6 @@ class CallerListener:
         self._stream = stream
 
     def _switch_recognizer(self, error: ModelError) -> bool:
-        self._count_seconds()
         try:
             self._circuit.fail_over(error)
         except AllModelsFailed:
@@ -219,17 +221,11 @@ class CallerListener:
 
     def use_language(self, language: str) -> None:
         """Goes on with the recognizers and the rules of another language."""
-        self._count_seconds()
         self._language = language
         self._stts, self._circuit = self._by_language[language]
         self.rules = self._choose_rules()
         if self._reader is not None:
             self._restart_recognition()
-
-    def _count_seconds(self) -> None:
-        """Counts the audio sent to the current recognizer so far."""
-        ref, counted = self._circuit.current_ref, sum(self._seconds_by_ref.values())
-        self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
     def _apply_stt_event(self, event: SttEvent) -> None:
         text = event.text.strip()
@@ -239,23 +235,18 @@ class CallerListener:
         self._has_heard_words = self._has_heard_words or bool(text)
         if event.kind == "partial":
             self.shows_words = True
-            self._state.partial = text
-            if text:
-                # words after a reported end: the caller has gone on
-                self._state.has_endpoint = False
+            self._state.show_words(text, is_likely_end=event.is_likely_end)
             if text and not self.detector.is_speaking and self.detector.silence_s > MAX_WORD_DELAY_S:
                 self._words_at = self._time()
             if text:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
         else:
-            self._state.partial = ""
             self._waits_until = 0.0
             text, self._answered_words = _without_beginning(text, self._answered_words), ""
             if text:
                 self._replay.clear()
                 self._heard_language = event.language or self._heard_language
-            self._state.text = f"{self._state.text} {text}".strip()
-            self._state.has_endpoint = event.is_endpoint or self._state.has_endpoint
+            self._state.add_final(text, is_endpoint=event.is_endpoint)
         if text:
             self._unheard_from = None
             if self._turn_started_at is None:
@@ -266,9 +257,7 @@ class CallerListener:
 
     def count_usage(self, usage: UsageCounter) -> None:
         """Counts the seconds that each recognizer listened, including those that failed afterwards."""
-        self._count_seconds()
-        for ref, seconds in self._seconds_by_ref.items():
-            usage.add_units(ref, "seconds", seconds)
+        self._listened.count_usage(usage)
 
     # -- turn taking ----------------------------------------------------------------------------------------------
 
@@ -277,7 +266,7 @@ class CallerListener:
             self._turn_started_at = self.detector.started_at
         self._reported_start = None
         self._answered_words = ""
-        self._state.has_endpoint = False
+        self._state.begin_speech()
         self._emit(events.CALLER_STARTED, {})
         if self._stream is not None:
             self._stream.speech_started()
@@ -300,11 +289,16 @@ class CallerListener:
         state.is_speaking = self.detector.is_speaking
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
-        state.silence_s = 0.0 if state.is_speaking else now - max(self.detector.stopped_at, self._words_at)
+        state.measure_silence(now, max(self.detector.stopped_at, self._words_at))
         asked = AskedValue(self.expectation.kinds, self.last_sentence())
         if (has_words := bool(state.text or state.partial)) and self.rules.is_over(state, asked):
             self._end_turn(now)
             return
+        if self._config.has_early_answers and has_words:
+            if self.rules.is_likely_over(state, asked):
+                self._owner.on_turn_likely_over(f"{state.text} {state.partial}".strip())
+            else:
+                self._owner.on_turn_goes_on()
         if state.is_speaking or has_words or self.is_watched:
             self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
@@ -316,7 +310,7 @@ class CallerListener:
         text = f"{self._state.text} {self._state.partial}".strip()
         self._answered_words = self._state.partial
         stopped_at = self.detector.stopped_at or now
-        self._state = CallerTurnState()
+        self._state = CallerTurnState(tells_ends=self._state.tells_ends)
         self.turn_language, self._heard_language = self._heard_language, None
         self._unheard_from = None
         self._replay.clear()

@@ -18,6 +18,8 @@ NUMBER_S: Final[dict[TurnTaking, float]] = {"eager": 0.8, "balanced": 1.45, "pat
 # The same after a part of what the step asks for, such as six digits of a telephone number: longer than the breath
 # between two groups.
 VALUE_S: Final[dict[TurnTaking, float]] = {"eager": 1.4, "balanced": 1.8, "patient": 2.4}
+# Words that no longer change after this silence are probably all; a word is shown up to half a second after its end.
+STEADY_S: Final = 0.3
 # Four windows of 32 ms: shorter bursts are clicks and breath.
 INTERRUPT_AFTER_S: Final = 0.12
 # "Please" ends a request ("a table for two, please"), but not behind these ("could you please").
@@ -48,10 +50,46 @@ class CallerTurnState:
     text: str = ""
     partial: str = ""
     has_endpoint: bool = False
+    # the vendor expects that nothing follows, and is not sure yet
+    is_likely_end: bool = False
+    # the vendor has said so in this call: words alone are no evidence then
+    tells_ends: bool = False
+    # of what was said last, no word is final yet
+    awaits_final: bool = False
+    # how long the words that are shown have been the same
+    steady_s: float = 0.0
+    changed_at: float | None = 0.0
     is_speaking: bool = False
     speech_s: float = 0.0
     silence_s: float = 0.0
     level_db: float = 0.0
+
+    def begin_speech(self) -> None:
+        self.has_endpoint = self.is_likely_end = False
+        self.awaits_final = True
+
+    def show_words(self, text: str, *, is_likely_end: bool) -> None:
+        """Takes a partial transcript."""
+        if text != self.partial:
+            self.changed_at = None
+        self.partial, self.is_likely_end = text, is_likely_end and bool(text)
+        self.tells_ends = self.tells_ends or is_likely_end
+        if text:
+            # words after a reported end: the caller has gone on
+            self.has_endpoint = False
+
+    def add_final(self, text: str, *, is_endpoint: bool) -> None:
+        self.text, self.partial = f"{self.text} {text}".strip(), ""
+        self.has_endpoint = is_endpoint or self.has_endpoint
+        self.is_likely_end = False
+        self.awaits_final = self.awaits_final and not text
+
+    def measure_silence(self, now: float, stopped_at: float) -> None:
+        """Takes the time; the clock is looked at once for each step of a call."""
+        if self.changed_at is None:
+            self.changed_at = now
+        self.steady_s = now - self.changed_at
+        self.silence_s = 0.0 if self.is_speaking else now - stopped_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +186,18 @@ class TurnRules:
             return state.silence_s >= self.number_s
         return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self.silence_s
 
+    def is_likely_over(self, state: CallerTurnState, asked: AskedValue = NOTHING_ASKED) -> bool:
+        """Returns whether the words so far may be all of a turn that is not over yet."""
+        text = f"{state.text} {state.partial}".strip()
+        if not text or (state.is_speaking and not state.is_likely_end):
+            return False
+        is_steady = min(state.steady_s, state.silence_s) >= STEADY_S or _ends_sentence(state.partial)
+        is_final = bool(state.text) and not state.partial and not state.awaits_final
+        if not (state.is_likely_end or is_final or (state.partial and is_steady and not state.tells_ends)):
+            return False
+        is_part = self._measure(state, asked) is ValueProgress.PART
+        return not is_part and not is_unfinished(text, self.open_words) and not ends_in_number(text)
+
     def _measure(self, state: CallerTurnState, asked: AskedValue) -> ValueProgress:
         text = f"{state.text} {state.partial}".strip()
         if not text or (self.value_s is None and self.whole_s is None):
@@ -199,6 +249,10 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
         open_words=lexicon.open | lexicon.fillers,
         lexicon=lexicon,
     )
+
+
+def _ends_sentence(text: str) -> bool:
+    return text.endswith((".", "?", "!"))
 
 
 def is_unfinished(text: str, open_words: frozenset[str]) -> bool:

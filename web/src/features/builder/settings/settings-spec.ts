@@ -107,6 +107,13 @@ export const SETTINGS: SettingsGroup[] = [
         when("turn_start_strategy", "provisional_vad"),
       ),
       setting(
+        "early_answers",
+        "boolean",
+        "Prepare answers early",
+        "Asks the model while it is not certain yet that the caller has finished, at most twice per turn. Answers come sooner; unused ones are paid for, too.",
+        { default: false },
+      ),
+      setting(
         "context_compaction_enabled",
         "boolean",
         "Summarize long conversations",
