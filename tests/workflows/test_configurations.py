@@ -29,6 +29,7 @@ WRONG: list[tuple[str, Any]] = [
     ("dictionary", ["x"]),
     ("context_compaction_enabled", "yes"),
     ("early_answers", "auto"),
+    ("turn_detection", "none"),
     ("text_chat_inactivity_timeout_seconds", 59),
     ("text_chat_inactivity_timeout_seconds", 10501),
     ("ambient_noise_configuration", {"volume": 2}),

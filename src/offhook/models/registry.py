@@ -10,6 +10,7 @@ from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.configuration.agent_languages import agent_languages, models_in
 from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
+from offhook.models.configuration.turn_settings import TurnSettings
 from offhook.models.edge_reading import ReadEdges
 from offhook.models.ports import CallModels, Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
@@ -47,11 +48,14 @@ class ModelRegistry:
         workflow = configurations.get("models")
         workflow, organization = workflow if isinstance(workflow, Mapping) else {}, organization or {}
         languages = agent_languages(configurations)
+        turns = TurnSettings.from_configurations(configurations)
         if not languages:
-            return self._build_models(self.chooser.resolve(organization, workflow))
+            return self._build_models(self.chooser.resolve(organization, workflow, turns=turns))
         spoken = tuple(languages) if len(languages) > 1 else ()
         by_language = {
-            tag: self._build_models(self.chooser.resolve(organization, models_in(tag, workflow, entry), spoken=spoken))
+            tag: self._build_models(
+                self.chooser.resolve(organization, models_in(tag, workflow, entry), spoken=spoken, turns=turns)
+            )
             for tag, entry in languages.items()
         }
         return replace(next(iter(by_language.values())), by_language=by_language if spoken else {})

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeVar
 
 from offhook.kit.egress import EgressClient
+from offhook.models.configuration.turn_settings import DEFAULT_TURNS, TurnSettings
 from offhook.models.edge_reading import ReadEdges
 from offhook.models.ports import Llm, SpeechToSpeech, Stt, Tts
 from offhook.models.sentence_encoder import EmbedSentences
@@ -48,6 +49,7 @@ class ModelChoice:
     Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` means that the
     operator set the address, so it may be private. ``language`` is a locale tag such as ``en-US``;
     ``languages`` are those that the call's agent speaks, when there are several: a recognizer that can, hears them all.
+    ``turns``: how its vendor's detector of turns is set, where the vendor ``detects_turns``.
     ``access_key_id`` names the key (``api_key`` is its secret) at a vendor whose keys have two parts, and ``region`` is
     where the vendor runs the model; both are empty at others.
     """
@@ -64,6 +66,7 @@ class ModelChoice:
     speed: float = 1.0
     language: str = "en-US"
     languages: tuple[str, ...] = ()
+    turns: TurnSettings = DEFAULT_TURNS
     access_key_id: str = ""
     region: str = ""
 
@@ -87,7 +90,7 @@ class ModelVendor(Generic[Port_co]):
     any model name is accepted. ``list_offers`` is for a vendor whose models come and go: it returns the vendor with
     those of now, possibly none; a choice of one that is gone stays valid, and its port says what is missing.
     ``key_provider`` is another provider of the same vendor, whose key works here too. ``needs_access_key_id``: a key is a
-    secret and its name; ``regions``: those to choose from, its default first.
+    secret and its name; ``detects_turns``: the agent's settings of turns count for its recognizers; ``regions``: those to choose from, its default first.
     """
 
     kind: Kind
@@ -106,6 +109,7 @@ class ModelVendor(Generic[Port_co]):
     takes_any_model: bool = False
     key_provider: str = ""
     needs_access_key_id: bool = False
+    detects_turns: bool = False
     regions: tuple[str, ...] = ()
     list_offers: "Callable[[ModelVendor[Port_co]], ModelVendor[Port_co]] | None" = None
     warm: Callable[[], Awaitable[None]] = _do_nothing

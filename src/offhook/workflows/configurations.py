@@ -207,6 +207,7 @@ class WorkflowConfigurations(_OpenModel):
     turn_start_min_words: Annotated[WholeNumber, Field(ge=1, le=20)] | None = None
     provisional_vad_pause_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     turn_stop_strategy: Literal["default", "transcription", "turn_analyzer", "silence"] | None = None
+    turn_detection: Literal["server_vad", "semantic_vad"] | None = None
     turn_stop_silence_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None

@@ -5,7 +5,7 @@ import base64
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from websockets.asyncio.server import ServerConnection
@@ -322,8 +322,22 @@ class SpeechmaticsServer(RecognizerServer):
         await socket.close(code, kind)
 
 
+SEMANTIC_PAUSE_S: Final = 1.5
+
+
+def _is_turn_detection(value: Mapping[str, Any]) -> bool:
+    """Returns whether the vendor accepts these settings of its detector."""
+    if value.get("type") == "semantic_vad":
+        is_known = value.get("eagerness", "auto") in ("low", "medium", "high", "auto")
+        return is_known and not value.keys() - {"type", "eagerness", "create_response", "interrupt_response"}
+    return value.get("type") == "server_vad" and "eagerness" not in value
+
+
 class OpenAiRealtimeServer(RecognizerServer):
-    """Emulates ``/v1/realtime?intent=transcription``: server_vad cuts items, transcripts follow the commit."""
+    """Emulates ``/v1/realtime?intent=transcription``: the vendor's detector cuts items, transcripts follow the commit.
+
+    ``semantic_vad`` waits for longer than a pause between two words.
+    """
 
     path = "/v1/realtime"
 
@@ -355,7 +369,7 @@ class OpenAiRealtimeServer(RecognizerServer):
             return
         await send_json(socket, {"type": "session.created", "session": {"type": "transcription"}})
         hearing: UtteranceBuffer | None = None
-        encoding, item = "", 0
+        encoding, item, pause_s = "", 0, self.pause_s
         async for raw in socket:
             message = json.loads(raw)
             if message["type"] == "session.update":
@@ -363,13 +377,19 @@ class OpenAiRealtimeServer(RecognizerServer):
                 if self.trouble is not None:
                     await self._send_error(socket, *self.errors[self.trouble])
                     return
-                audio = message["session"]["audio"]["input"].get("format")
+                settings = message["session"]["audio"]["input"]
+                if (detection := settings.get("turn_detection")) is not None:
+                    if not _is_turn_detection(detection):
+                        await self._send_error(socket, "invalid_value", "invalid_request_error")
+                        return
+                    pause_s = SEMANTIC_PAUSE_S if detection["type"] == "semantic_vad" else self.pause_s
+                audio = settings.get("format")
                 if audio is not None:
                     encoding = "mulaw" if audio["type"] == "audio/pcmu" else "pcm"
                     if encoding == "pcm" and audio.get("rate") != 24000:
                         await self._send_error(socket, "invalid_value", "invalid_request_error")
                         return
-                    hearing = UtteranceBuffer(8000 if encoding == "mulaw" else 24000, self.pause_s, self.lexicon)
+                    hearing = UtteranceBuffer(8000 if encoding == "mulaw" else 24000, pause_s, self.lexicon)
                 await send_json(socket, {"type": "session.updated", "session": message["session"]})
             elif message["type"] == "input_audio_buffer.append" and hearing is not None:
                 samples = decode_samples(base64.b64decode(message["audio"]), encoding)

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from offhook.kit.json_values import JsonObject
 from offhook.models.catalog import VendorCatalog
+from offhook.models.configuration.turn_settings import DEFAULT_TURNS, TurnSettings
 from offhook.models.errors import UnknownModel
 from offhook.models.vendors import KINDS, AnyVendor, Kind, ModelChoice
 from offhook.settings import Settings
@@ -72,18 +73,31 @@ class ModelResolver:
         self._settings = settings
         self._installed = services_from_settings(settings)
 
-    def resolve(self, organization: Services, workflow: Services, *, spoken: Sequence[str] = ()) -> ResolvedModels:
+    def resolve(
+        self,
+        organization: Services,
+        workflow: Services,
+        *,
+        spoken: Sequence[str] = (),
+        turns: TurnSettings = DEFAULT_TURNS,
+    ) -> ResolvedModels:
         """Returns the choices; raises UnknownModel (422), which says what is wrong and what is allowed.
 
-        ``spoken``: the languages of an agent that speaks several.
+        ``spoken``: the languages of an agent that speaks several. ``turns``: for recognizers that decide when one is over.
         """
         stt = self._merge_primary_service("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
         if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
             raise UnknownModel("models.stt.language", "must be a locale tag such as en-US.")
         by_kind = {kind: tuple(self._choices_of_kind(kind, organization, workflow, language)) for kind in KINDS}
-        by_kind["stt"] = tuple(replace(choice, languages=tuple(spoken)) for choice in by_kind["stt"])
+        by_kind["stt"] = tuple(
+            replace(choice, languages=tuple(spoken), turns=self._turns_for(choice, turns)) for choice in by_kind["stt"]
+        )
         return ResolvedModels(by_kind, language, self._resolve_realtime(organization, workflow, language))
+
+    def _turns_for(self, choice: ModelChoice, turns: TurnSettings) -> TurnSettings:
+        """Returns the settings where they matter: recognizers without use for them are shared by all agents."""
+        return turns if self._catalog.find_vendor("stt", choice.provider).detects_turns else DEFAULT_TURNS
 
     def _resolve_realtime(self, organization: Services, workflow: Services, language: str) -> ModelChoice | None:
         """Returns the speech-to-speech model; None where there is none, or it is switched off."""

@@ -95,6 +95,8 @@ class SttWire(ABC):
         self.choice = choice
         self.model_ref = ModelRef("stt", self.vendor, choice.model)
         self.errors = VendorErrors("stt", choice.api_key, close_codes=self.close_codes)
+        # for more words, although the caller is silent
+        self.may_wait = False
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return line_format(sample_rate)
@@ -176,7 +178,7 @@ class SocketSttStream:
         self._may_renew = True
         self._started_at: float | None = None
         self._ended_at = 0.0
-        self._has_words = False
+        self._has_words = self._is_awaited = False
         self._sent_at = self._loop.time()
         self._messages = 0
         self._messages_at_start = 0
@@ -207,7 +209,9 @@ class SocketSttStream:
             return
         self._ended_at = self._loop.time()
         spoken, self._started_at = self._ended_at - self._started_at, None
-        if spoken >= MIN_SPEECH_S and self._messages == self._messages_at_start and self._answer_timer is None:
+        self._is_awaited = self._wire.may_wait
+        is_open = self._is_awaited or self._messages == self._messages_at_start
+        if spoken >= MIN_SPEECH_S and is_open and self._answer_timer is None:
             self._answer_timer = self._loop.call_later(ANSWER_TIMEOUT_S, self._check_answered)
 
     def set_expectation(self, expectation: Expectation) -> None:
@@ -296,7 +300,7 @@ class SocketSttStream:
 
     def _publish_transcript(self, heard: SttTranscript) -> None:
         if heard.event.kind == "final":
-            self._has_words = False
+            self._has_words = self._is_awaited = False
             if heard.event.text or heard.end_s is not None:
                 self._replay.mark_covered(heard.end_s)
         elif heard.event.text:
@@ -375,12 +379,8 @@ class SocketSttStream:
     # -- timers ---------------------------------------------------------------------------------------------------
 
     def _keep_alive(self) -> None:
-        message = self._wire.idle_message
-        if (
-            self._connection is not None
-            and message is not None
-            and self._loop.time() - self._sent_at >= SILENT_AFTER_S / 2
-        ):
+        message, is_idle = self._wire.idle_message, self._loop.time() - self._sent_at >= SILENT_AFTER_S / 2
+        if self._connection is not None and is_idle and message is not None:
             self._send_messages(self._connection, message)
         self._keepalive_timer = self._loop.call_later(SILENT_AFTER_S, self._keep_alive)
 
@@ -388,3 +388,5 @@ class SocketSttStream:
         self._answer_timer = None
         if self._messages == self._messages_at_start and self._connection is not None:
             self._handle_broken(self._connection, self._wire.errors.timeout_error("answer to speech", ANSWER_TIMEOUT_S))
+        elif self._is_awaited and self._started_at is None:
+            self._queue.put_nowait(SttEvent("working", ""))

@@ -9,14 +9,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from offhook.models.configuration.turn_settings import SEMANTIC_VAD, SERVER_VAD, TurnSettings
 from offhook.models.ports import ModelError, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
 from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
 PAUSE_MS: Final = 400
+# How soon the vendor's model takes a turn for over: after 2, 4 or 8 s at the latest ("auto" is 4 s).
+EAGERNESS: Final = {"eager": "high", "balanced": "auto", "patient": "low"}
 _CODES: Final = {
     "invalid_api_key": "unauthorized",
     "insufficient_quota": "no_quota",
@@ -31,6 +35,10 @@ class OpenAiRealtimeWire(SttWire):
 
     vendor = "openai"
     chunk_s = 0.04
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self.may_wait = choice.turns.detection == SEMANTIC_VAD
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", 24000)
@@ -51,9 +59,16 @@ class OpenAiRealtimeWire(SttWire):
             {
                 "format": {"type": "audio/pcmu"} if is_mulaw else {"type": "audio/pcm", "rate": audio.sample_rate},
                 "transcription": {**transcription, **prompt_of(terms)},
-                "turn_detection": {"type": "server_vad", "silence_duration_ms": PAUSE_MS, "prefix_padding_ms": 300},
+                "turn_detection": turn_detection(self.choice.turns),
             },
         )
+
+
+def turn_detection(turns: TurnSettings) -> dict[str, Any]:
+    """Returns the vendor's detector: there is one at a time."""
+    if turns.detection == SEMANTIC_VAD:
+        return {"type": SEMANTIC_VAD, "eagerness": EAGERNESS[turns.taking]}
+    return {"type": SERVER_VAD, "silence_duration_ms": PAUSE_MS, "prefix_padding_ms": 300}
 
 
 def prompt_of(terms: Sequence[str]) -> dict[str, str]:

@@ -55,6 +55,7 @@ def speech_vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
             tuple(ModelInfo(name) for name in _STT_MODELS),
             build=recognizer,
             check=check_recognizer,
+            detects_turns=True,
             takes_any_model=True,
             close=close_clients,
         ),

@@ -107,6 +107,16 @@ export const SETTINGS: SettingsGroup[] = [
         when("turn_start_strategy", "provisional_vad"),
       ),
       setting(
+        "turn_detection",
+        "options",
+        "Turn detection of the recognizer",
+        "Only for OpenAI: the end of a turn by a pause alone, or also by what was said. The pace above applies.",
+        {
+          default: "server_vad",
+          options: choices(["server_vad", "A pause"], ["semantic_vad", "A pause and the words"]),
+        },
+      ),
+      setting(
         "early_answers",
         "boolean",
         "Prepare answers early",
