@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K
+from offhook.models.configuration.turn_settings import TurnSettings
 from offhook.models.ports import Stt, Tts
 from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
@@ -77,10 +78,10 @@ class Lab:
         self._stack.push_async_callback(voice.close)
         return voice
 
-    async def ears(self, vendor: Ears) -> Stt:
+    async def ears(self, vendor: Ears, **choice: Any) -> Stt:
         server: RecognizerServer = await self._stack.enter_async_context(vendor.server().running())
         self.servers[f"stt {vendor.name}"] = server
-        return SocketStt(vendor.wire(stt_choice(vendor, server.url)))
+        return SocketStt(vendor.wire(stt_choice(vendor, server.url, **choice)))
 
     async def openai_voice(self) -> Tts:
         server = self.servers["tts openai"] = await self._stack.enter_async_context(OpenAiAudioServer().running())
@@ -103,6 +104,41 @@ async def carry(call: TalkingCall) -> TalkingCall:
 
 def failed_over(call: TalkingCall) -> list[tuple[str, str, str]]:
     return [(data["kind"], data["from"], data["to"]) for data in call.sink.of(events.FAILED_OVER)]
+
+
+class TestEarlyAnswers:
+    """What a recognizer says before it is certain that a turn is over starts the answer, and takes it back."""
+
+    @pytest.mark.parametrize("early", [True, False])
+    def test_the_vendors_guess_starts_the_answer(self, early: bool) -> None:
+        async def scenario() -> None:
+            async with Lab() as lab:
+                ears = await lab.ears(EARS[4], turns=TurnSettings(is_told_early=early))
+                call = call_with([await lab.voice(VOICES[1])], [ears])
+                call.configurations = {"early_answers": early}
+                await carry(call.says(BOOK, at=3.0).hangs_up(at=9))
+                assert call.transcript[1:] == [("caller", BOOK), ("agent", SURE)]
+                outcomes = call.sink.of(events.EARLY_ANSWER)
+                assert [data["used"] for data in outcomes] == [True] * early
+                # the emulator is certain 0.3 s after it has guessed
+                assert all(data["ahead_ms"] >= 150 for data in outcomes)
+
+        virtually(scenario)
+
+    def test_who_goes_on_after_the_guess_is_answered_once(self) -> None:
+        async def scenario() -> None:
+            async with Lab() as lab:
+                ears = await lab.ears(EARS[4], turns=TurnSettings(is_told_early=True))
+                call = call_with([await lab.voice(VOICES[1])], [ears], "Never heard.", "Two, got it.")
+                call.configurations = {"early_answers": True}
+                call.says(BOOK, at=3.0).says("for two please", at=3.0 + len(speak_tones(BOOK, 8000)) / 8000 + 0.35)
+                await carry(call.hangs_up(at=11))
+                assert call.transcript[1:] == [("caller", f"{BOOK} for two please"), ("agent", "Two, got it.")]
+                assert [data["used"] for data in call.sink.of(events.EARLY_ANSWER)] == [False, True]
+                (usage,) = call.sink.of(events.USAGE_COUNTED)[0]["llm"]
+                assert (usage["calls"], usage["early_unused_calls"]) == (2, 1)
+
+        virtually(scenario)
 
 
 class TestAConversation:
@@ -134,7 +170,7 @@ class TestAConversation:
                 assert [text for who, text in call.transcript if who == "caller"] == [BOOK, "for two please"]
                 assert call.agent_said[-1] == "Two, got it."
                 usage = call.sink.of(events.USAGE_COUNTED)[0]["stt"][0]
-                assert usage["provider"] == vendor.name
+                assert usage["provider"] == vendor.provider
                 assert usage["seconds"] == pytest.approx(12, abs=0.5)
 
         virtually(scenario)

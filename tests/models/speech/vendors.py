@@ -11,6 +11,7 @@ from offhook.kit.audio import MULAW_8K, Resampler, Samples
 from offhook.models.ports import SttEvent, SttStream
 from offhook.models.providers.assemblyai.stt import AssemblyAiWire
 from offhook.models.providers.cartesia.tts import CartesiaWire
+from offhook.models.providers.deepgram.flux import DeepgramFluxWire
 from offhook.models.providers.deepgram.stt import DeepgramSttWire
 from offhook.models.providers.deepgram.tts import DeepgramTtsWire
 from offhook.models.providers.elevenlabs.tts import ElevenLabsWire
@@ -21,6 +22,7 @@ from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
 from offhook.models.speech.stt import SocketStt, SttWire
 from offhook.models.speech.tts import SocketTts, TtsWire
 from offhook.models.vendors import ModelChoice
+from offhook_lab.speech.flux import FluxServer
 from offhook_lab.speech.openai_audio import OpenAiAudioServer
 from offhook_lab.speech.recognizers import (
     AssemblyAiServer,
@@ -58,6 +60,10 @@ class Ears:
     wire: Callable[[ModelChoice], SttWire]
     model: str
 
+    @property
+    def provider(self) -> str:
+        return self.name.partition(" ")[0]
+
 
 VOICES = (
     Voice("elevenlabs", ElevenLabsServer, ElevenLabsWire, "eleven_flash_v2_5", "21m00Tcm4TlvDq8ikWAM"),
@@ -70,6 +76,7 @@ EARS = (
     Ears("assemblyai", AssemblyAiServer, AssemblyAiWire, "universal-streaming-english"),
     Ears("speechmatics", SpeechmaticsServer, SpeechmaticsWire, "enhanced"),
     Ears("openai", OpenAiRealtimeServer, OpenAiRealtimeWire, "gpt-4o-transcribe"),
+    Ears("deepgram flux", FluxServer, DeepgramFluxWire, "flux-general-en"),
 )
 
 
@@ -88,7 +95,7 @@ def tts_choice(vendor: Voice, url: str, *, key: str = KEY, voice: str = "", **mo
 
 def stt_choice(vendor: Ears, url: str, *, key: str = KEY, **more: Any) -> ModelChoice:
     base = url + "/v1" if vendor.name == "openai" else url
-    return ModelChoice("stt", vendor.name, vendor.model, api_key=key, base_url=base, is_own_network=True, **more)
+    return ModelChoice("stt", vendor.provider, vendor.model, api_key=key, base_url=base, is_own_network=True, **more)
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from offhook.kit.audio import Samples
+from offhook_lab.speech.flux import FluxServer
 from offhook_lab.speech.gemini_live import GeminiLiveServer
 from offhook_lab.speech.nova_sonic import NovaSonicServer
 from offhook_lab.speech.openai_audio import OpenAiAudioServer
@@ -53,6 +54,7 @@ async def every_server(
         ("tts rime", RimeServer()),
         ("tts openai", OpenAiAudioServer(script=script)),
         ("stt deepgram", DeepgramRecognizerServer(script=script)),
+        ("stt deepgram flux", FluxServer(script=script)),
         ("stt assemblyai", AssemblyAiServer(script=script)),
         ("stt speechmatics", SpeechmaticsServer(script=script)),
         ("stt openai", OpenAiRealtimeServer(script=script)),

@@ -81,7 +81,7 @@ class SttWire(ABC):
     """One vendor's format. ``chunk_s``: seconds of audio per message.
 
     ``replay_speed``: the fastest audio that the vendor accepts, as a multiple of real time; None: any speed.
-    ``idle_message`` keeps a connection open while no audio comes (every 4 s). ``close_codes``: meanings of the
+    ``idle_message`` keeps a connection open while no audio comes (every 4 s), or ``idles_with_silence``. ``close_codes``: meanings of the
     vendor's own close codes.
     """
 
@@ -89,6 +89,7 @@ class SttWire(ABC):
     chunk_s: ClassVar[float]
     replay_speed: ClassVar[float | None] = None
     idle_message: ClassVar[str | None] = None
+    idles_with_silence: ClassVar[bool] = False
     close_codes: ClassVar[Mapping[int, str]] = {}
 
     def __init__(self, choice: ModelChoice) -> None:
@@ -187,7 +188,7 @@ class SocketSttStream:
 
     async def start(self) -> None:
         await self._open_connection()
-        if self._wire.idle_message is not None:
+        if self._wire.idle_message is not None or self._wire.idles_with_silence:
             self._keepalive_timer = self._loop.call_later(SILENT_AFTER_S, self._keep_alive)
 
     # -- SttStream ------------------------------------------------------------------------------------------------
@@ -382,6 +383,10 @@ class SocketSttStream:
         message, is_idle = self._wire.idle_message, self._loop.time() - self._sent_at >= SILENT_AFTER_S / 2
         if self._connection is not None and is_idle and message is not None:
             self._send_messages(self._connection, message)
+        elif self._connection is not None and is_idle:
+            # as the caller's audio: the vendor's times are those of what it was sent
+            self._replay.add(self._format.from_pcm(bytes(2 * int(self._wire.chunk_s * self._format.sample_rate))))
+            self._send_pending()
         self._keepalive_timer = self._loop.call_later(SILENT_AFTER_S, self._keep_alive)
 
     def _check_answered(self) -> None:

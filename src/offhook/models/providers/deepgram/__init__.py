@@ -2,17 +2,24 @@
 
 import re
 
+from offhook.models.providers.deepgram.flux import DeepgramFluxWire
 from offhook.models.providers.deepgram.stt import DeepgramSttWire
 from offhook.models.providers.deepgram.tts import DeepgramTtsWire
+from offhook.models.speech.stt import SttWire
 from offhook.models.speech.vendor_factories import SocketSttVendor, SocketTtsVendor
-from offhook.models.vendors import AnyVendor, ModelInfo, ModelVendor, VendorContext, VoiceInfo
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICE = re.compile(r"[a-z0-9-]{1,60}")
+FLUX = "flux-general-en"
 _VOICES = ("thalia", "andromeda", "helena", "apollo", "arcas", "orion")
 
 
+def make_wire(choice: ModelChoice) -> SttWire:
+    return DeepgramFluxWire(choice) if choice.model.startswith("flux-") else DeepgramSttWire(choice)
+
+
 def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
-    voices, ears = SocketTtsVendor(DeepgramTtsWire, parts), SocketSttVendor(DeepgramSttWire, parts)
+    voices, ears = SocketTtsVendor(DeepgramTtsWire, parts), SocketSttVendor(make_wire, parts)
     return (
         ModelVendor(
             "tts",
@@ -28,9 +35,13 @@ def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
         ModelVendor(
             "stt",
             "deepgram",
-            "Deepgram Nova",
-            tuple(ModelInfo(name) for name in ("nova-3", "nova-2-phonecall", "nova-2")),
+            "Deepgram",
+            (
+                *(ModelInfo(name) for name in ("nova-3", "nova-2-phonecall", "nova-2")),
+                ModelInfo(FLUX, languages=("en",)),
+            ),
             build=ears.build,
             check=ears.check_access,
+            detects_turns=True,
         ),
     )
