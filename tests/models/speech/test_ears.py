@@ -367,3 +367,26 @@ class TestPeculiarities:
         assert session.parse_message({"type": f"{kind}.completed", "item_id": "b", "transcript": "two"}) == ()
         both = session.parse_message({"type": f"{kind}.completed", "item_id": "a", "transcript": "one"})
         assert [heard_one.event.text for heard_one in both] == ["one", "two"]  # type: ignore[union-attr]
+
+    def test_assemblyai_expects_the_end_by_its_confidence(self) -> None:
+        wire = EARS[1].wire(stt_choice(EARS[1], "ws://nowhere"))
+        session = wire.create_session(wire.format_for(8000), "en-US", ())
+        words = [{"text": "yes", "start": 0, "end": 300, "confidence": 0.9, "word_is_final": True}]
+
+        def likely(**more: float) -> bool:
+            message = {
+                "type": "Turn",
+                "turn_order": 0,
+                "end_of_turn": False,
+                "transcript": "yes",
+                "words": words,
+                **more,
+            }
+            (found,) = session.parse_message(message)
+            return found.event.is_likely_end  # type: ignore[union-attr]
+
+        assert [likely(), likely(end_of_turn_confidence=0.1), likely(end_of_turn_confidence=0.6)] == [
+            False,
+            False,
+            True,
+        ]

@@ -21,6 +21,8 @@ BASE_URL: Final = "wss://streaming.assemblyai.com"
 # The vendor's words end with the sound; the next turn begins after a pause.
 AFTER_WORD_S: Final = 0.08
 MIN_LANGUAGE_CONFIDENCE: Final = 0.7
+# How sure the vendor must be that a turn is over for the model to be asked early; it ends turns by 0.4 and a silence.
+LIKELY_END: Final = 0.4
 CLOSE_CODES: Final = {
     1008: "unauthorized",
     3005: "server_error",
@@ -97,7 +99,8 @@ class AssemblyAiSession(SttSession):
             return ()
         if not message["end_of_turn"]:
             text = " ".join(str(word["text"]) for word in words)
-            return (SttTranscript(SttEvent("partial", text)),) if text else ()
+            is_likely_end = float(message.get("end_of_turn_confidence") or 0.0) >= LIKELY_END
+            return (SttTranscript(SttEvent("partial", text, is_likely_end=is_likely_end)),) if text else ()
         self._ended_turn = order
         end_s = float(words[-1]["end"]) / 1000 + AFTER_WORD_S if words else None
         confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
