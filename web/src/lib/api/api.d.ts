@@ -13801,6 +13801,8 @@ export interface components {
             disclosure?: components["schemas"]["DisclosureSentence"] | null;
             /** Do Not Keep */
             do_not_keep?: boolean | null;
+            /** Early Answers */
+            early_answers?: boolean | null;
             external_pbx_field_mappings?: components["schemas"]["JsonValue"];
             external_pbx_lead_headers?: components["schemas"]["JsonValue"];
             /** Interruption Words */
@@ -13827,6 +13829,8 @@ export interface components {
             smart_turn_stop_secs?: number | null;
             /** Text Chat Inactivity Timeout Seconds */
             text_chat_inactivity_timeout_seconds?: number | null;
+            /** Turn Detection */
+            turn_detection?: ("server_vad" | "semantic_vad") | null;
             /** Turn Start Min Words */
             turn_start_min_words?: number | null;
             /** Turn Start Strategy */
