@@ -45,7 +45,7 @@ def outcomes(call: Call) -> list[Any]:
 def used_llm(call: Call) -> dict[str, Any]:
     (counted,) = call.sink.of(events.USAGE_COUNTED)
     (entry,) = counted["llm"]
-    return entry
+    return dict(entry)
 
 
 def answer_times(call: Call) -> list[int]:
@@ -110,6 +110,18 @@ def test_who_goes_on_is_answered_as_a_whole_and_the_rest_is_waste() -> None:
     assert 0 < counted["early_unused_completion_tokens"] < counted["completion_tokens"]
     assert counted["estimated"] == 1
     assert_same_again(call)
+
+
+def test_what_was_for_nothing_counts_for_the_credit_while_the_call_goes_on() -> None:
+    seen: list[dict[str, Any]] = []
+    call = with_model(a_call(says(LONG), says("On Sunday at ten.")))
+    call.says("When do you open", at=3).says("on Sunday", at=4.7).hangs_up(at=10)
+    call.does(lambda one: seen.extend(one.session.usage_so_far()["llm"]), at=5.0)
+    call.run()
+
+    (entry,) = seen
+    assert entry["calls"] == entry["early_unused_calls"] == 1
+    assert entry["prompt_tokens"] == entry["early_unused_prompt_tokens"] > 0
 
 
 def test_who_rambles_causes_two_early_requests_at_most() -> None:
