@@ -59,7 +59,8 @@ class TestFlux:
             ("partial", "Two people please", True),
             ("final", "Two people please", False),
         ]
-        assert (found[-1].is_endpoint, found[-1].confidence) == (True, pytest.approx(0.9))
+        assert found[-1].is_endpoint
+        assert found[-1].confidence == pytest.approx(0.9)
 
     def test_the_end_is_announced_taken_back_and_certain(self) -> None:
         async def scenario() -> None:
