@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -70,3 +71,48 @@ def test_requests_of_libraries_are_not_logged(level: str) -> None:
         [sys.executable, "-c", ASK.format(level=level)], capture_output=True, text=True, check=True, timeout=30
     )
     assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["run_ended"]
+
+
+UNREAD = """
+import structlog, sys, time
+from offhook.kit.logging import configure_logging
+configure_logging("info", "json")
+for number in range(20_000):
+    structlog.get_logger("offhook.runs").info("run_ended", run_id=number)
+print("went on", flush=True)
+sys.stdin.readline()
+time.sleep(1)
+structlog.get_logger("offhook.runs").info("read_again")
+"""
+
+
+def test_a_log_that_nothing_reads_stops_nothing() -> None:
+    """The line that carries every call is the one that writes the log."""
+    with subprocess.Popen(
+        [sys.executable, "-c", UNREAD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        try:
+            assert process.stdout.readline() == "went on\n"
+            _, errors = process.communicate("\n", timeout=60)
+        finally:
+            watchdog.cancel()
+    lines = errors.splitlines()
+    said = [line for line in lines if "lines of the log were lost here" in line]
+    events = [json.loads(line) for line in lines if line not in said]
+    assert [event["run_id"] for event in events[:-1]] == list(range(len(events) - 1))
+    assert events[-1]["event"] == "read_again"
+    assert said == [f"{20_001 - len(events)} lines of the log were lost here, because nothing was reading it."]
+
+
+def test_long_lines_are_whole() -> None:
+    speak = SPEAK.format(style="json").replace("run_id=7", "run_id='x' * 300_000")
+    done = subprocess.run([sys.executable, "-c", speak], capture_output=True, text=True, check=True, timeout=30)
+    assert json.loads(done.stderr.splitlines()[0])["run_id"] == "x" * 300_000
