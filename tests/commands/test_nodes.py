@@ -44,6 +44,26 @@ def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> 
     assert offhook.run("keys", "adopt", **elsewhere).stdout == "This secret key is the installation's already.\n"
 
 
+def test_a_process_with_another_storage_starts_nothing(offhook: Offhook, tmp_path: Path) -> None:
+    """Its recordings would be where no other process looks for them, and it would delete none of theirs."""
+    offhook.serve("--no-worker")
+    shared = {"OFFHOOK_STORAGE_URL": f"file://{tmp_path}/shared"}
+    (tmp_path / "shared").mkdir()
+    for command in (("worker",), ("privacy", "erase", "+12125550100", "--yes"), ("encryption", "apply")):
+        refused = offhook.run(*command, **shared)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        last = refused.stderr.splitlines()[-1]
+        assert f"offhook: This process keeps files in file://{tmp_path}/shared, but those of its database" in last
+        assert last.endswith("run `offhook storage adopt` with the new setting.")
+    report = json.loads(offhook.run("doctor", "--json", **shared | {"OFFHOOK_SECRET_KEY": OTHER_KEY}).stdout)
+    found = {check["name"]: check for check in report["checks"]}["installation"]
+    assert (found["status"], found["detail"][:39]) == ("failed", "This process has a different secret key")
+    assert offhook.run("storage", "adopt", **shared).stdout.startswith(
+        f"Files are in file://{tmp_path}/shared from now"
+    )
+    assert offhook.run("storage", "adopt", **shared).stdout == f"Files are in file://{tmp_path}/shared already.\n"
+
+
 @pytest.mark.slow
 def test_a_worker_answers_monitors_and_knows_the_room(offhook: Offhook) -> None:
     offhook.serve("--no-worker")

@@ -1,12 +1,15 @@
 """What stops a start, and what the doctor says about proxies and strangers."""
 
 import resource
+from pathlib import Path
 
 import pytest
 
-from offhook.commands.doctor import check_address, check_connections, check_proxies, check_signup
+from offhook.commands import storage
+from offhook.commands.doctor import check_address, check_connections, check_proxies, check_signup, check_storage
 from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
+from tests.bucket import bucket, closed_port
 
 LONG = "0123456789abcdef" * 2
 
@@ -75,3 +78,23 @@ def test_the_limit_of_files_is_raised() -> None:
         assert descriptor_limit() == hard
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_a_bucket_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with bucket() as kept:
+        for name, value in kept.variables.items():
+            monkeypatch.setenv(name, value)
+        settings = Settings(data_dir=tmp_path, storage_url=kept.address)
+        found = await check_storage(settings)
+        assert (found.status, found.detail) == ("ok", kept.address)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x" * 40)
+        found = await check_storage(settings)
+        assert (found.status, found.detail.partition(".")[0]) == ("failed", "File storage rejected this server")
+
+
+async def test_a_bucket_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    monkeypatch.setattr(storage, "TIMEOUT_S", 1)
+    found = await check_storage(Settings(data_dir=tmp_path, storage_url="s3://bucket"))
+    assert found.status == "failed"

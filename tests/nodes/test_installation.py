@@ -6,7 +6,7 @@ import pytest
 
 from offhook.kit.crypto import Keyring
 from offhook.nodes import installation
-from offhook.nodes.installation import WrongSecretKey
+from offhook.nodes.installation import WrongSecretKey, WrongStorage
 from offhook.root import Root
 
 OLD, NEW, OTHER = "o" * 40, "n" * 40, "x" * 40
@@ -48,3 +48,30 @@ def test_a_clock_is_named_when_it_differs_by_more_than_two_seconds() -> None:
     assert installation.describe_clock(1.9) is None
     assert (installation.describe_clock(-30.2) or "").startswith("The clock of this machine is 30.2 s behind")
     assert "ahead of the database's" in (installation.describe_clock(2.5) or "")
+
+
+async def test_another_storage_starts_nothing(root: Root) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    await installation.require_storage(root.db, "s3://not-decided-by-a-command")
+    for same in ("s3://bucket/calls", "s3://bucket/calls/", "s3://bucket/calls?region=eu"):
+        await installation.check_storage(root.db, same)
+    for other in (None, "s3://bucket", "gs://bucket/calls", "s3://another/calls"):
+        for check in (installation.check_storage, installation.require_storage):
+            with pytest.raises(WrongStorage, match="those of its database are in s3://bucket/calls: recordings"):
+                await check(root.db, other)
+
+
+async def test_a_storage_is_changed_on_purpose(root: Root) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    await installation.check_storage(root.db, None)
+    with pytest.raises(WrongSecretKey):
+        await installation.accept_storage(root.db, ring(OTHER), "azure://files")
+    before, now = await installation.accept_storage(root.db, ring(OLD), "azure://files")
+    assert (before, now) == ('the folder "files" of the data folder', "az://files")
+    assert await installation.accept_storage(root.db, ring(OLD), "az://files/") == (now, now)
+    with pytest.raises(WrongStorage, match='keeps files in the folder "files" of the data folder'):
+        await installation.check_storage(root.db, None)
+
+
+def test_a_stored_place_has_no_credentials() -> None:
+    assert installation.name_storage("s3://key:secret@bucket/a/?token=secret") == "s3://bucket/a"

@@ -18,7 +18,7 @@ from offhook.kit.database.postgres_program import PostgresError
 from offhook.kit.database.server_tls import DatabaseTlsError
 from offhook.kit.files.data_folder import DataFolderError
 from offhook.kit.http.server import PortInUse
-from offhook.nodes.installation import WrongSecretKey
+from offhook.nodes.installation import OtherInstallation
 from offhook.orgs import keyring_of
 from offhook.orgs.data_keys.keys import DataKeys
 from offhook.orgs.data_keys.word_keys import WordKeys, provide_word_keys
@@ -58,7 +58,7 @@ def report_errors() -> Iterator[None]:
         PortInUse,
         PostgresError,
         MigrationError,
-        WrongSecretKey,
+        OtherInstallation,
         DomainError,
         DatabaseTlsError,
     ) as error:

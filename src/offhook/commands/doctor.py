@@ -20,6 +20,7 @@ from offhook import __version__, jobs
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database, configured_url, open_database
 from offhook.commands.serve import base_url
+from offhook.commands.storage import find_storage_problem
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
@@ -40,6 +41,8 @@ from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.speed_measurement import SpeedResult, measure_local_speech, measure_sentences
 from offhook.models.vendors import ModelChoice
+from offhook.nodes.installation import OtherInstallation, name_storage, require_installation
+from offhook.orgs import keyring_of
 from offhook.settings import Settings, SettingsError
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
 
@@ -133,6 +136,7 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
+    checks += [asyncio.run(check_storage(settings))]
     checks += [check_address(settings), check_proxies(settings), check_signup(settings)]
     checks += [check_connections(settings, raise_descriptor_limit())]
     checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
@@ -230,17 +234,19 @@ def _check_database(settings: Settings) -> list[DoctorCheck]:
     try:
         kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
         with any_database(settings, wait_s=5) as url:
-            return asyncio.run(_ask_database(open_database(settings, url), kind))
+            return asyncio.run(_ask_database(settings, open_database(settings, url), kind))
     except (PostgresError, DataFolderError, SettingsError) as error:
         return [DoctorCheck("database", "failed", str(error))]
 
 
-async def _ask_database(database: Database, kind: str) -> list[DoctorCheck]:
+async def _ask_database(settings: Settings, database: Database, kind: str) -> list[DoctorCheck]:
     checks = [await _run_check("database", lambda: _check_version(database, kind))]
     if checks[0].status == "ok":
         checks.append(await _run_check("migrations", lambda: _check_migrations(database)))
         if checks[1].status == "ok":
             checks.append(await _run_check("jobs", lambda: _check_jobs(database)))
+        if checks[1].status != "failed":
+            checks.append(await _run_check("installation", lambda: _check_installation(database, settings)))
         if database.pooler_url is not None:
             checks.append(await _run_check("pooler", lambda: _check_pooler(database)))
     await database.dispose()
@@ -273,6 +279,22 @@ async def _check_version(database: Database, kind: str) -> DoctorCheck:
             "database", "failed", f"PostgreSQL {version} is too old; PostgreSQL 15 or newer is required."
         )
     return DoctorCheck("database", "ok", f"PostgreSQL {version}, {kind}")
+
+
+async def _check_installation(database: Database, settings: Settings) -> DoctorCheck:
+    if await migrations.current_revision(database) != migrations.head_revision():
+        return DoctorCheck("installation", "warning", "checked once the database is migrated")
+    try:
+        await require_installation(database, keyring_of(settings), settings.storage_url)
+    except OtherInstallation as error:
+        return DoctorCheck("installation", "failed", str(error))
+    return DoctorCheck("installation", "ok", "secret key and storage are those of the other processes")
+
+
+async def check_storage(settings: Settings) -> DoctorCheck:
+    """Says whether the bucket responds to this machine."""
+    problem = await find_storage_problem(settings)
+    return DoctorCheck("storage", "failed" if problem else "ok", problem or name_storage(settings.storage_url))
 
 
 async def _check_migrations(database: Database) -> DoctorCheck:

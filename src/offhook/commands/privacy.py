@@ -15,6 +15,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
 from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import normalize_e164
+from offhook.nodes.installation import require_storage
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.privacy import PersonData, organization_deletion
@@ -70,6 +71,7 @@ def _answer(kind: RequestKind, number: str, org: str, output: Path | None) -> di
     keyring = load_keyring(settings)
 
     async def answer_request(database: Database) -> dict[str, object]:
+        await require_storage(database, settings.storage_url)
         data = PersonData(
             database, storage, open_vault(settings, database), keyring, clock, RunEraser(database, storage, clock)
         )

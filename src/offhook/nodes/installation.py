@@ -10,15 +10,28 @@ from offhook.kit.database.database_clock import DatabaseClock
 from offhook.nodes import repository
 
 MAX_CLOCK_DIFFERENCE: Final = timedelta(seconds=2)
+# Stored for the folder ``files`` of the data folder: it may move with its machine.
+LOCAL_STORAGE: Final = "local"
 
 
-class WrongSecretKey(Exception):
-    """This process's secret key is not the installation's: one sentence."""
+class OtherInstallation(Exception):
+    """This process is set for another installation than its database is of: one or more sentences."""
 
 
-async def check_installation(db: Database, keyring: Keyring, clock: DatabaseClock, say: Callable[[str], None]) -> None:
-    """Checks the process at its start; says what differs, and raises WrongSecretKey when it can do no work."""
+class WrongSecretKey(OtherInstallation):
+    """This process's secret key is not the installation's."""
+
+
+class WrongStorage(OtherInstallation):
+    """This process keeps files elsewhere than the installation does."""
+
+
+async def check_installation(
+    db: Database, keyring: Keyring, storage_url: str | None, clock: DatabaseClock, say: Callable[[str], None]
+) -> None:
+    """Checks the process at its start; says what differs, and raises OtherInstallation when it can do no work."""
     await check_secret_key(db, keyring)
+    await check_storage(db, storage_url)
     warning = describe_clock(await clock.synchronize(db))
     if warning is not None:
         say(warning)
@@ -32,12 +45,7 @@ async def check_secret_key(db: Database, keyring: Keyring) -> None:
     ours = keyring.fingerprints()
     async with db.transaction() as session:
         known = await repository.adopt_fingerprint(session, ours[0])
-        if known not in ours:
-            raise WrongSecretKey(
-                "This process has a different secret key than its database, so it cannot read any "
-                "stored credential. Set OFFHOOK_SECRET_KEY to the key that the other processes use. "
-                "If that key is lost, run `offhook keys adopt` to use this one instead."
-            )
+        _require_key(known, ours)
         if known != ours[0]:
             await repository.replace_fingerprint(session, ours[0])
 
@@ -50,6 +58,70 @@ async def accept_secret_key(db: Database, keyring: Keyring) -> bool:
             return False
         await repository.replace_fingerprint(session, ours)
     return True
+
+
+async def check_storage(db: Database, storage_url: str | None) -> None:
+    """Compares where this process keeps files with where the first process kept them. Raises WrongStorage."""
+    ours = name_storage(storage_url)
+    async with db.transaction() as session:
+        _require_storage(await repository.adopt_storage(session, ours), ours)
+
+
+async def require_installation(db: Database, keyring: Keyring, storage_url: str | None) -> None:
+    """Compares key and storage for a command that changes nothing. Raises OtherInstallation."""
+    async with db.transaction() as session:
+        known = await repository.find_fingerprint(session)
+    if known is not None:
+        _require_key(known, keyring.fingerprints())
+    await require_storage(db, storage_url)
+
+
+async def require_storage(db: Database, storage_url: str | None) -> None:
+    """Compares it for a command, which decides nothing. Raises WrongStorage."""
+    async with db.transaction() as session:
+        known = await repository.find_storage(session)
+    if known is not None:
+        _require_storage(known, name_storage(storage_url))
+
+
+async def accept_storage(db: Database, keyring: Keyring, storage_url: str | None) -> tuple[str, str]:
+    """Makes where this process keeps files the installation's storage; returns where it was, and where it is."""
+    await check_secret_key(db, keyring)
+    ours = name_storage(storage_url)
+    async with db.transaction() as session:
+        known = await repository.adopt_storage(session, ours)
+        await repository.replace_storage(session, ours)
+    return describe_storage(known), describe_storage(ours)
+
+
+def name_storage(storage_url: str | None) -> str:
+    """Returns a storage as the database keeps it: the same for the same place, and without what may be secret."""
+    if storage_url is None:
+        return LOCAL_STORAGE
+    scheme, _, place = storage_url.partition("?")[0].partition("://")
+    return f"{'az' if scheme == 'azure' else scheme}://{place.rpartition('@')[2].rstrip('/')}"
+
+
+def describe_storage(name: str) -> str:
+    return 'the folder "files" of the data folder' if name == LOCAL_STORAGE else name
+
+
+def _require_key(known: str, ours: list[str]) -> None:
+    if known not in ours:
+        raise WrongSecretKey(
+            "This process has a different secret key than its database, so it cannot read any "
+            "stored credential. Set OFFHOOK_SECRET_KEY to the key that the other processes use. "
+            "If that key is lost, run `offhook keys adopt` to use this one instead."
+        )
+
+
+def _require_storage(known: str, ours: str) -> None:
+    if known != ours:
+        raise WrongStorage(
+            f"This process keeps files in {describe_storage(ours)}, but those of its database are in "
+            f"{describe_storage(known)}: recordings and documents would be missing. Set OFFHOOK_STORAGE_URL as the other "
+            "processes have it. If you moved the files, run `offhook storage adopt` with the new setting."
+        )
 
 
 def describe_clock(ahead_s: float) -> str | None:

@@ -28,6 +28,10 @@ async def remove_silent_nodes(session: AsyncSession, older_than: timedelta) -> N
     await session.execute(delete(NodeRow).where(NodeRow.beat_at < func.clock_timestamp() - older_than))
 
 
+async def find_fingerprint(session: AsyncSession) -> str | None:
+    return (await session.execute(select(Installation.key_fingerprint))).scalar_one_or_none()
+
+
 async def adopt_fingerprint(session: AsyncSession, fingerprint: str) -> str:
     """Stores the fingerprint if none is stored, and returns the stored one."""
     await session.execute(insert(Installation).values(id=1, key_fingerprint=fingerprint).on_conflict_do_nothing())
@@ -36,3 +40,17 @@ async def adopt_fingerprint(session: AsyncSession, fingerprint: str) -> str:
 
 async def replace_fingerprint(session: AsyncSession, fingerprint: str) -> None:
     await session.execute(update(Installation).values(key_fingerprint=fingerprint))
+
+
+async def find_storage(session: AsyncSession) -> str | None:
+    return (await session.execute(select(Installation.storage))).scalar_one_or_none()
+
+
+async def adopt_storage(session: AsyncSession, storage: str) -> str:
+    """Stores where the files are if nothing is stored, and returns what is stored."""
+    await session.execute(update(Installation).where(Installation.storage.is_(None)).values(storage=storage))
+    return (await session.execute(select(Installation.storage))).scalar_one() or storage
+
+
+async def replace_storage(session: AsyncSession, storage: str) -> None:
+    await session.execute(update(Installation).values(storage=storage))

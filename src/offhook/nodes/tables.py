@@ -44,3 +44,5 @@ class Installation(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True, server_default=text("1"))
     key_fingerprint: Mapped[str] = mapped_column(String(64))
+    # Where its files are; none before the first start of a process from 0039 on.
+    storage: Mapped[str | None] = mapped_column(String(1024))

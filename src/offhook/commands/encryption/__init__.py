@@ -9,6 +9,7 @@ from offhook.kit.clock import SystemClock
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
+from offhook.nodes.installation import require_storage
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.orgs.data_keys.keys import DataKeys
@@ -62,6 +63,7 @@ async def _rotate(database: Database, org: str) -> int:
 
 async def _apply(database: Database, org: str) -> tuple[int, int, int, int]:
     settings = load_settings()
+    await require_storage(database, settings.storage_url)
     async with database.transaction() as session:
         organization_id = (await orgs.find_organization(session, org)).id
     keys = DataKeys(load_keyring(settings))
