@@ -1,6 +1,9 @@
 """From the upload to the call: what workflows may name, and what callers then hear."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import RunServices
 from offhook.runs import service as runs
+from offhook.runs.live.call_sounds import CallSounds
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredEvent
 from offhook.voice import events
@@ -154,6 +158,35 @@ async def test_a_recording_is_read_once_for_many_calls(studio: Studio, root: Roo
     assert first is not None
     assert again is not None
     assert again.samples is first.samples
+
+
+async def test_a_slow_bucket_keeps_no_caller_waiting(
+    studio: Studio, root: Root, org: OrgFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The greeting of every call waited for it, for up to a minute of silence."""
+    await studio.record("welcome", WELCOME)
+    responds, asked = asyncio.Event(), []
+    open_file = root.storage.open_file
+
+    @asynccontextmanager
+    async def open_slowly(key: str) -> AsyncIterator[Path]:
+        asked.append(key)
+        await responds.wait()
+        async with open_file(key) as path:
+            yield path
+
+    monkeypatch.setattr(root.storage, "open_file", open_slowly)
+    monkeypatch.setattr("offhook.recordings.library.MAX_WAIT_S", 0.05)
+    sounds = CallSounds(root.get(RecordingLibrary), org.id)
+    async with asyncio.timeout(10):
+        assert await asyncio.gather(*(sounds.find_sound("welcome", 8000) for _ in range(5))) == [None] * 5
+        assert await sounds.find_sound("welcome", 8000) is None, "what is late already is not waited for again"
+        assert len(asked) == 1
+        responds.set()
+        while (sound := await sounds.find_sound("welcome", 8000)) is None:
+            await asyncio.sleep(0.01)
+    assert sound.transcript == WELCOME
+    assert len(asked) == 1
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ def register(root: Root) -> None:
         db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock, quota=quota
     )
     root.provide(RecordingLibrary, library)
+    root.on_stop.append(library.close)
     models = root.get(ModelSource)  # type: ignore[type-abstract]  # found by its port
     root.provide(RecordingServices, RecordingServices(library, uploads, models, root.storage, root.clock))
     root.api.include_router(endpoints.router)

@@ -12,11 +12,16 @@ import soxr
 
 from offhook.kit.audio import Samples
 from offhook.kit.database.database import Database
-from offhook.kit.files.file_store import FileStore
+from offhook.kit.files.file_store import FileGone, FileStore, StorageUnavailable
+from offhook.kit.tasks import TaskTracker
 from offhook.orgs import Caller
 from offhook.recordings import repository, service
 
 MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
+# A caller waits for what is to be played: after this, the agent says it in its own voice.
+MAX_WAIT_S: Final = 2.5
+# Storage key and sample rate.
+_Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +32,23 @@ class LoadedRecording:
     samples: Samples
 
 
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """A file that is being read for calls, and when they no longer wait for it, on the loop's clock."""
+
+    task: "asyncio.Task[Samples | Exception]"
+    deadline: float
+
+
 class RecordingLibrary:
     """Loads the recordings that definitions name, and deletes them with their files."""
 
     def __init__(self, db: Database, storage: FileStore) -> None:
         self._db = db
         self._storage = storage
-        self._cache: OrderedDict[tuple[str, int], Samples] = OrderedDict()
+        self._cache: OrderedDict[_Key, Samples] = OrderedDict()
+        self._loading: dict[_Key, _Load] = {}
+        self._loads = TaskTracker()
         self._bytes = 0
 
     async def delete_recording(self, caller: Caller, recording_id: str) -> None:
@@ -48,7 +63,8 @@ class RecordingLibrary:
                     await self._storage.delete(key)
 
     async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
-        """Returns None for an unknown recording; raises FileGone, OSError or wave.Error when its file is not readable."""
+        """Returns None for an unknown recording; raises FileGone, StorageUnavailable, OSError or
+        wave.Error when its file is not readable, or not soon enough for a call."""
         async with self._db.transaction() as session:
             row = await repository.find_by_recording_id(session, organization_id, recording_id)
         if row is None:
@@ -56,16 +72,45 @@ class RecordingLibrary:
         key = (row.storage_key, sample_rate)
         samples = self._cache.get(key)
         if samples is None:
-            async with self._storage.open_file(row.storage_key) as path:
-                samples = await asyncio.to_thread(_read_samples, path, sample_rate)
-            if key not in self._cache:
-                self._bytes += samples.nbytes
-            self._cache[key] = samples
-            while self._bytes > MAX_CACHE_BYTES and len(self._cache) > 1:
-                _, oldest = self._cache.popitem(last=False)
-                self._bytes -= oldest.nbytes
-        self._cache.move_to_end(key)
+            samples = await self._wait_for_samples(key)
+        else:
+            self._cache.move_to_end(key)
         return LoadedRecording(row.transcript, samples)
+
+    async def close(self) -> None:
+        await self._loads.close()
+
+    async def _wait_for_samples(self, key: _Key) -> Samples:
+        """Returns the samples, which all calls that want them load once; raises StorageUnavailable when that takes too long.
+        The load goes on: a later call has them."""
+        loop = asyncio.get_running_loop()
+        load = self._loading.get(key)
+        if load is None:
+            task = self._loads.start(self._load(key), name="load_recording")
+            load = self._loading[key] = _Load(task, loop.time() + MAX_WAIT_S)
+            task.add_done_callback(lambda _: self._loading.pop(key, None))
+        done, _ = await asyncio.wait({load.task}, timeout=max(0.0, load.deadline - loop.time()))
+        if not done:
+            raise StorageUnavailable("File storage takes too long for a call.")
+        found = load.task.result()
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    async def _load(self, key: _Key) -> Samples | Exception:
+        """Returns the samples, or why there are none: each call that waits says so."""
+        storage_key, sample_rate = key
+        try:
+            async with self._storage.open_file(storage_key) as path:
+                samples = await asyncio.to_thread(_read_samples, path, sample_rate)
+        except (FileGone, StorageUnavailable, OSError, EOFError, wave.Error) as error:
+            return error
+        self._cache[key] = samples
+        self._bytes += samples.nbytes
+        while self._bytes > MAX_CACHE_BYTES and len(self._cache) > 1:
+            _, oldest = self._cache.popitem(last=False)
+            self._bytes -= oldest.nbytes
+        return samples
 
 
 def _read_samples(path: Path, sample_rate: int) -> Samples:
