@@ -113,6 +113,30 @@ class TestFailures:
         async with db.transaction() as session:
             assert await jobs.failed_jobs(session) == []
 
+    async def test_failed_jobs_of_one_key_are_all_started_again(self, db: Database) -> None:
+        """A document that failed twice stopped `offhook jobs retry --all`, for all other jobs too."""
+        handler = Recorder(failures=3)
+        for n in (1, 2, 3):
+            async with db.transaction() as session:
+                assert await jobs.enqueue(session, "contact.dial", {"n": n}, dedupe_key="contact:7") is not None
+                await session.execute(text("UPDATE pgqueuer SET attempts = 5"))
+            await run_until_empty(db, registry(handler))
+        async with db.transaction() as session:
+            third, second, first = [job.id for job in await jobs.failed_jobs(session)]
+            assert await jobs.requeue_failed_job(session, first)
+            assert await jobs.enqueue(session, "contact.dial", {"n": 4}, dedupe_key="contact:7") is None
+            assert await jobs.requeue_failed_job(session, second)
+            assert await jobs.requeue_failed_jobs(session) == 1
+            keys = await session.execute(text("SELECT id FROM pgqueuer WHERE dedupe_key IS NOT NULL"))
+            assert keys.scalars().all() == [first]
+            await session.execute(text("UPDATE pgqueuer SET status = 'failed', dedupe_key = 'contact:7'"))
+        async with db.transaction() as session:
+            assert await jobs.requeue_failed_jobs(session) == 3
+            keys = await session.execute(text("SELECT id FROM pgqueuer WHERE dedupe_key IS NOT NULL"))
+            assert keys.scalars().all() == [third]
+        await run_until_empty(db, registry(handler))
+        assert sorted(seen["n"] for seen in handler.seen[3:]) == [1, 2, 3]
+
     async def test_a_failing_schedule_is_not_retried_and_not_kept(self, db: Database) -> None:
         handler = Recorder(failures=9)
         scheduled = registry(handler, "runs.sweep", every_s=5)

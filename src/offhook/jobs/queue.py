@@ -124,23 +124,28 @@ async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[Failed
 
 async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
     """Restarts a failed job from its first attempt; returns False if there is no such failed job."""
-    done = await session.execute(
-        text(
-            "UPDATE pgqueuer SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
-            " queue_manager_id = NULL WHERE id = :id AND status = 'failed' RETURNING id"
-        ),
-        {"id": job_id},
-    )
-    return done.first() is not None
+    return bool(await _requeue(session, job_id))
 
 
 async def requeue_failed_jobs(session: AsyncSession) -> int:
     """Restarts every failed job from its first attempt and returns how many there were."""
+    return await _requeue(session, None)
+
+
+async def _requeue(session: AsyncSession, job_id: int | None) -> int:
+    """Only one job with a key may wait or run, but any number may have failed: where one waits or runs, or a later one is
+    restarted too, the job goes without its key."""
     done = await session.execute(
         text(
-            "UPDATE pgqueuer SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
-            " queue_manager_id = NULL WHERE status = 'failed' RETURNING id"
-        )
+            "WITH ranked AS ("
+            "  SELECT id, row_number() OVER (PARTITION BY dedupe_key ORDER BY status = 'failed', id DESC) AS place"
+            "  FROM pgqueuer WHERE status IN ('queued', 'picked')"
+            "   OR status = 'failed' AND (CAST(:id AS bigint) IS NULL OR id = :id))"
+            " UPDATE pgqueuer job SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
+            "  queue_manager_id = NULL, dedupe_key = CASE WHEN place = 1 THEN dedupe_key END"
+            " FROM ranked WHERE job.id = ranked.id AND status = 'failed' RETURNING job.id"
+        ),
+        {"id": job_id},
     )
     return len(done.all())
 
