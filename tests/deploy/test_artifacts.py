@@ -50,6 +50,13 @@ def test_supervisors_wait_for_calls_to_end() -> None:
     assert "add .Values.serve.drainSeconds 60" in (CHART / "templates" / "serve.yaml").read_text()
 
 
+def test_systemd_holds_the_address_of_the_server_and_of_the_proxy() -> None:
+    held = re.search(r"^ListenStream=(.*)$", (DEPLOY / "systemd" / "offhook.socket").read_text(), re.MULTILINE)
+    assert held is not None
+    assert held[1] == f"{Settings.model_fields['host'].default}:{Settings.model_fields['port'].default}"
+    assert f"server {held[1]};" in (DEPLOY / "nginx" / "offhook.conf").read_text()
+
+
 def test_every_setting_reaches_the_containers() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     for name in ("migrate", "serve", "worker"):

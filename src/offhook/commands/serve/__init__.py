@@ -21,7 +21,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.database.database_clock import DatabaseClock
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.connection_limits import possible_connections
-from offhook.kit.http.server import bind_socket
+from offhook.kit.http.server import listening_socket
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.forked_child import ForkedChild
 from offhook.kit.processes.garbage import CollectionSchedule
@@ -72,7 +72,7 @@ def _run_with_database(settings: Settings, children: ForkedChildren, *, with_wor
     folder = DataFolder(settings.data_dir)
     with ExitStack() as stack:
         stack.enter_context(folder.hold_lock(wait_s=LOCK_WAIT_S))
-        bound = stack.enter_context(bind_socket(settings.host, settings.port))
+        bound = stack.enter_context(listening_socket(settings.host, settings.port))
         settings = settings.model_copy(update={"port": bound.getsockname()[1]})
         base = base_url(settings)
         folder.announce(ServerInfo(os.getpid(), base, None))

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
@@ -20,10 +21,52 @@ from offhook.kit.processes.descriptors import descriptor_limit
 from offhook.settings import Settings
 
 SHUTDOWN_TIMEOUT_S = 10
+# Of the descriptors that systemd passes.
+FIRST_INHERITED = 3
 
 
 class PortInUse(Exception):
     """The address is not available; one sentence says why."""
+
+
+@contextmanager
+def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
+    """Returns the socket that systemd listens on for us, or else a new one.
+
+    Such a socket outlives this process: what is asked while the next one starts waits there instead of being refused, and a
+    carrier that asks how the call of a crashed process goes on gets its answer. Raises :class:`PortInUse`.
+    """
+    inherited = _take_inherited_socket()
+    if inherited is None:
+        with bind_socket(host, port) as bound:
+            yield bound
+        return
+    with inherited:
+        yield inherited
+
+
+def _take_inherited_socket() -> socket.socket | None:
+    """Returns the socket of systemd's protocol (sd_listen_fds), which is meant for one process and named in its
+    environment."""
+    is_ours = os.environ.get("LISTEN_PID") == str(os.getpid())
+    count = os.environ.get("LISTEN_FDS", "")
+    if not is_ours or not count.isdecimal() or int(count) == 0:
+        return None
+    for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
+        os.environ.pop(name, None)
+    if int(count) != 1:
+        raise PortInUse(f"systemd passed {count} sockets: let the socket unit have one ListenStream.")
+    try:
+        inherited = socket.socket(fileno=FIRST_INHERITED)
+    except OSError as error:
+        raise PortInUse(f"What systemd passed is no socket ({error.strerror}).") from None
+    is_listening = inherited.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    if inherited.family not in (socket.AF_INET, socket.AF_INET6) or not is_listening:
+        inherited.close()
+        raise PortInUse("What systemd passed is no TCP socket that listens: check ListenStream of the socket unit.")
+    inherited.set_inheritable(False)
+    inherited.setblocking(False)
+    return inherited
 
 
 @contextmanager
