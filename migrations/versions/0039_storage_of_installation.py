@@ -1,4 +1,4 @@
-"""Keep with the installation where its files are, so that a process with another storage does not start."""
+"""Keep with the installation where its files are, and a name by which its bucket knows it."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,3 +11,6 @@ oldest_code = "0026"
 
 def upgrade() -> None:
     op.add_column("installation", sa.Column("storage", sa.String(1024), nullable=True))
+    # One row: the identity that its default gives it is written at once.
+    identity = sa.Column("identity", sa.String(36), server_default=sa.text("gen_random_uuid()::text"), nullable=False)
+    op.add_column("installation", identity)

@@ -67,6 +67,11 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/nodes/repository.py::remove_silent_nodes": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/nodes/repository.py::adopt_fingerprint": ("2026-11-24", "processes belong to the installation"),
     "src/offhook/nodes/repository.py::replace_fingerprint": ("2026-11-24", "processes belong to the installation"),
+    "src/offhook/nodes/repository.py::replace_storage": ("2026-11-29", "one row of the installation"),
+    "src/offhook/nodes/repository.py::get_identity": ("2026-11-29", "one row of the installation"),
+    "src/offhook/nodes/repository.py::find_storage": ("2026-11-29", "one row of the installation"),
+    "src/offhook/nodes/repository.py::find_fingerprint": ("2026-11-29", "one row of the installation"),
+    "src/offhook/nodes/repository.py::adopt_storage": ("2026-11-29", "one row of the installation"),
     "src/offhook/orgs/repository.py::organizations_named": (
         "2026-11-21",
         "finds the organization, for the command line",

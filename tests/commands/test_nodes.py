@@ -58,7 +58,11 @@ def test_a_process_with_another_storage_starts_nothing(offhook: Offhook, tmp_pat
     report = json.loads(offhook.run("doctor", "--json", **shared | {"OFFHOOK_SECRET_KEY": OTHER_KEY}).stdout)
     found = {check["name"]: check for check in report["checks"]}["installation"]
     assert (found["status"], found["detail"][:39]) == ("failed", "This process has a different secret key")
-    assert offhook.run("storage", "adopt", **shared).stdout.startswith(
+    (tmp_path / "shared" / "installation").write_text("another one\n")
+    taken = offhook.run("storage", "adopt", **shared)
+    assert (taken.returncode, taken.stdout) == (1, "")
+    assert taken.stderr.startswith("offhook: The bucket in OFFHOOK_STORAGE_URL has the files of another installation")
+    assert offhook.run("storage", "adopt", "--take-over", **shared).stdout.startswith(
         f"Files are in file://{tmp_path}/shared from now"
     )
     assert offhook.run("storage", "adopt", **shared).stdout == f"Files are in file://{tmp_path}/shared already.\n"

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
+from offhook.kit.files.file_store import FileStore
 from offhook.nodes import installation
-from offhook.nodes.installation import WrongSecretKey, WrongStorage
+from offhook.nodes.installation import BucketTaken, WrongSecretKey, WrongStorage
 from offhook.root import Root
+from tests.bucket import closed_port
 
 OLD, NEW, OTHER = "o" * 40, "n" * 40, "x" * 40
 
@@ -75,3 +78,34 @@ async def test_a_storage_is_changed_on_purpose(root: Root) -> None:
 
 def test_a_stored_place_has_no_credentials() -> None:
     assert installation.name_storage("s3://key:secret@bucket/a/?token=secret") == "s3://bucket/a"
+
+
+async def test_a_bucket_has_the_files_of_one_installation(root: Root, tmp_path: Path) -> None:
+    """Two databases give out the same numbers of runs: the second one's recordings replaced those of the first."""
+    await installation.check_secret_key(root.db, ring(OLD))
+    (tmp_path / "shared").mkdir()
+    shared, said = FileStore(tmp_path / "here", f"file://{tmp_path}/shared"), list[str]()
+    for _ in range(2):
+        await installation.check_bucket(root.db, shared, said.append)
+    async with root.db.transaction() as session:
+        await session.execute(text("UPDATE installation SET identity = gen_random_uuid()::text"))
+    with pytest.raises(BucketTaken, match="has the files of another installation"):
+        await installation.check_bucket(root.db, shared, said.append)
+    await installation.take_bucket(root.db, shared)
+    await installation.check_bucket(root.db, shared, said.append)
+    assert said == []
+    assert list((tmp_path / "here").rglob("*.*")) == []
+
+
+async def test_a_bucket_that_is_away_stops_no_start(
+    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    monkeypatch.setattr(installation, "BUCKET_TIMEOUT_S", 0.2)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
+    said = list[str]()
+    await installation.check_bucket(root.db, FileStore(tmp_path, "s3://bucket"), said.append)
+    assert "cannot be reached" in said[0]
+    await installation.check_bucket(root.db, FileStore(tmp_path), said.append)
+    assert len(said) == 1

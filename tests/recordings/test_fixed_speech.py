@@ -11,6 +11,7 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
 from offhook.recordings import RecordingLibrary
+from offhook.recordings import library as recordings_library
 from offhook.root import Root
 from offhook.runs import RunServices
 from offhook.runs import service as runs
@@ -176,7 +177,7 @@ async def test_a_slow_bucket_keeps_no_caller_waiting(
             yield path
 
     monkeypatch.setattr(root.storage, "open_file", open_slowly)
-    monkeypatch.setattr("offhook.recordings.library.MAX_WAIT_S", 0.05)
+    monkeypatch.setattr(recordings_library, "MAX_WAIT_S", 0.05)
     sounds = CallSounds(root.get(RecordingLibrary), org.id)
     async with asyncio.timeout(10):
         assert await asyncio.gather(*(sounds.find_sound("welcome", 8000) for _ in range(5))) == [None] * 5

@@ -51,7 +51,7 @@ async def _run_worker(settings: Settings, url: str) -> None:
         await prepare_schema(settings, root.db)
         await clock.synchronize(root.db)
         beside.start(clock.stay_synchronized(root.db), name="clock")
-        await check_installation(root.db, root.get(Keyring), settings.storage_url, clock, typer.echo)
+        await check_installation(root.db, root.get(Keyring), root.storage, settings.storage_url, clock, typer.echo)
         beat = NodeBeat(root, NodeDescription("worker"), on_beat=partial(_look_around, root.get(ClusterRoom)))
         beside.start(beat.run(), name="node")
         if settings.worker_metrics_port is not None:

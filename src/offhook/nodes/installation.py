@@ -1,5 +1,7 @@
 """What must be the same in every process of an installation, checked when one starts."""
 
+import asyncio
+import secrets
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
@@ -7,11 +9,15 @@ from typing import Final
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.database.database_clock import DatabaseClock
+from offhook.kit.files.file_store import FileGone, FileStore, StorageUnavailable
 from offhook.nodes import repository
 
 MAX_CLOCK_DIFFERENCE: Final = timedelta(seconds=2)
 # Stored for the folder ``files`` of the data folder: it may move with its machine.
 LOCAL_STORAGE: Final = "local"
+# In the bucket: the identity of the installation whose files it has.
+OWNER_KEY: Final = "installation"
+BUCKET_TIMEOUT_S: Final = 10
 
 
 class OtherInstallation(Exception):
@@ -22,16 +28,26 @@ class WrongSecretKey(OtherInstallation):
     """This process's secret key is not the installation's."""
 
 
+class BucketTaken(OtherInstallation):
+    """The bucket is another installation's."""
+
+
 class WrongStorage(OtherInstallation):
     """This process keeps files elsewhere than the installation does."""
 
 
 async def check_installation(
-    db: Database, keyring: Keyring, storage_url: str | None, clock: DatabaseClock, say: Callable[[str], None]
+    db: Database,
+    keyring: Keyring,
+    storage: FileStore,
+    storage_url: str | None,
+    clock: DatabaseClock,
+    say: Callable[[str], None],
 ) -> None:
     """Checks the process at its start; says what differs, and raises OtherInstallation when it can do no work."""
     await check_secret_key(db, keyring)
     await check_storage(db, storage_url)
+    await check_bucket(db, storage, say)
     warning = describe_clock(await clock.synchronize(db))
     if warning is not None:
         say(warning)
@@ -82,6 +98,58 @@ async def require_storage(db: Database, storage_url: str | None) -> None:
         known = await repository.find_storage(session)
     if known is not None:
         _require_storage(known, name_storage(storage_url))
+
+
+async def check_bucket(db: Database, storage: FileStore, say: Callable[[str], None]) -> None:
+    """Writes into the bucket whose it is, or raises BucketTaken: two databases give out the same numbers, would overwrite
+    each other's recordings, and delete each other's files as nobody's.
+
+    A bucket that does not respond stops no start.
+    """
+    if not storage.is_shared:
+        return
+    async with db.transaction() as session:
+        ours = await repository.get_identity(session)
+    try:
+        async with asyncio.timeout(BUCKET_TIMEOUT_S):
+            owner = await _read_owner(storage)
+            if owner is None:
+                await _write_owner(storage, ours)
+    except (StorageUnavailable, TimeoutError) as error:
+        said = getattr(error, "message", f"the bucket did not respond in {BUCKET_TIMEOUT_S} s.")
+        say(f"The files of the installation cannot be reached: {said} Recordings wait on this machine until then.")
+        return
+    if owner not in (None, ours):
+        raise BucketTaken(
+            "The bucket in OFFHOOK_STORAGE_URL has the files of another installation, whose recordings would be "
+            "overwritten. Use another bucket, or another prefix in it (s3://bucket/prefix). If that installation is gone "
+            "for good, run `offhook storage adopt --take-over`."
+        )
+
+
+async def take_bucket(db: Database, storage: FileStore) -> None:
+    """Makes the bucket this installation's, whosever it was."""
+    if storage.is_shared:
+        async with db.transaction() as session:
+            ours = await repository.get_identity(session)
+        await _write_owner(storage, ours)
+
+
+async def _read_owner(storage: FileStore) -> str | None:
+    try:
+        async with storage.open_file(OWNER_KEY) as path:
+            return (await asyncio.to_thread(path.read_text)).strip()
+    except FileGone:
+        return None
+
+
+async def _write_owner(storage: FileStore, identity: str) -> None:
+    draft = storage.path_for(f"{OWNER_KEY}.{secrets.token_hex(8)}")
+    try:
+        await asyncio.to_thread(draft.write_text, f"{identity}\n")
+        await storage.put(OWNER_KEY, draft)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 async def accept_storage(db: Database, keyring: Keyring, storage_url: str | None) -> tuple[str, str]:

@@ -54,3 +54,7 @@ async def adopt_storage(session: AsyncSession, storage: str) -> str:
 
 async def replace_storage(session: AsyncSession, storage: str) -> None:
     await session.execute(update(Installation).values(storage=storage))
+
+
+async def get_identity(session: AsyncSession) -> str:
+    return (await session.execute(select(Installation.identity))).scalar_one()

@@ -86,7 +86,7 @@ class RecordingLibrary:
         loop = asyncio.get_running_loop()
         load = self._loading.get(key)
         if load is None:
-            task = self._loads.start(self._load(key), name="load_recording")
+            task = self._loads.start(self._load_samples(key), name="load_recording")
             load = self._loading[key] = _Load(task, loop.time() + MAX_WAIT_S)
             task.add_done_callback(lambda _: self._loading.pop(key, None))
         done, _ = await asyncio.wait({load.task}, timeout=max(0.0, load.deadline - loop.time()))
@@ -97,7 +97,7 @@ class RecordingLibrary:
             raise found
         return found
 
-    async def _load(self, key: _Key) -> Samples | Exception:
+    async def _load_samples(self, key: _Key) -> Samples | Exception:
         """Returns the samples, or why there are none: each call that waits says so."""
         storage_key, sample_rate = key
         try:

@@ -110,7 +110,7 @@ async def _run_processes(
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
             demos = await ensure_demo(session, first.organization_id, created_by=None)
-        await check_installation(root.db, root.get(Keyring), settings.storage_url, clock, typer.echo)
+        await check_installation(root.db, root.get(Keyring), root.storage, settings.storage_url, clock, typer.echo)
         if worker is not None:
             beside.start(worker.run(), name="worker")
         beside.start(database.keep_running(), name="database")

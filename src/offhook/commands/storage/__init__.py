@@ -1,14 +1,15 @@
 """``offhook storage``: where the installation's files are."""
 
 import asyncio
-from typing import Final
+from functools import partial
+from typing import Annotated, Final
 
 import typer
 
 from offhook.commands.console import load_settings, run_with_database
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore, StorageUnavailable
-from offhook.nodes.installation import accept_storage
+from offhook.nodes.installation import accept_storage, check_bucket, check_secret_key, take_bucket
 from offhook.orgs import keyring_of
 from offhook.settings import Settings
 
@@ -20,20 +21,29 @@ def register(app: typer.Typer) -> None:
     app.add_typer(storage, name="storage")
 
     @storage.callback()
-    def group() -> None:
+    def keep_name() -> None:
         """Makes Typer keep the command's name in a command line of one command."""
 
-    @storage.command()
-    def adopt() -> None:
+    @storage.command("adopt")
+    def adopt_files(
+        take_over: Annotated[
+            bool, typer.Option("--take-over", help="Also if the bucket has the files of another installation.")
+        ] = False,
+    ) -> None:
         """Use the storage of this process (OFFHOOK_STORAGE_URL) from now on. Move the files there first: nothing is
         copied. Processes with another storage no longer start."""
         settings = load_settings()
         keyring = keyring_of(settings)
 
-        async def accept(database: Database) -> tuple[str, str]:
+        async def accept_files(database: Database) -> tuple[str, str]:
+            files = FileStore(settings.data_dir / "files", settings.storage_url)
+            await check_secret_key(database, keyring)
+            if take_over:
+                await take_bucket(database, files)
+            await check_bucket(database, files, partial(typer.echo, err=True))
             return await accept_storage(database, keyring, settings.storage_url)
 
-        before, now = run_with_database(accept)
+        before, now = run_with_database(accept_files)
         typer.echo(
             f"Files are in {now} already."
             if before == now
