@@ -100,7 +100,7 @@ async def test_a_live_run_of_another_agent_holds_nothing(
     assert [bool(await left(root, run)) for run in (live, younger)] == [False, False]
 
 
-class Killed(Exception):
+class Killed(BaseException):
     """As ``kill -9`` ends a worker: what was committed stays, and nothing else."""
 
 

@@ -8,6 +8,8 @@ from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
 from offhook.campaigns import CampaignServices
+from offhook.kit.files.file_store import StorageUnavailable
+from offhook.privacy.retention import sweep as retention_sweep
 from offhook.privacy.retention.sweep import RETENTION_JOB, RetentionSweep
 from offhook.root import Root
 from offhook.runs import RunServices, service
@@ -97,6 +99,44 @@ async def test_what_is_left_of_a_call(
         await sweep(root)
         assert [await left(root, run) for run in before] == [old] * 5
         assert await left(root, after) == ("run", "facts", "words", "recording")
+
+
+@pytest.mark.parametrize("error", [StorageUnavailable(), RuntimeError("a recording of a strange form")])
+async def test_what_cannot_be_deleted_keeps_nothing_else(
+    client: AsyncClient,
+    root: Root,
+    make_run: MakeRun,
+    org: OrgFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    """A bucket that was away, or one recording, ended the sweep of all organizations behind it."""
+
+    async def refuse(_key: str) -> None:
+        raise error
+
+    run = await talk(root, await make_run(), age_days=31)
+    await set_days(client, org, recordings_days=30, transcripts_days=30)
+    with monkeypatch.context() as away:
+        away.setattr(root.storage, "delete", refuse)
+        await sweep(root)
+        assert await left(root, run) == ("run", "facts", "recording")
+    await sweep(root)
+    assert await left(root, run) == ("run", "facts")
+
+
+async def test_when_everything_fails_the_job_does(
+    client: AsyncClient, root: Root, make_run: MakeRun, org: OrgFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(_key: str) -> None:
+        raise StorageUnavailable
+
+    await talk(root, await make_run(), age_days=31)
+    await set_days(client, org, recordings_days=30)
+    monkeypatch.setattr(root.storage, "delete", refuse)
+    monkeypatch.setattr(retention_sweep, "MAX_FAILURES", 1)
+    with pytest.raises(StorageUnavailable):
+        await sweep(root)
 
 
 async def test_time_passes(

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.campaigns.deletion import CampaignEraser
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.files.file_store import StorageUnavailable
 from offhook.kit.json_values import JsonObject
 from offhook.orgs.audit_trail.trimming import trim_audit_log
 from offhook.orgs.privacy_settings import retention
@@ -31,6 +32,7 @@ RETENTION_INTERVAL_S: Final = 1800.0
 BATCH: Final = 200
 # Of one organization and kind in one job: an old organization is swept over several jobs, and keeps no other waiting.
 MAX_BATCHES: Final = 50
+MAX_FAILURES: Final = 20
 # Whole runs first: what they leave need not be swept twice.
 _KINDS: Final[tuple[RetainedKind, ...]] = ("runs", "recordings", "transcripts")
 SWEPT = Counter("offhook_retention_runs", "Runs that the retention sweep dealt with.", ("kind",))
@@ -47,6 +49,15 @@ class _RunPeriod:
     days: int
     swept_until: datetime | None
     note: Callable[[AsyncSession, datetime], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part of the sweep that fails alone."""
+
+    organization_id: int
+    kind: str
+    run: Callable[[], Awaitable[None]]
 
 
 class RetentionSweep:
@@ -80,18 +91,21 @@ class RetentionSweep:
             agents = await agent_periods.list_agent_periods(session)
         # First: the runs whose events went with their partition are quickly deleted.
         await self._past_partitions.drop()
-        for period in [*_periods_of_organizations(states), *_periods_of_agents(agents, states)]:
-            if swept := await self._sweep_runs(period):
-                self._log(period.organization_id, period.kind, swept, workflow_id=period.workflow_id)
-            if period.kind == "recordings":
-                before = self._clock.now() - timedelta(days=period.days)
-                await self._plays.delete_older(period.organization_id, period.workflow_id, before)
-            if period.kind == "transcripts":
-                before = self._clock.now() - timedelta(days=period.days)
-                await self._answers.delete_older(period.organization_id, period.workflow_id, before)
+        periods = [*_periods_of_organizations(states), *_periods_of_agents(agents, states)]
+        steps = [_Step(one.organization_id, one.kind, partial(self._sweep_period, one)) for one in periods]
         for state in states:
-            await self._sweep_contacts(state)
-            await self._sweep_audit_log(state)
+            steps.append(_Step(state.organization_id, "contacts", partial(self._sweep_contacts, state)))
+            steps.append(_Step(state.organization_id, "audit", partial(self._sweep_audit_log, state)))
+        await _run_apart(steps)
+
+    async def _sweep_period(self, period: _RunPeriod) -> None:
+        if swept := await self._sweep_runs(period):
+            self._log(period.organization_id, period.kind, swept, workflow_id=period.workflow_id)
+        before = self._clock.now() - timedelta(days=period.days)
+        if period.kind == "recordings":
+            await self._plays.delete_older(period.organization_id, period.workflow_id, before)
+        if period.kind == "transcripts":
+            await self._answers.delete_older(period.organization_id, period.workflow_id, before)
 
     async def _sweep_runs(self, period: _RunPeriod) -> int:
         organization_id, workflow_id = period.organization_id, period.workflow_id
@@ -181,3 +195,23 @@ async def _note_agent_sweep(
     organization_id: int, workflow_id: int, kind: RetainedKind, session: AsyncSession, until: datetime
 ) -> None:
     await agent_periods.note_sweep(session, organization_id, workflow_id, kind, until)
+
+
+async def _run_apart(steps: Sequence[_Step]) -> None:
+    """Runs all steps; one that fails is left to the next sweep, and keeps those of others from nothing. Raises the last error
+    when so many fail in a row that the reason is no organization's."""
+    failures = 0
+    for step in steps:
+        try:
+            await step.run()
+            failures = 0
+        except Exception as error:  # whatever one organization has
+            failures += 1
+            if failures >= MAX_FAILURES:
+                raise
+            if isinstance(error, StorageUnavailable):
+                log.warning(
+                    "retention_not_swept", organization_id=step.organization_id, kind=step.kind, error=str(error)
+                )
+            else:
+                log.exception("retention_not_swept", organization_id=step.organization_id, kind=step.kind)
