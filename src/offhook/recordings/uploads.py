@@ -12,6 +12,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
+from offhook.kit.processes.fair_places import FairPlaces
 from offhook.orgs import StorageQuota
 from offhook.recordings import service
 from offhook.recordings.decoder import RecordingDecoder
@@ -19,6 +20,8 @@ from offhook.recordings.errors import AudioUnusable, RecordingTooLarge
 from offhook.recordings.schemas import MAX_FILE_BYTES
 
 UPLOAD_URL_TTL_S: Final = 1800
+# Each has a connection of the process while the bucket takes the file, which can be a minute.
+MAX_KEEPING: Final = 4
 _PURPOSE: Final = "sized-recording-upload"
 
 
@@ -43,6 +46,7 @@ class RecordingUploads:
         self._clock = clock
         self._quota = quota
         self._decoder = RecordingDecoder()
+        self._keeping = FairPlaces(MAX_KEEPING)
 
     def create_slot(self, organization_id: int, max_bytes: int) -> UploadSlot:
         """Returns a destination for one file of at most ``max_bytes``."""
@@ -68,7 +72,8 @@ class RecordingUploads:
             self.decode_upload(int(organization_id), sent) as (draft, length_s),
             # The decoded file is what is stored; it may be many times larger than what was sent.
             self._quota.hold_room(int(organization_id), draft.stat().st_size),
-            self._db.transaction() as session,
+            self._keeping.take(int(organization_id)),
+            self._db.transaction(int(organization_id)) as session,
         ):
             # Checked again: a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
