@@ -37,7 +37,13 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
         ("event_reminder", ["No, no, I'm not canceling. I'm still coming."], "guest"),
         ("event_reminder", ["Sure, I wouldn't miss it for the world."], "guest"),
         ("delivery_window", ["Thursday works, my wife is home. And could they take away our old couch?"], "window"),
+        ("after_hours", ["no it can wait"], "message"),
         # denied, asked, or of somebody else
+        (
+            "appointment_booking",
+            ["I've been putting it off and my daughter says mom you have to go, so here I am"],
+            "greeting",
+        ),
         ("order_status", ["I'd rather not speak to a colleague if it can be avoided."], "greeting"),
         ("payment_reminder", ["the account holder, that's my daughter, she is at work"], "greeting"),
         ("support_triage", ["it's very slow today", "okay, doing that now, give me a sec, it's restarting"], "restart"),

@@ -33,7 +33,7 @@ _IDIOMS: Final = tuple(
                 r"^(no )?(that is (all|it|everything)|that was (all|it|everything)|that will be all|nothing( else| more)?|i do not (need|want) anything( else| more)?|"
                 r"never mind|nevermind|goodbye|bye( bye)?|good bye|i am (done|finished|all set|good)|all (done|good|set)|just asking|wrong number)( .{0,20})?$|"
                 r"\b(wrong number|dialed the wrong|misdialed|misdial|meant to (?:call|dial|reach|phone)(?! you)|that is (all|everything|it)|that was (all|it|everything)|never mind|nevermind|did not mean to call|called by mistake|"
-                r"found it|sorted (it|now|itself)|changed my mind$|forget it|good ?bye|bye bye|have to go|got to go|need to go|let you go)\b"
+                r"found it|sorted (it|now|itself)|changed my mind$|forget it|good ?bye|bye bye|(?<!you )(?:have|got|need) to go|let you go)\b"
             ),
             r"\b(nothing|no more|goodbye|end the|hang up|not need|not interested|finished|is done)\b",
             0.7,

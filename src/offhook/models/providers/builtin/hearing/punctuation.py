@@ -21,6 +21,9 @@ _MIN_SCORE: Final = math.log(MIN_PROBABILITY / (1 - MIN_PROBABILITY))
 MIN_WORDS: Final = 4
 _WORD: Final = re.compile(r"[^\s,.;!?…—]+")
 _HAS_PUNCTUATION: Final = re.compile(r"[,.;!?…—](?=\s|$)|\s-\s")
+_NO_AND_CLAUSE: Final = re.compile(
+    r"^(\W*(?:(?:no|nope|nah)\s)*(?:no|nope|nah))\s+(?=(?:it|i|we|he|she|they|this)\b)", re.IGNORECASE
+)
 _TOLD: Final = frozenset({"me", "us", "him", "her", "them", "you"})
 _SUBJECTS: Final = frozenset({"i", "we", "he", "she", "they", "my", "our"})
 _REPORTS: Final = frozenset(
@@ -49,7 +52,12 @@ _END: Final = "</s>"
 
 @lru_cache(maxsize=512)
 def punctuate(text: str) -> str:
-    """Returns a text with commas between its clauses; unchanged where it has punctuation, or is short."""
+    """Returns a text with commas between its clauses; where it has punctuation, or is short, only behind a no with which it
+    begins: "no it can wait" has nearly the words of "it can't wait"."""
+    return _NO_AND_CLAUSE.sub(r"\1, ", _punctuate_clauses(text))
+
+
+def _punctuate_clauses(text: str) -> str:
     if _HAS_PUNCTUATION.search(text):
         return text
     words = list(_WORD.finditer(text))
