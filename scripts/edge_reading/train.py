@@ -4,8 +4,9 @@
 
 ``decisions.jsonl`` is what ``collect.py`` wrote. An epoch of all answers takes half an hour on two cores.
 What is shipped went on (``--go-on``) for an epoch of all steps with examples, and one with a quarter of those and all plain
-steps. The facts' adapters (``--facts``) went on from it: an epoch with ``--share 0.3`` and all ``everyday_*`` and
-``plain_shops``, then three of all facts, one of them without ``facts_personas``, with a tenth of the others.
+steps. The second model's adapters (``--second``) went on from it: an epoch with ``--share 0.3`` and all ``everyday_*`` and
+``plain_shops``, then three of all facts, one of them without ``facts_personas``, with a tenth of the others, and two with
+``--share 0.2`` and all ``plain_near_misses``, ``plain_lookalikes``, ``plain_openings``, ``plain_yes_no`` and ``plain_shops``.
 Writes the adapters to a file of PyTorch after each epoch, from which a run goes on if it is there, and ``edge_reading.npz``
 of ``offhook.knowledge.offline`` in the end. With ``--held-out``, the steps of that file are only judged.
 
@@ -34,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
 from offhook.knowledge.offline.build_program import read_safetensors  # noqa: E402
-from offhook.knowledge.offline.edge_reader import WEIGHTS, WEIGHTS_OF_FACTS, ReadingTokens, tokens_of  # noqa: E402
+from offhook.knowledge.offline.edge_reader import SECOND_WEIGHTS, WEIGHTS, ReadingTokens, tokens_of  # noqa: E402
 from offhook.knowledge.offline.prepared_model import tokenizer_path, wheel_file  # noqa: E402
 from offhook.models.edge_reading import ASKS_FACT, AnswerToRead, EdgeText  # noqa: E402
 
@@ -329,7 +330,7 @@ def main() -> None:
         "--share", type=float, default=1.0, help="of the answers in other files than --whole, in an epoch"
     )
     parser.add_argument("--whole", nargs="*", default=[], help="files whose answers are all read in each epoch")
-    parser.add_argument("--facts", action="store_true", help="write the adapters that read facts")
+    parser.add_argument("--second", action="store_true", help="write the adapters of the second model")
     parser.add_argument("--go-on", action="store_true", help="begin with the shipped adapters")
     given = parser.parse_args()
     random.seed(0)
@@ -362,7 +363,7 @@ def main() -> None:
         print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f} of {len(trained)} answers", flush=True)
         judge(model, reader, held_out)
         torch.save(model.state_dict(), given.adapters)
-    np.savez_compressed(WEIGHTS_OF_FACTS if given.facts else WEIGHTS, **model.adapters())
+    np.savez_compressed(SECOND_WEIGHTS if given.second else WEIGHTS, **model.adapters())
 
 
 if __name__ == "__main__":

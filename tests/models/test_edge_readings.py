@@ -14,13 +14,16 @@ UNCLEAR = "The gate is never locked."
 
 
 class FixedReader:
-    """Implements ReadEdges: gives the edge that has ``label`` its probability, the others nothing."""
+    """Implements ReadEdges: gives the edge that has ``label`` its probability, the others nothing. Its second model has no
+    opinion."""
 
     def __init__(self, label: str, probability: float) -> None:
         self.label, self.probability = label, probability
         self.read: list[AnswerToRead] = []
 
     async def __call__(self, answer: AnswerToRead) -> EdgeOdds:
+        if answer.is_second:
+            return (1 / (len(answer.edges) + 1),) * (len(answer.edges) + 1)
         self.read.append(answer)
         odds = [self.probability if edge.label == self.label else 0.0 for edge in answer.edges]
         return (*odds, 1 - sum(odds))

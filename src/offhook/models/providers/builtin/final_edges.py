@@ -8,6 +8,7 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.edge_polarity import UNSURE, edge_polarity
 from offhook.models.providers.builtin.english import assent, spoken_values
+from offhook.models.providers.builtin.english.assent import has_yes_word
 from offhook.models.providers.builtin.english.idioms import idiom_score
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.polarity import polarity_of
@@ -101,6 +102,22 @@ _IS_CONTENT: Final = re.compile(r"^(?:that|it|this) is (?!right\b|correct\b|it\b
 _ACKNOWLEDGES: Final = frozenset({"please", "ok", "okay", "right", "alright", "all right", "good", "fine", "great"})
 _LEAVING: Final = frozenset({"leave", "no", "later"})
 _HEDGE: Final = re.compile(r"\b(?:maybe|perhaps)\b", re.IGNORECASE)
+
+
+# "don't hang up", "I'd rather not speak to a colleague", "not yet"
+_DOES_NOT_WANT: Final = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\bthey )\bdo not\b|\b(?:rather not|not want to)\b|\bnot (?:\w+ ){0,4}not\b|\bnot (?:yet|so fast|finished|done)\b|\b(?:hang|hold) on\b|\bstill\b|\bi do have\b|\b(?:one|another) (?:more )?(?:question|thing)\b"
+)
+
+
+def may_decline(said: CallerUtterance, edge: EdgeHint) -> bool:
+    """Returns True for an edge that commits to nothing, and words that say neither yes nor what else is wanted: "nope, we
+    already signed with somebody else"."""
+    if edge_polarity(edge) == "yes" or said.polarity == "yes" or has_yes_word(said.heard):
+        return False
+    words = " ".join(word_tokens(said.heard))
+    is_open = said.is_question or said.asks_to_wait or said.wants_to_stop
+    return not is_open and not any(sign.search(words) for sign in (_COMPLAINS, _TAKES_BACK, _FIRST, _DOES_NOT_WANT))
 
 
 def is_carried_by(said: CallerUtterance, edge: EdgeHint, *, told: str, is_asked_again: bool) -> bool:

@@ -11,7 +11,7 @@ from offhook.models.edge_reading import AnswerToRead, EdgeOdds, ReadEdges
 # 1 kB each: a turn asks for the same one two or three times, and a play for those of the plays before.
 MAX_KEPT: Final = 2048
 RETRY_AFTER_S: Final = 300.0
-_NO_ANSWER: Final = AnswerToRead("", "", ())
+_NO_ANSWERS: Final = (AnswerToRead("", "", ()), AnswerToRead("", "", (), is_second=True))
 log = structlog.get_logger(__name__)
 
 
@@ -47,10 +47,10 @@ class EdgeReadings:
         return any(answer in self._kept for answer in wanted)
 
     def load_ahead(self) -> None:
-        """Starts to read an answer without words, once: the first caller waits for no model to be loaded."""
+        """Starts to read answers without words, once: the first caller waits for no model to be loaded."""
         if self._read is not None and not self._is_loaded:
             self._is_loaded = True
-            self._start(self._read, [_NO_ANSWER])
+            self._start(self._read, list(_NO_ANSWERS))
 
     def _start(self, read: ReadEdges, wanted: list[AnswerToRead]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._read_all(read, wanted))

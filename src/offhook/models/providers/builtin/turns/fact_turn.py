@@ -9,7 +9,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import shared_topics
-from offhook.models.providers.builtin.turns.read_turn import ReadTurn
+from offhook.models.providers.builtin.turns.second_turn import SecondTurn
 
 # Chosen on conversations that the model was not trained on (docs/decisions/0136-read-facts.md): of a fact where the
 # rules know none, instead of the one that they quote, and beside an edge that is taken.
@@ -34,7 +34,7 @@ MIN_NEARNESS_OF_QUOTE: Final = 0.36
 MIN_LEAD_OF_QUOTE: Final = 0.03
 
 
-class FactTurn(ReadTurn):
+class FactTurn(SecondTurn):
     """A turn that reads which of an author's facts answers a question."""
 
     def _read_facts(self, reply: RuleReply) -> RuleReply:
@@ -51,7 +51,7 @@ class FactTurn(ReadTurn):
         if quoted is None and not is_open and not is_beside:
             return reply
         facts = self._facts_to_read(heard)
-        asked = AnswerToRead(ASKS_FACT, heard, tuple(EdgeText(fact) for fact in facts))
+        asked = AnswerToRead(ASKS_FACT, heard, tuple(EdgeText(fact) for fact in facts), is_second=True)
         odds = self._meaning.readings.odds(asked) if facts else None
         if odds is None:
             return self._quote_nearest(reply)

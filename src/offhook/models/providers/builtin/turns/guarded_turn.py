@@ -28,6 +28,17 @@ from offhook.models.providers.builtin.value_kinds import kind_of
 
 # So many times a value is asked for once more; then the call goes on without it.
 MAX_VALUE_REQUESTS: Final = 2
+# Of an edge that commits a caller to nothing.
+_DECLINING: Final = frozenset({"later", "person"})
+_BEGINS_WITH_NO: Final = re.compile(r"\W*(?:no|nope|nah)\b", re.IGNORECASE)
+_OF_OTHERS: Final = re.compile(
+    r"\b(?:wrong|not the right) (?:person|number)\b|\bsome(?:one|body) else\b|\bnot (?:here|there|at home|available)\b",
+    re.IGNORECASE,
+)
+# "Monday... hmm, no, I'd need longer than that": the day before it is none.
+_THEN_NO: Final = re.compile(
+    r"[,.;!?\u2026]\W*(?:(?:hmm+|oh|ah|well|wait|sorry)\W+)*no\W+(?=(?:i|we|that|it)\b)", re.IGNORECASE
+)
 _ASKS_WHO: Final = re.compile(
     r"\b(?:am i (?:speaking|talking)|is (?:this|that) (?!right|correct|okay|ok|fine)|may i speak|can i speak)\b",
     re.IGNORECASE,
@@ -44,8 +55,9 @@ _IS_ME: Final = re.compile(
 class GuardedTurn(ActTurn):
     """A turn that takes an edge only when everything that was said belongs to it."""
 
-    def _guard(self, reply: RuleReply) -> RuleReply:
-        """Returns a reply, or one that asks again instead of a step that the caller's words leave open."""
+    def _guard(self, reply: RuleReply, *, is_sure: bool = False) -> RuleReply:
+        """Returns a reply, or one that asks again instead of a step that the caller's words leave open. Where the model is sure
+        that the caller declines, it is not asked whether the words carry it."""
         heard = self._latest_utterance()
         taken = reply.call[0] if reply.call is not None else None
         edge = next((edge for edge in self._edges if edge.tool == taken), None)
@@ -56,7 +68,8 @@ class GuardedTurn(ActTurn):
         said = parse_utterance(heard)
         if not self._hint.entered and self._is_denied(said, edge):
             return self._follow_denial(reply, said, edge)
-        if edge.is_final and not self._is_carried(said, edge):
+        declines = is_sure and self._commits_to_nothing(edge, said) and final_edges.may_decline(said, edge)
+        if edge.is_final and not declines and not self._is_carried(said, edge):
             meant = None if self._hint.entered else self._edge_instead(said, edge)
             return (
                 self._ask_for_decision(reply, said)
@@ -76,6 +89,13 @@ class GuardedTurn(ActTurn):
         if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
             return self._ask_for_value(missing)
         return reply
+
+    def _commits_to_nothing(self, edge: EdgeHint, said: CallerUtterance) -> bool:
+        acts = self._acts_of(edge)
+        is_farewell = "leave" in acts and _BEGINS_WITH_NO.match(said.heard) is not None
+        return (
+            bool(acts & _DECLINING) or is_farewell or _OF_OTHERS.search(f"{edge.label}. {edge.condition}") is not None
+        )
 
     def _is_denied(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         """Returns True where an edge's own words are denied, or behind a no those of the yes are said word by word."""
@@ -226,7 +246,8 @@ class GuardedTurn(ActTurn):
     def _lacks_value(self, said: CallerUtterance, edge: EdgeHint) -> bool:
         """Returns True where an edge that ends the call is taken by a day or a time, and none is named."""
         kinds = edge_values.asked_value_kinds(edge) & set(self._kinds_kept())
-        text = said.statement or said.standing
+        taken_back = _THEN_NO.search(said.heard)
+        text = said.heard[taken_back.end() :] if taken_back is not None else said.statement or said.standing
         named = {"day": offered_options.answered_day(text), "time": spoken_values.time_of_day(text)}
         return bool(kinds) and not any(named[kind] for kind in kinds)
 

@@ -1,6 +1,7 @@
 """Takes the edge that an answer means as the model that reads edges sees it, where the rules would ask again."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from offhook.models.edge_reading import AnswerToRead, EdgeOdds, EdgeText
@@ -25,6 +26,11 @@ MIN_PROBABILITY_AGAINST: Final = 0.95
 MIN_PROBABILITY_INSTEAD: Final = 0.75
 # Of an edge that a "no" took, where another one is meant.
 MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
+# With two readings (docs/decisions/0139-second-reading.md). Where the rules ask again: of an edge of which the first is
+# not sure enough, by the first and the second; of one that declines and needs no words of its own, by both.
+MIN_PROBABILITY_OF_FIRST: Final = 0.3
+SURE_OF_SECOND: Final = 0.9
+SURE_OF_BOTH: Final = 0.8
 # Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
 # the call; of one instead of the rules' own; of one that needs no guard.
 MIN_PLAIN: Final = 0.5
@@ -55,7 +61,7 @@ class ReadTurn(QuotingTurn):
         doubted = self._taken_for_no(reply, heard)
         if doubted is None and not self._is_open(reply, heard):
             return reply
-        odds = self._odds_of_edges(heard)
+        odds, second = self._odds_of_edges(heard), self._second_odds(heard)
         if odds is None:
             return reply
         best = max(range(len(self._edges)), key=odds.__getitem__)
@@ -66,14 +72,17 @@ class ReadTurn(QuotingTurn):
         if edge_polarity(edge) == "yes" and polarity_of(heard) == "no":
             # "nah, I took something at the post office"
             least = MIN_PROBABILITY_AGAINST
+        of_second = 0.0 if second is None else second[best]
+        is_agreed = of_second >= SURE_OF_SECOND and not edge.is_final and least < MIN_PROBABILITY_AGAINST
+        is_read = odds[best] >= (MIN_PROBABILITY_OF_FIRST if is_agreed else least)
         # "thanks" says nothing that ends a call
-        if odds[best] < least or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):
+        if not is_read or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):
             return reply
         if doubted is not None and (edge is doubted or odds[self._edges.index(doubted)] > MAX_PROBABILITY_OF_DOUBTED):
             return reply
         taken = RuleReply(call=(edge.tool, {}))
         if not self._may_be_of_others(edge, odds[best]):
-            taken = self._guard(taken)
+            taken = self._guard(taken, is_sure=min(odds[best], of_second) >= SURE_OF_BOTH)
         return reply if taken.call is None else taken
 
     def _edge_taken(self, reply: RuleReply) -> EdgeHint | None:
@@ -104,6 +113,12 @@ class ReadTurn(QuotingTurn):
         if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
             return None
         return self._meaning.readings.odds(self._answer_to_read(heard))
+
+    def _second_odds(self, heard: str) -> EdgeOdds | None:
+        """Returns the same by the second model."""
+        if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
+            return None
+        return self._meaning.readings.odds(replace(self._answer_to_read(heard), is_second=True))
 
     def _says_words_of(self, taken: EdgeHint | None, heard: str) -> bool:
         """Returns True for an edge that is taken for its own words, or for a plain yes or no."""

@@ -19,7 +19,7 @@ from offhook.models.spoken_text import question_of
 
 MAX_DECISIONS: Final = 2
 # An answer and its facts.
-MAX_READINGS: Final = 2
+MAX_READINGS: Final = 3
 # What was asked, and the answer.
 MIN_LINES: Final = 2
 _PIECE: Final = re.compile(r"\S+\s*")

@@ -68,7 +68,7 @@ class RuleTurn(FactTurn):
     def decide_reply(self) -> RuleReply:
         if self._hint.entered:
             return self._guard(self._reply_on_entry())
-        reply = self._read_facts(self._follow_reading(self._guard(self._reply_at_node())))
+        reply = self._read_facts(self._follow_readings(self._guard(self._reply_at_node())))
         if reply.text == phrases.HOLDS and (answer := self._after_waiting()) is not None:
             return answer
         said = [message.content for message in self._messages if message.role == "assistant" and message.content]
