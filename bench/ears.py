@@ -95,7 +95,8 @@ async def main() -> None:
     given = parser.parse_args()
     openings: dict[str, list[dict[str, Any]]] = json.loads(OPENINGS.read_text())
     speech = SynthesizerProcess()
-    stt = BuiltinStt(speech)
+    # What it understands is measured, not how soon.
+    stt = BuiltinStt(speech, silence_timeout_s=60, max_decoding_s=60)
     total = Score()
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
