@@ -2,12 +2,13 @@
 
 import asyncio
 import random
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from offhook.models.ports import LlmRequest, ModelError, SttEvent
+from offhook.models.ports import LlmEvent, LlmRequest, ModelError, SttEvent
 from offhook.voice import events
 from tests.fakes.clock import VirtualTimeLoop
 from tests.fakes.scripted import Reply, ScriptedLlm, ScriptedStt, calls, says, takes
@@ -212,6 +213,35 @@ def test_when_every_model_fails_early_they_are_asked_again_for_the_turn() -> Non
     assert outcomes(call) == ["failed"]
     assert call.agent_said[-1] == "We open at nine."
     assert_same_again(call)
+
+
+def test_a_model_that_breaks_early_is_asked_again_for_the_turn() -> None:
+    class Breaking(ScriptedLlm):
+        async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
+            if not self.requests:
+                self.requests.append(request)
+                raise RuntimeError("a fault of ours")
+            async for event in super().stream(request):
+                yield event
+
+    call = with_model(a_call(), Breaking([says("We open at nine.")])).says("When do you open", at=3).hangs_up(at=9)
+    call.run()
+
+    assert outcomes(call) == ["failed"]
+    assert (call.agent_said[-1], call.sink.of(events.WATCHDOG_ACTED)) == ("We open at nine.", [])
+
+
+def test_a_process_that_takes_over_knows_what_an_undecided_request_has_used() -> None:
+    seen: list[dict[str, Any]] = []
+    call = with_model(a_call(says("We open at nine."), configurations={"turn_stop_silence_secs": 2}))
+    call.says("When do you open", at=3).hangs_up(at=9)
+    call.does(lambda one: seen.extend(one.session.usage_so_far()["llm"]), at=5.3)
+    call.run()
+
+    (entry,) = seen
+    assert (entry["calls"], entry["early_unused_calls"], entry["prompt_tokens"]) == (1, 1, 10)
+    assert outcomes(call) == ["used"]
+    assert (used_llm(call)["calls"], used_llm(call)["prompt_tokens"]) == (1, 10)
 
 
 def test_a_model_that_hangs_early_is_given_up_as_early_as_any() -> None:

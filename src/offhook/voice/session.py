@@ -224,6 +224,8 @@ class CallSession(CallerTurns):
         """Returns what the call has used of models until now, as the ``usage_counted`` event at its end."""
         so_far = UsageCounter(self._usage.as_dict())
         self._listener.count_usage(so_far)
+        if self._early is not None:
+            self._early.count_usage(so_far)
         return so_far.as_dict()
 
     def voicemail_detected(self, by: str) -> None:

@@ -11,7 +11,6 @@ from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
-from offhook.voice.errors import AllModelsFailed
 from offhook.voice.events import Emit
 from offhook.voice.usage_counter import UsageCounter
 
@@ -31,7 +30,7 @@ class _EarlyRequest:
     started_at: float
     usage: UsageCounter = field(default_factory=UsageCounter)
     pieces: asyncio.Queue[LlmEvent | None] = field(default_factory=asyncio.Queue)
-    failure: AllModelsFailed | None = None
+    failure: Exception | None = None
     has_begun: bool = False
     is_canceled: bool = False
     is_over: bool = False
@@ -143,7 +142,7 @@ class EarlyAnswers:
             async with aclosing(self._llm.stream(early.request, early.usage)) as stream:
                 async for event in stream:
                     early.pieces.put_nowait(event)
-        except AllModelsFailed as failure:
+        except Exception as failure:  # noqa: BLE001 - raised where the answer is used, or asked for again
             early.failure = failure
         finally:
             early.is_over = True
@@ -158,6 +157,11 @@ class EarlyAnswers:
         """Counts a request that is over when it is known what became of it."""
         if early.is_over and early.is_used is not None:
             self._usage.add_early(early.usage.as_dict(), is_used=early.is_used)
+
+    def count_usage(self, usage: UsageCounter) -> None:
+        """Counts what the early request has used whose turn is not decided: as far as it is known, for nothing."""
+        if self._early is not None:
+            usage.add_early(self._early.usage.as_dict(), is_used=False)
 
     async def close(self) -> None:
         self.drop("call_over")
