@@ -15,7 +15,7 @@ from offhook.kit.files.file_store import FileStore
 from offhook.kit.processes.fair_places import FairPlaces
 from offhook.orgs import StorageQuota
 from offhook.recordings import service
-from offhook.recordings.decoder import RecordingDecoder
+from offhook.recordings.decoder import MAX_WAITING, RecordingDecoder
 from offhook.recordings.errors import AudioUnusable, RecordingTooLarge
 from offhook.recordings.schemas import MAX_FILE_BYTES
 
@@ -46,7 +46,7 @@ class RecordingUploads:
         self._clock = clock
         self._quota = quota
         self._decoder = RecordingDecoder()
-        self._keeping = FairPlaces(MAX_KEEPING)
+        self._keeping = FairPlaces(MAX_KEEPING, max_waiting=MAX_WAITING)
 
     def create_slot(self, organization_id: int, max_bytes: int) -> UploadSlot:
         """Returns a destination for one file of at most ``max_bytes``."""
