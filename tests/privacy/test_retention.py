@@ -139,6 +139,30 @@ async def test_when_everything_fails_the_job_does(
         await sweep(root)
 
 
+async def test_one_organization_keeps_no_other_from_its_sweep(
+    client: AsyncClient,
+    root: Root,
+    make_run: MakeRun,
+    org: OrgFixture,
+    other_org: OrgFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many of its agents have periods of their own."""
+    swept = []
+
+    async def fail_for_one(_sweep: RetentionSweep, period: retention_sweep._RunPeriod) -> None:
+        if period.organization_id == org.id:
+            raise StorageUnavailable
+        swept.append(period.kind)
+
+    await set_days(client, org, runs_days=30, recordings_days=30, transcripts_days=30)
+    await set_days(client, other_org, transcripts_days=30)
+    monkeypatch.setattr(retention_sweep, "MAX_FAILURES", 2)
+    monkeypatch.setattr(RetentionSweep, "_sweep_period", fail_for_one)
+    await sweep(root)
+    assert swept == ["transcripts"]
+
+
 async def test_time_passes(
     client: AsyncClient, root: Root, make_run: MakeRun, org: OrgFixture, shifted_clock: ShiftedClock
 ) -> None:

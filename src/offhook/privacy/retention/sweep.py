@@ -32,6 +32,7 @@ RETENTION_INTERVAL_S: Final = 1800.0
 BATCH: Final = 200
 # Of one organization and kind in one job: an old organization is swept over several jobs, and keeps no other waiting.
 MAX_BATCHES: Final = 50
+# Organizations in a row.
 MAX_FAILURES: Final = 20
 # Whole runs first: what they leave need not be swept twice.
 _KINDS: Final[tuple[RetainedKind, ...]] = ("runs", "recordings", "transcripts")
@@ -92,10 +93,10 @@ class RetentionSweep:
         # First: the runs whose events went with their partition are quickly deleted.
         await self._past_partitions.drop()
         periods = [*_periods_of_organizations(states), *_periods_of_agents(agents, states)]
-        steps = [_Step(one.organization_id, one.kind, partial(self._sweep_period, one)) for one in periods]
-        for state in states:
-            steps.append(_Step(state.organization_id, "contacts", partial(self._sweep_contacts, state)))
-            steps.append(_Step(state.organization_id, "audit", partial(self._sweep_audit_log, state)))
+        # What needs no file storage goes before what fails without it.
+        steps = [_Step(one.organization_id, "contacts", partial(self._sweep_contacts, one)) for one in states]
+        steps += [_Step(one.organization_id, "audit", partial(self._sweep_audit_log, one)) for one in states]
+        steps += [_Step(one.organization_id, one.kind, partial(self._sweep_period, one)) for one in periods]
         await _run_apart(steps)
 
     async def _sweep_period(self, period: _RunPeriod) -> None:
@@ -199,15 +200,15 @@ async def _note_agent_sweep(
 
 async def _run_apart(steps: Sequence[_Step]) -> None:
     """Runs all steps; one that fails is left to the next sweep, and keeps those of others from nothing. Raises the last error
-    when so many fail in a row that the reason is no organization's."""
-    failures = 0
+    when those of so many organizations fail in a row that the reason is none of theirs."""
+    failing = set[int]()
     for step in steps:
         try:
             await step.run()
-            failures = 0
+            failing.clear()
         except Exception as error:  # whatever one organization has
-            failures += 1
-            if failures >= MAX_FAILURES:
+            failing.add(step.organization_id)
+            if len(failing) >= MAX_FAILURES:
                 raise
             if isinstance(error, StorageUnavailable):
                 log.warning(
