@@ -107,5 +107,9 @@ async def test_a_bucket_that_is_away_stops_no_start(
     said = list[str]()
     await installation.check_bucket(root.db, FileStore(tmp_path, "s3://bucket"), said.append)
     assert "cannot be reached" in said[0]
+    (tmp_path / "full").write_text("no folder, as a disk without room is none")
+    shared = FileStore(tmp_path / "full", f"file://{tmp_path}")
+    await installation.check_bucket(root.db, shared, said.append)
+    assert "cannot be reached: This machine could not write to its disk" in said.pop()
     await installation.check_bucket(root.db, FileStore(tmp_path), said.append)
     assert len(said) == 1

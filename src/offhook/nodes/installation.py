@@ -115,9 +115,11 @@ async def check_bucket(db: Database, storage: FileStore, say: Callable[[str], No
             owner = await _read_owner(storage)
             if owner is None:
                 await _write_owner(storage, ours)
-    except (StorageUnavailable, TimeoutError) as error:
-        said = getattr(error, "message", f"the bucket did not respond in {BUCKET_TIMEOUT_S} s.")
-        say(f"The files of the installation cannot be reached: {said} Recordings wait on this machine until then.")
+    except (StorageUnavailable, OSError) as error:
+        say(
+            f"The files of the installation cannot be reached: {_describe_failure(error)} Until they can be, recordings "
+            "wait on this machine."
+        )
         return
     if owner not in (None, ours):
         raise BucketTaken(
@@ -135,10 +137,18 @@ async def take_bucket(db: Database, storage: FileStore) -> None:
         await _write_owner(storage, ours)
 
 
+def _describe_failure(error: StorageUnavailable | OSError) -> str:
+    if isinstance(error, StorageUnavailable):
+        return error.message
+    if isinstance(error, TimeoutError):
+        return f"The bucket in OFFHOOK_STORAGE_URL did not respond in {BUCKET_TIMEOUT_S} s."
+    return f"This machine could not write to its disk ({error.strerror})."
+
+
 async def _read_owner(storage: FileStore) -> str | None:
     try:
         async with storage.open_file(OWNER_KEY) as path:
-            return (await asyncio.to_thread(path.read_text)).strip()
+            return (await asyncio.to_thread(path.read_text, errors="replace")).strip()
     except FileGone:
         return None
 
