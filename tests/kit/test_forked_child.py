@@ -91,3 +91,22 @@ asyncio.run(supervise())
     )
     out, errors = parent.communicate(timeout=60)
     assert [line for line in out.splitlines()[1:] if "child_ended" not in line] == ["forked", "started"], errors
+
+
+def test_the_log_of_its_end_is_whole_when_its_reader_is_late() -> None:
+    parent = run_parent(
+        "from offhook.kit.logging import configure_logging; import structlog; configure_logging('info', 'json');"
+        " [structlog.get_logger('offhook.x').info('step', number=n, more='x' * 100) for n in range(600)];"
+        " print('done', flush=True)",
+        "child.release({}); child.wait()",
+    )
+    assert parent.stdout is not None
+    assert parent.stderr is not None
+    parent.stdout.readline()
+    assert parent.stdout.readline() == "done\n"
+    lines = parent.stderr.read().splitlines()
+    parent.wait()
+    parent.stdout.close()
+    parent.stderr.close()
+    assert len(lines) == 600
+    assert '"number": 599' in lines[-1]

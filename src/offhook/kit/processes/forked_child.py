@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import json
+import logging
 import os
 import sys
 import threading
@@ -115,6 +116,7 @@ def _run_child(work: Callable[[], None], orders: int, set_death_signal: Callable
     except BaseException:  # noqa: BLE001 - the parent's stack is above us, and is not ours to unwind
         traceback.print_exc()
     finally:
+        logging.shutdown()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
