@@ -6,6 +6,7 @@ import { Panel } from "../../../components/layout/panel";
 import { inPageWords } from "../../../graph/readable";
 import { humanize } from "../../../lib/format/format";
 import type { RunDetail } from "../../../lib/api/types";
+import { describeEarlyAnswer } from "./early-answers";
 import classes from "../runs.module.css";
 
 export function EventsPanel({ events }: { events: RunDetail["events"] }) {
@@ -25,7 +26,11 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
             <li key={event.seq}>
               <time>{(event.at_ms / 1000).toFixed(2)} s</time>
               <b>{inPageWords(humanize(event.type))}</b>
-              <code>{summary(event.data)}</code>
+              {event.type === "early_answer" ? (
+                <span>{describeEarlyAnswer(event.data)}</span>
+              ) : (
+                <code>{summary(event.data)}</code>
+              )}
             </li>
           ))}
         </ol>

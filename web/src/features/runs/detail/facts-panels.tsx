@@ -7,6 +7,7 @@ import { formatMoney, formatValue, humanize } from "../../../lib/format/format";
 import { modelKindName, modelName } from "../../../lib/runs/model-names";
 import { describeAmount, describePrice } from "./cost-descriptions";
 import type { RunDetail } from "../../../lib/api/types";
+import { describeUnusedAnswers } from "./early-answers";
 import classes from "../runs.module.css";
 
 export function Values({ title, values }: { title: string; values: unknown }) {
@@ -48,6 +49,7 @@ const COST_COLUMNS = [{ title: "Item" }, { title: "Amount", isRight: true }, { t
 
 export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
+  const unused = describeUnusedAnswers(run.usage);
   return (
     <Panel title="Cost" right={<Text fw={600}>{formatMoney(run.cost_cents)}</Text>}>
       <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={300} isTight>
@@ -77,6 +79,11 @@ export function Costs({ run }: { run: RunDetail }) {
           </Table.Tr>
         ))}
       </DataTable>
+      {unused !== "" && (
+        <Text fz="xs" c="dimmed" className={classes.below}>
+          {unused}
+        </Text>
+      )}
     </Panel>
   );
 }
