@@ -102,7 +102,7 @@ async def require_storage(db: Database, storage_url: str | None) -> None:
 
 async def check_bucket(db: Database, storage: FileStore, say: Callable[[str], None]) -> None:
     """Writes into the bucket whose it is, or raises BucketTaken: two databases give out the same numbers, would overwrite
-    each other's recordings, and delete each other's files as nobody's.
+    each other's recordings, and delete each other's files as those of no run.
 
     A bucket that does not respond stops no start.
     """
@@ -125,7 +125,8 @@ async def check_bucket(db: Database, storage: FileStore, say: Callable[[str], No
         raise BucketTaken(
             "The bucket in OFFHOOK_STORAGE_URL has the files of another installation, whose recordings would be "
             "overwritten. Use another bucket, or another prefix in it (s3://bucket/prefix). If that installation is gone "
-            "for good, run `offhook storage adopt --take-over`."
+            "for good, or is this one before it was restored from a backup of an earlier version, run "
+            "`offhook storage adopt --take-over`."
         )
 
 
