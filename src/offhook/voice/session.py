@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+from offhook.kit.audio import Codec
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
@@ -277,7 +279,6 @@ class CallSession(CallerTurns):
 
     def _begin(self) -> None:
         """Begins to listen, and greets the caller or goes on with a call that was cut off."""
-        codec = self._leg.codec
         if self._speech is not None:
             self._speech.begin_call(self._conversation)
         if self._resumed is not None:
@@ -286,7 +287,7 @@ class CallSession(CallerTurns):
             self.handover.go_on(self._resumed, self._line.phrases.resumed)
             self._listener.set_expectation(self._conversation.caller_expectation())
             return
-        self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
+        self._line.emit(events.CALL_STARTED, _describe_codec(self._leg.codec))
         if self._recorder is not None and self._config.disclosure is None:
             self._recorder.begin("call_connected")
         self._listener.start()
@@ -348,6 +349,10 @@ class CallSession(CallerTurns):
 def _interruption_rules(config: CallConfig, language: str) -> InterruptionRules:
     times = TIMES[config.turn_taking].with_reaction(config.interrupt_after_s)
     return InterruptionRules(times, lexicon_for(language), config.interruption_words)
+
+
+def _describe_codec(codec: Codec) -> JsonObject:
+    return {"codec": codec.name, "sample_rate": codec.sample_rate}
 
 
 def _start_delay_s(node: Node) -> float:
