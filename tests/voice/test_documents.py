@@ -1,7 +1,9 @@
 """A caller asks what only a document answers, and does not wait for it."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from offhook.knowledge import KnowledgePassage
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.voice import events
 from tests.fakes.knowledge import Shelf
@@ -68,6 +70,18 @@ class TestAQuestion:
         assert len(llm.requests) == 1
         assert FACT in llm.requests[0].messages[0].content
         assert len(call.sink.of(events.KNOWLEDGE_FOUND)) == 1
+
+    def test_a_look_up_that_broke_is_not_repeated_for_each_frame(self) -> None:
+        class Broken(Shelf):
+            async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[KnowledgePassage]:
+                await super().find_passages(document_refs, question)
+                raise RuntimeError("a fault of ours")
+
+        knowledge = Broken({"guide": FACT})
+        call = asking(knowledge, replies=[says("I do not know.")], configurations={"early_answers": True}).run()
+        assert call.agent_said[-1] == "I do not know."
+        for_all_words = [question for _, _, question in knowledge.asked if question == QUESTION]
+        assert len(for_all_words) <= 4
 
     def test_nothing_is_looked_up_for_a_node_without_documents(self) -> None:
         knowledge = shelf()

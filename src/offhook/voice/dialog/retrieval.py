@@ -73,6 +73,8 @@ class PassageRetriever:
         if not node.document_refs or (self._task is not None and not self._task.done()):
             return
         asked = self._build_query(node, text)
+        if asked == self._pending_query:  # also one that failed: the turn itself asks again
+            return
         known = self._latest_result.query if self._latest_result is not None else None
         has_grown = known is None or known.node_id != node.id or len(asked.words) >= len(known.words) + MIN_NEW_WORDS
         if asked.words and (has_grown or (known is not None and not known.covers_most_of(asked))):
@@ -120,8 +122,8 @@ class PassageRetriever:
         asked, found = self._build_query(node, heard), self._latest_result
         if found is not None and found.query == asked:
             return found.passages
-        if self._task is None or self._task.done():
-            self._start_lookup(node, asked)
+        if asked != self._pending_query and (self._task is None or self._task.done()):
+            self._start_lookup(node, asked)  # once: it is called many times a second
         return None
 
     def cancel(self) -> None:
