@@ -1,5 +1,7 @@
 """Where a stream of model text is cut for the voice."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,3 +45,10 @@ def test_loses_no_word_wherever_the_stream_is_cut(deltas: list[str]) -> None:
 
 def test_endless_text_is_cut_all_the_same() -> None:
     assert all(len(piece) <= MAX_LENGTH for piece in cut("word " * 500))
+
+
+@pytest.mark.parametrize("text", ["Mr. " * 5000, "Mr.\u2003" * 5000, "a, " * 5000, "One. " * 20_000, "\n " * 20_000])
+def test_a_text_is_cut_in_time_that_grows_with_its_length(text: str) -> None:
+    started = time.process_time()
+    assert len(cut(text)) < 21_000
+    assert time.process_time() - started < 3

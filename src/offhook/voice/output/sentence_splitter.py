@@ -12,6 +12,9 @@ _CLAUSE = re.compile(r"(?<=[,;:\u2013\u2014])\s+")
 _MAYBE_CUT = re.compile(r"[\n.!?…\u3002\uff1f\uff01,;:\u2013\u2014]")
 MIN_FIRST_CLAUSE = 18
 MAX_LENGTH = 240
+# In one piece of text, no sentence that is longer is looked for, and no abbreviation.
+MAX_SENTENCE = 1000
+_MAX_ABBREVIATION = 24
 
 
 class SentenceSplitter:
@@ -40,11 +43,12 @@ class SentenceSplitter:
     def _find_cut(self) -> int | None:
         if len(self._text) <= MAX_LENGTH and not _MAYBE_CUT.search(self._text):
             return None
-        for match in _END.finditer(self._text):
-            if "\n" in match.group() or not _ABBREVIATION.search(self._text[: match.start()]):
+        for match in _END.finditer(self._text, 0, MAX_SENTENCE):
+            before = self._text[max(0, match.start() - _MAX_ABBREVIATION) : match.start()]
+            if "\n" in match.group() or not _ABBREVIATION.search(before):
                 return match.end()
         if self._is_first:
-            for match in _CLAUSE.finditer(self._text):
+            for match in _CLAUSE.finditer(self._text, 0, MAX_SENTENCE):
                 if match.start() >= MIN_FIRST_CLAUSE:
                     return match.end()
         if len(self._text) > MAX_LENGTH:
