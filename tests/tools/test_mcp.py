@@ -1,6 +1,7 @@
 """Tools of an MCP server: what is read of it, what an agent calls on it, and what happens when it does not play along."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,7 +20,7 @@ from offhook.tools.errors import ToolCallFailed
 from offhook.tools.mcp_tools import read_catalog
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import calls, says
-from tests.fakes.web import json_reply, local_server
+from tests.fakes.web import Reply, Seen, json_reply, local_server
 from tests.servers import BareServer, serving
 from tests.tools.conftest import Maker
 from tests.workflows.definitions import agent, definition, edge, end, start
@@ -341,3 +342,36 @@ class TestValidation:
         assert [(issue["id"], issue["field"], issue["code"]) for issue in report["warnings"]] == [
             ("a", "data.tool_uuids", "tool_without_functions")
         ]
+
+
+# Backtracks for centuries over the answer.
+HOSTILE_SCHEMA = {"type": "object", "properties": {"state": {"type": "string", "pattern": "^(a+)+$"}}}
+
+
+def hostile_shop(asked: Seen) -> Reply:
+    """A server whose function says what it answers: in a pattern that takes for ever."""
+    message = json.loads(asked.body) if asked.method == "POST" else {}
+    results: dict[str, Any] = {
+        "initialize": lambda: {
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "Shop", "version": "1"},
+        },
+        "tools/list": lambda: {
+            "tools": [{"name": "state", "inputSchema": {"type": "object"}, "outputSchema": HOSTILE_SCHEMA}]
+        },
+        "tools/call": lambda: {"content": [], "structuredContent": {"state": "a" * 27 + "!"}},
+    }
+    if "id" not in message:
+        return Reply(status=202 if message else 405)
+    answer = results.get(message["method"])
+    told = {"result": answer()} if answer else {"error": {"code": -32601, "message": "no"}}
+    return json_reply({"jsonrpc": "2.0", "id": message["id"], **told})
+
+
+async def test_a_servers_patterns_are_not_run(maker: Maker) -> None:
+    async with local_server(hostile_shop) as server:
+        body = {"definition": mcp(f"http://mcp.test:{server.port}/mcp"), "llm_params": {"tool_name": "state"}}
+        answer = (await maker.post("/tools/test", json=body)).json()
+    assert answer["error"] is None, answer["error"]
+    assert answer["data"] == {"state": "a" * 27 + "!"}
