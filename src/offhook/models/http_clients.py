@@ -12,6 +12,8 @@ import httpx2
 from offhook.kit.egress import EgressClient
 
 _READ_TIMEOUT_S: Final = 120.0
+# Of servers that organizations choose; far more than an answer with all its chunks has.
+MAX_ANSWER_BYTES: Final = 32_000_000
 # An SDK's clients share their connections, so recreating a client is cheap.
 _MAX_SDK_CLIENTS: Final = 200
 Sdk = TypeVar("Sdk")
@@ -45,7 +47,7 @@ async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
 
 def _make_client(egress: EgressClient | None) -> httpx2.AsyncClient:
     if egress is not None:
-        client = egress.vendor_client(_READ_TIMEOUT_S)
+        client = egress.vendor_client(_READ_TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES)
     else:
         client = httpx2.AsyncClient(timeout=_READ_TIMEOUT_S, limits=_LIMITS)
     client.event_hooks = {"request": [], "response": [_record_opened_response]}

@@ -4,11 +4,17 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from offhook.kit.egress import EgressError
 from offhook.models.llm import llm_errors
 from offhook.models.ports import ModelError
+
+# No answer has as many.
+MAX_CHUNKS: Final = 50_000
+# As fast as any model writes. Organizations choose servers, and each chunk takes the time of all calls.
+MAX_CHUNKS_PER_S: Final = 1000
+MAX_BURST_CHUNKS: Final = 2000
 
 # Converts an SDK's exception to ModelError; None when the SDK did not raise it.
 Translate = Callable[[Exception], ModelError | None]
@@ -37,7 +43,7 @@ async def stream_with_timeouts(
     async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
         stream = await open_stream()
     try:
-        chunks = aiter(stream)
+        chunks = aiter(_pace_chunks(aiter(stream)))
         chunk = None
         while chunk is None or is_preamble(chunk):
             async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
@@ -53,6 +59,20 @@ async def stream_with_timeouts(
             yield chunk
     finally:
         await stream.close()
+
+
+async def _pace_chunks(chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
+    """Reads no faster than a model writes, and not for ever."""
+    loop = asyncio.get_running_loop()
+    started_at, count = loop.time(), 0
+    async for chunk in chunks:
+        count += 1
+        if count > MAX_CHUNKS:
+            raise ModelError("llm_answer_too_long", "The model's answer does not end.", retryable=False)
+        early_s = (count - MAX_BURST_CHUNKS) / MAX_CHUNKS_PER_S - (loop.time() - started_at)
+        if early_s > 0:
+            await asyncio.sleep(early_s)
+        yield chunk
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from offhook.models.ports import (
@@ -23,6 +23,8 @@ from offhook.voice.usage_counter import UsageCounter
 
 Emit = events.Emit
 CONTINUE = "You were cut off after saying: “{spoken}”. Go on from there without repeating it."
+# Hours of speech; an answer without an end is cut there.
+MAX_ANSWER_CHARS: Final = 200_000
 # A silent vendor is given up sooner when there is another: the caller has been waiting since they stopped talking.
 STALL_WITH_FALLBACK_S: Final = 2.5
 
@@ -31,12 +33,16 @@ STALL_WITH_FALLBACK_S: Final = 2.5
 class _AttemptResult:
     """The result of one request to one model."""
 
-    text: str = ""
+    parts: list[str] = field(default_factory=list)
     has_called: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
     is_complete: bool = False
     is_refused: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
 
 
 class LlmChain:
@@ -92,7 +98,7 @@ class LlmChain:
     ) -> AsyncGenerator[LlmEvent, None]:
         llm = self._llms[self._circuit.current]
         usage.add_units(llm.model_ref, "calls", 1)
-        iterator = llm.stream(request)
+        iterator, left_chars = llm.stream(request), MAX_ANSWER_CHARS
         fallback, stall_s = self._circuit.next_ref, self._stall_s
         if fallback is not None and fallback.provider != OFFLINE_PROVIDER:
             stall_s = min(stall_s, STALL_WITH_FALLBACK_S)
@@ -112,7 +118,10 @@ class LlmChain:
                     usage.add_llm_usage(llm.model_ref, event)
                     continue
                 if isinstance(event, TextDelta):
-                    seen.text += event.text
+                    left_chars -= len(event.text)
+                    if left_chars < 0:
+                        return
+                    seen.parts.append(event.text)
                 seen.has_called = seen.has_called or isinstance(event, ToolCalled)
                 yield event
         except ModelError:

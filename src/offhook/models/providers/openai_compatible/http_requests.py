@@ -15,6 +15,8 @@ from offhook.models.speech.network_route import NetworkRoute
 # Longer than the pause between two turns of a conversation.
 KEEP_ALIVE_S: Final = 120.0
 CONNECT_TIMEOUT_S: Final = 3.0
+# Of a server that an organization chose: more than ten minutes of speech.
+MAX_ANSWER_BYTES: Final = 64_000_000
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[NetworkRoute, httpx2.AsyncClient]] = WeakKeyDictionary()
 
 
@@ -26,7 +28,7 @@ def _client_for(way: NetworkRoute, errors: VendorErrors) -> httpx2.AsyncClient:
             timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
             clients[way] = httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=False)
         elif way.egress is not None:
-            clients[way] = way.egress.vendor_client(KEEP_ALIVE_S)
+            clients[way] = way.egress.vendor_client(KEEP_ALIVE_S, max_bytes=MAX_ANSWER_BYTES)
         else:
             raise errors.make_error("forbidden", "This address is not the operator's.")
     return clients[way]
