@@ -5,6 +5,7 @@ picows: 4 µs per sent message, against 19 of ``websockets`` (docs/decisions), a
 
 import logging
 import ssl
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from socket import socket as TcpSocket  # noqa: N812 - ours are WebSockets
@@ -24,6 +25,10 @@ from picows import (
 from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, MessageReceiver, fit_reason
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+# Far more than a vendor sends that makes speech faster than it is heard. What was read at once is handled before
+# anything else happens in the process, and organizations choose servers.
+MAX_FRAMES_PER_S: Final = 1000
+MAX_BURST_FRAMES: Final = 4000
 # A silently dead line is noticed within the sum of both.
 PING_INTERVAL_S: Final = 20.0
 PONG_TIMEOUT_S: Final = 10.0
@@ -39,6 +44,9 @@ class ClientSocket(WSListener):
         self._receiver: MessageReceiver | None = receiver
         self._transport: WSTransport | None = None
         self._parts: list[bytes] = []
+        self._parts_size = 0
+        self._frames_left = float(MAX_BURST_FRAMES)
+        self._counted_at = time.monotonic()
         self._is_text = False
         self._end: tuple[int, str] = (LOST, "")
 
@@ -85,20 +93,32 @@ class ClientSocket(WSListener):
         self._transport = None
         self._notify_closed()
 
+    def _is_flooded(self) -> bool:
+        """Counts a frame; returns whether there are too many."""
+        now = time.monotonic()
+        refilled = self._frames_left + (now - self._counted_at) * MAX_FRAMES_PER_S
+        self._frames_left, self._counted_at = min(refilled, MAX_BURST_FRAMES) - 1, now
+        return self._frames_left < 0
+
     def _receive_frame(self, kind: WSMsgType, payload: bytes, *, is_last: bool) -> None:
+        receiver = self._receiver
+        if receiver is None:
+            return
+        if self._is_flooded():
+            self._fail_unreadable("too many messages")
+            return
         if kind != WSMsgType.CONTINUATION:
-            self._is_text, self._parts = kind == WSMsgType.TEXT, []
+            self._is_text, self._parts, self._parts_size = kind == WSMsgType.TEXT, [], 0
         if not is_last or self._parts:
             self._parts.append(payload)
-            if sum(map(len, self._parts)) > MAX_MESSAGE_BYTES:
+            # an empty one counts too, or a server could send them forever
+            self._parts_size += max(len(payload), 1)
+            if self._parts_size > MAX_MESSAGE_BYTES:
                 self._fail_unreadable("a message is too long")
                 return
             if not is_last:
                 return
             payload, self._parts = b"".join(self._parts), []
-        receiver = self._receiver
-        if receiver is None:
-            return
         if not self._is_text:
             receiver.on_binary(payload)
             return
