@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ from bench.ears import OPENINGS, measure_agent, on_the_telephone, opening_expect
 
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import Expectation
-from offhook.models.providers.builtin.hearing.grammar import compile_grammar
+from offhook.models.providers.builtin.hearing.grammar import compile_grammar, words_of
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
-from offhook.models.providers.builtin.hearing.language_model import CommonWords, build_language_model, vocabulary
+from offhook.models.providers.builtin.hearing.language_model import (
+    MAX_OWN_WORDS,
+    CommonWords,
+    build_language_model,
+    vocabulary,
+)
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.tts import BuiltinTts
@@ -66,6 +72,33 @@ class TestTheLanguageModel:
 
     def test_one_day_stands_for_every_day(self) -> None:
         assert {"sunday", "monday"} <= vocabulary(Expectation((), (), ("Come on Saturday.",)))
+
+
+class TestHostileWords:
+    """All callers of a server share its loop and its recognizer, whatever one agent's author wrote."""
+
+    @pytest.mark.parametrize("text", ["{" * 100_000, "{{a" * 50_000, "{{a}" * 50_000])
+    def test_braces_take_no_time(self, text: str) -> None:
+        started = time.process_time()
+        compile_grammar(Expectation((text,), (), (text,)))
+        vocabulary(Expectation((text,), (), (text,)))
+        words_of(text)
+        assert time.process_time() - started < 2
+
+    def test_only_so_many_odd_words_are_learned(self) -> None:
+        odd = tuple(f"xu{letters(n)} yu{letters(n)}" for n in range(20_000))
+        known = len(vocabulary(Expectation()))
+        for expectation in (Expectation(odd), Expectation((), (), odd)):
+            assert 0 < len(vocabulary(expectation)) - known <= MAX_OWN_WORDS
+
+    def test_what_comes_first_is_learned_and_no_word_without_end(self) -> None:
+        words = vocabulary(Expectation(("an ostrich",), (), ("The aviary is open. " + "z" * 5000,)))
+        assert {"ostrich", "aviary"} <= words
+        assert max(map(len, words)) <= 40
+
+
+def letters(number: int) -> str:
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
 class TestTheChoice:

@@ -16,9 +16,9 @@ from offhook.voice.dialog.extraction import VariableExtractor
 from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.dialog.prompts import (
-    agent_sentences,
     edge_tools,
     expectation_for,
+    expected_sentences,
     hint_for,
     system_message,
     tools_named_by,
@@ -65,7 +65,7 @@ class Conversation:
         if graph.start_id is None:
             raise ValueError("the workflow has no start node")
         self.graph = graph
-        self._sentences = (*agent_sentences(graph), *agent.topics) if is_spoken else ()
+        self._sentences = expected_sentences(graph, agent.topics) if is_spoken else ()
         self.context = agent.context
         self._llm = llm
         self.answers: AnswerSource = llm

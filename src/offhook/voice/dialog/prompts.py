@@ -109,6 +109,8 @@ _KIND_WORDS = {
 }
 
 
+# They are kept for every step of every agent that was called lately.
+_MAX_EXPECTED_CHARS: Final = 100_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -125,6 +127,17 @@ def agent_sentences(graph: WorkflowGraph) -> tuple[str, ...]:
     for edge in (edge for node_id in graph.nodes for edge in graph.edges_from(node_id)):
         texts += [edge.label, edge.condition, *edge.examples]
     return tuple(dict.fromkeys(sentence for text in texts for sentence in split_sentences(text)))
+
+
+def expected_sentences(graph: WorkflowGraph, topics: Sequence[str]) -> tuple[str, ...]:
+    """Returns the sentences of an agent and then those of its documents, as many as a recognizer can expect."""
+    left, kept = _MAX_EXPECTED_CHARS, []
+    for sentence in (*agent_sentences(graph), *topics):
+        left -= len(sentence)
+        if left < 0:
+            break
+        kept.append(sentence)
+    return tuple(kept)
 
 
 def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = ()) -> Expectation:

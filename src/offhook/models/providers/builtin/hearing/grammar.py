@@ -17,8 +17,11 @@ from offhook.models.ports import Expectation
 
 MAX_PHRASES: Final = 120
 MAX_WORDS: Final = 14
+# Longer phrases have more words than that, and longer words are never said.
+MAX_PHRASE_CHARS: Final = 400
+MAX_WORD_LETTERS: Final = 40
 _WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)*")
-_TEMPLATE: Final = re.compile(r"\{\{.*?\}\}")
+_TEMPLATE: Final = re.compile(r"\{\{[^{}]*\}\}")
 _HOURS: Final = "one | two | three | four | five | six | seven | eight | nine | ten | eleven | twelve"
 _NUMBER_WORDS: Final = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -86,7 +89,7 @@ def words_of(phrase: str) -> list[str]:
     """Returns a phrase as spoken words: digits become words, template slots and punctuation are dropped."""
     text = _TEMPLATE.sub(" ", phrase.lower().replace("\u2019", "'"))
     text = re.sub(r"\d", lambda match: f" {_NUMBER_WORDS[int(match.group())]} ", text)
-    return _WORD.findall(text)
+    return [word for word in _WORD.findall(text) if len(word) <= MAX_WORD_LETTERS]
 
 
 @lru_cache(maxsize=512)
@@ -94,6 +97,8 @@ def compile_grammar(expectation: Expectation) -> SpeechGrammar:
     """Compiles the grammar of one node."""
     phrases: dict[str, None] = {}
     for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS_EXPECTED):
+        if len(phrase) > MAX_PHRASE_CHARS:
+            continue
         words = [_SAME_MEANING.get(word, word) for word in words_of(phrase)]
         if 0 < len(words) <= MAX_WORDS:
             phrases[" ".join(words)] = None

@@ -25,6 +25,9 @@ MAX_KNOWN_SHARE: Final = 0.98
 MIN_PROBABILITY: Final = 1e-9
 MAX_SENTENCE_WORDS: Final = 30
 MAX_SENTENCES: Final = 1500
+MAX_SENTENCE_CHARS: Final = 1000
+# Of the agent. All callers share the recognizer, which would learn odd words of one organization for seconds.
+MAX_OWN_WORDS: Final = 3000
 
 # Who says "on Tuesday" may say "on Friday": a sentence counts for each member of these.
 _ALIKE: Final = (
@@ -80,10 +83,14 @@ def vocabulary(expectation: Expectation) -> frozenset[str]:
 def _training_sentences(expectation: Expectation) -> Iterator[tuple[Words, float]]:
     for words in _telephone_sentences():
         yield from _variants(words, GENERAL_WEIGHT)
-    for phrase in expectation.phrases:
-        yield from _variants(tuple(words_of(phrase)), PHRASE_WEIGHT)
-    for sentence in expectation.sentences[:MAX_SENTENCES]:
-        yield from _variants(tuple(words_of(sentence)[:MAX_SENTENCE_WORDS]), PROMPT_WEIGHT)
+    own: set[str] = set()
+    for weight, texts in ((PHRASE_WEIGHT, expectation.phrases), (PROMPT_WEIGHT, expectation.sentences)):
+        for text in texts[:MAX_SENTENCES]:
+            words = tuple(words_of(text[:MAX_SENTENCE_CHARS])[:MAX_SENTENCE_WORDS])
+            own.update(words)
+            if len(own) > MAX_OWN_WORDS:
+                return
+            yield from _variants(words, weight)
 
 
 def _variants(words: Words, weight: float) -> Iterator[tuple[Words, float]]:

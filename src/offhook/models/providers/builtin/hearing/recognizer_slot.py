@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -81,7 +81,7 @@ class RecognizerSlot:
             if self._common is None:
                 found = await self.program.request_answer(0, COMMON, json.dumps(COMMON_WORDS).encode())
                 self._common = CommonWords(found)
-            unknown = await self._teach_words(vocabulary(expectation))
+            unknown = await self._teach_words(await asyncio.to_thread(vocabulary, expectation))
             model = await asyncio.to_thread(build_language_model, expectation, self._common, unknown)
             await self._learn(model)
             return model
@@ -107,6 +107,10 @@ class RecognizerSlot:
         sounds: dict[str, str] = {}
         with suppress(ModelError):  # without a voice these words stay unknown
             spoken = await self._speech.word_phonemes(unknown, voice="en-us")
-            sounds = {word: phones for word, ipa in spoken.items() if (phones := ipa_to_arpabet(ipa))}
+            sounds = await asyncio.to_thread(_known_sounds, spoken)
         await self.program.request_answer(0, PRONOUNCE, json.dumps(sounds).encode())
         return frozenset(set(unknown) - sounds.keys())
+
+
+def _known_sounds(spoken: Mapping[str, str]) -> dict[str, str]:
+    return {word: phones for word, ipa in spoken.items() if (phones := ipa_to_arpabet(ipa))}
