@@ -92,6 +92,11 @@ async def test_a_bucket_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (found.status, found.detail.partition(".")[0]) == ("failed", "File storage rejected this server")
 
 
+async def test_the_folder_on_this_machine_is_named(tmp_path: Path) -> None:
+    found = await check_storage(Settings(data_dir=tmp_path))
+    assert (found.status, found.detail) == ("ok", 'the folder "files" of the data folder')
+
+
 async def test_a_bucket_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")

@@ -41,7 +41,7 @@ from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.speed_measurement import SpeedResult, measure_local_speech, measure_sentences
 from offhook.models.vendors import ModelChoice
-from offhook.nodes.installation import OtherInstallation, name_storage, require_installation
+from offhook.nodes.installation import OtherInstallation, describe_storage, name_storage, require_installation
 from offhook.orgs import keyring_of
 from offhook.settings import Settings, SettingsError
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
@@ -294,7 +294,8 @@ async def _check_installation(database: Database, settings: Settings) -> DoctorC
 async def check_storage(settings: Settings) -> DoctorCheck:
     """Says whether the bucket responds to this machine."""
     problem = await find_storage_problem(settings)
-    return DoctorCheck("storage", "failed" if problem else "ok", problem or name_storage(settings.storage_url))
+    where = describe_storage(name_storage(settings.storage_url))
+    return DoctorCheck("storage", "failed" if problem else "ok", problem or where)
 
 
 async def _check_migrations(database: Database) -> DoctorCheck:
