@@ -1,4 +1,4 @@
-"""Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S] [--json]``.
+"""Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S] [--setting NAME=VALUE ...] [--json]``.
 
 Starts the server under load as its own process (bench/voice_server.py: the real API, voice loop, recording, events and
 database, with vendors of fixed delay) and calls it from this one over Twilio-shaped sockets on loopback.
@@ -46,7 +46,7 @@ def rss_mb(pid: int) -> float:
 
 
 class Server:
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, settings: dict[str, Any] | None = None) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.voice_server", folder],
             stdin=subprocess.PIPE,
@@ -62,9 +62,9 @@ class Server:
         self.database_url: str = info["database_url"]
         self.database_pid: int = info["database_pid"]
         self.http = httpx2.Client(base_url=f"{info['url']}/api/v1", headers={"X-API-Key": info["key"]}, timeout=30)
-        self.workflow_id = self._make_agent()
+        self.workflow_id = self._make_agent(settings or {})
 
-    def _make_agent(self) -> int:
+    def _make_agent(self, settings: dict[str, Any]) -> int:
         definition = {
             "nodes": [
                 {
@@ -83,7 +83,7 @@ class Server:
         }
         body = {"name": "bench", "workflow_definition": definition}
         workflow = self.http.post("/workflow/create/definition", json=body).raise_for_status().json()
-        configurations = {"workflow_configurations": {"max_call_duration": 1200}}
+        configurations = {"workflow_configurations": {"max_call_duration": 1200, **settings}}
         self.http.put(f"/workflow/{workflow['id']}", json=configurations).raise_for_status()
         return int(workflow["id"])
 
@@ -174,12 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, help="one rung instead of the whole ladder")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long each rung is measured")
+    parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE (JSON) of the agent's settings")
     parser.add_argument("--json", action="store_true", help="print one JSON object (a list for the whole ladder)")
     options = parser.parse_args()
+    settings = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.setting)}
     rungs = []
     with tempfile.TemporaryDirectory(prefix="offhook-bench-") as folder:
         os.chmod(folder, 0o755)  # noqa: PTH101 - the embedded database runs as another user
-        server = Server(folder)
+        server = Server(folder, settings)
         try:
             uvloop.run(load(server, 1, 1.0))
             for calls in [options.calls] if options.calls else LADDER:

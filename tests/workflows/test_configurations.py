@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.workflows import configurations
 from tests.fixtures_orgs import OrgFixture
 from tests.quick import first_quick
 from tests.workflows.conftest import Editor
@@ -42,6 +43,10 @@ WRONG: list[tuple[str, Any]] = [
     ("agent_volume", {"level_db": -60}),
     ("comfort_noise", {"level_db": -20}),
     ("comfort_noise", True),
+    ("caller_audio", {"noise_suppression": 2}),
+    ("caller_audio", {"noise_suppression": "maximum"}),
+    ("caller_audio", {"auto_gain": True, "level_db": 0}),
+    ("caller_audio", {"auto_gain": "yes"}),
     ("agent_volume", {"enabled": "loud"}),
     ("ambient_noise_configuration", {"storage_key": "ambient/1.wav"}),
     ("voicemail_detection", {"action": "message"}),
@@ -98,6 +103,38 @@ async def test_right_values_and_further_keys_are_kept(editor: Editor) -> None:
     workflow_id = (await editor.create())["id"]
     answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": sent})
     assert answer.json()["workflow_configurations"] == sent
+
+
+class TestNoiseSuppression:
+    WANTED: ClassVar = {"caller_audio": {"noise_suppression": "moderate", "auto_gain": True, "level_db": -9}}
+
+    async def test_is_kept(self, editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(configurations, "is_cleaning_available", lambda: True)
+        workflow_id = (await editor.create())["id"]
+        answer = await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": self.WANTED})
+        assert answer.json()["workflow_configurations"] == self.WANTED
+
+    async def test_that_this_server_cannot_do_is_refused(self, editor: Editor, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(configurations, "is_cleaning_available", lambda: False)
+        path = f"/workflow/{(await editor.create())['id']}"
+        for wanted in ({"noise_suppression": "low"}, {"auto_gain": True}):
+            answer = await editor.put(path, json={"workflow_configurations": {"caller_audio": wanted}})
+            assert answer.status_code == 422
+            (problem,) = answer.json()["detail"]
+            assert (problem["type"], problem["loc"][-1]) == ("noise_suppression_unavailable", "caller_audio")
+        off = {"caller_audio": {"noise_suppression": "off", "auto_gain": False}}
+        answer = await editor.put(path, json={"workflow_configurations": off})
+        assert answer.json()["workflow_configurations"] == off
+
+    async def test_that_another_server_could_do_can_be_exported(
+        self, editor: Editor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(configurations, "is_cleaning_available", lambda: True)
+        workflow_id = (await editor.create())["id"]
+        await editor.put(f"/workflow/{workflow_id}", json={"workflow_configurations": self.WANTED})
+        monkeypatch.setattr(configurations, "is_cleaning_available", lambda: False)
+        answer = await editor.get(f"/workflow/{workflow_id}/export")
+        assert answer.json()["workflow_configurations"]["caller_audio"] == self.WANTED["caller_audio"]
 
 
 async def test_null_means_not_set(editor: Editor) -> None:

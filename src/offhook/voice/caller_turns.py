@@ -13,11 +13,14 @@ from offhook.voice.dialog.early_answers import EarlyAnswers
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.events import TurnTiming
+from offhook.voice.input.caller_cleaning import CallerCleaning, WhyUncleaned
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.turn_rules import CallerTurnState
+from offhook.voice.journal.kinds import AUDIO, UNCLEANED
 from offhook.voice.output.language_switch import LanguageSwitch
 from offhook.voice.output.playback import Playback
 from offhook.voice.overlap import OverlapController
+from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
 from offhook.voice.speech_to_speech.answers import SpeechToSpeechAnswers
@@ -26,6 +29,70 @@ from offhook.voice.watchdog import CallWatchdog
 
 # In the history for a turn that a speech-to-speech model has heard and no recognizer has written down.
 NOT_TRANSCRIBED: Final = "(not transcribed)"
+
+
+class CallerLine:
+    """What comes in on the caller's line, until ``ended``: into the recording as it is, and to those who listen, cleaned if
+    the agent wants it."""
+
+    def __init__(
+        self,
+        config: CallConfig,
+        line: CallContext,
+        recorder: RecordingSwitch | None,
+        listener: CallerListener,
+        speech: SpeechToSpeechAnswers | None,
+        *,
+        ended: asyncio.Event,
+    ) -> None:
+        self._line = line
+        self._inputs = line.inputs
+        self._recorder = recorder
+        self._listener = listener
+        self._speech = speech
+        self._ended = ended
+        self._cleaning: CallerCleaning | None = None
+        if config.cleaning is not None:
+            self._cleaning = CallerCleaning(
+                line.leg.codec, config.cleaning, deliver=self._hear_cleaned, on_uncleaned=self.report_uncleaned
+            )
+
+    def feed_audio(self, payload: bytes) -> None:
+        """Accepts audio in the leg's codec, of any length."""
+        if self._ended.is_set():
+            return
+        if self._cleaning is not None:
+            if self._recorder is not None:
+                self._recorder.record_caller(self._line.elapsed_s(), payload)
+            self._cleaning.push_frame(payload)
+            return
+        self._inputs.note(AUDIO, len(payload))
+        if self._recorder is not None:
+            self._recorder.record_caller(self._line.since_start(), payload)
+        self._hear_frame(payload)
+
+    def _hear_cleaned(self, payload: bytes) -> None:
+        if self._ended.is_set():
+            return
+        # For the journal this is when the audio came. A replay cleans nothing, and looks at the clock to record.
+        self._inputs.note(AUDIO, len(payload))
+        if self._recorder is not None:
+            self._line.since_start()
+        self._hear_frame(payload)
+
+    def _hear_frame(self, payload: bytes) -> None:
+        self._listener.feed_audio(payload)
+        if self._speech is not None:
+            self._speech.feed_audio(payload, is_utterance=self._listener.is_utterance)
+
+    def report_uncleaned(self, why: WhyUncleaned) -> None:
+        """Reports that audio is heard as it is, although the agent wants it cleaned."""
+        self._inputs.note(UNCLEANED, why)
+        self._line.emit(events.CALLER_AUDIO_UNCLEANED, {"reason": why})
+
+    def close(self) -> None:
+        if self._cleaning is not None:
+            self._cleaning.close()
 
 
 class CallerTurns:

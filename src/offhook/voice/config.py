@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
+from offhook.kit.audio_cleaner import CleaningConfig
 from offhook.kit.word_lists import split_words
 from offhook.models.configuration.agent_languages import agent_languages
 from offhook.voice.dialog.phrases import PHRASE_NAMES, CannedPhrases, phrases_for
@@ -14,6 +15,8 @@ from offhook.voice.output.ambience import AmbienceConfig
 from offhook.voice.output.voice_level import DEFAULT_LEVEL_DB, DEFAULT_VOLUME, AgentVolume
 from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailConfig
 
+# By the names of WebRTC's levels, which take 6, 12, 18 and 21 dB of a steady noise.
+SUPPRESSION_LEVELS: Final = {"low": 1, "moderate": 2, "high": 3, "very_high": 4}
 TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
 TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]
 
@@ -68,6 +71,8 @@ class CallConfig:
     max_unheard_turns: int = 4
     disclosure: DisclosureConfig | None = None
     ambience: AmbienceConfig | None = None
+    # of what the caller says; None: as it comes
+    cleaning: CleaningConfig | None = None
     volume: AgentVolume = DEFAULT_VOLUME
     dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
@@ -120,6 +125,7 @@ class CallConfig:
             disclosure=_parse_disclosure(_config_section(configurations, "disclosure")),
             ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration"))
             or _parse_comfort_noise(_config_section(configurations, "comfort_noise")),
+            cleaning=_parse_cleaning(_config_section(configurations, "caller_audio")),
             volume=_parse_volume(_config_section(configurations, "agent_volume")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
@@ -179,6 +185,14 @@ def _parse_comfort_noise(values: Mapping[str, Any]) -> AmbienceConfig | None:
     if values.get("enabled") is not True:
         return None
     return AmbienceConfig.comfort_noise(_clamped_number(values, "level_db", -60, -75, -45))
+
+
+def _parse_cleaning(values: Mapping[str, Any]) -> CleaningConfig | None:
+    suppression = SUPPRESSION_LEVELS.get(_stripped_text(values, "noise_suppression"), 0)
+    has_gain = values.get("auto_gain") is True
+    if not suppression and not has_gain:
+        return None
+    return CleaningConfig(suppression, round(_clamped_number(values, "level_db", -3, -31, -1)) if has_gain else None)
 
 
 def _parse_volume(values: Mapping[str, Any]) -> AgentVolume:

@@ -49,6 +49,7 @@ RECORDING_RESUMED: Final = "recording_resumed"  # {}
 RECORDING_DISCARDED: Final = "recording_discarded"  # {} a tool: nothing of the call is recorded
 DISCLOSURE_PLAYED: Final = "disclosure_played"  # {start_s, end_s, proof: "mark"|"clock"} all of it; its words are the agent_said of the same start
 DISCLOSURE_MISSED: Final = "disclosure_missed"  # {reason: "cut_off"|"not_confirmed"|"recording_missing"}
+CALLER_AUDIO_UNCLEANED: Final = "caller_audio_uncleaned"  # {reason: "failed"|"missing"|"behind"} the caller is heard as the line has it, although the agent suppresses noise; each reason once
 RECORDING_MISSING: Final = "recording_missing"  # {recording_id, instead: "text"|"model"|"hang_up"}
 KNOWLEDGE_FOUND: Final = "knowledge_found"  # {node_id, question, while_speaking, waited_ms, sources: [{document_id, name, page, score, whole}]}
 CONTEXT_COMPACTED: Final = "context_compacted"  # {messages, summary}

@@ -12,7 +12,7 @@ from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallAgent, CallContext
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.call_state import CallState, ResumedCall
-from offhook.voice.caller_turns import CallerTurns
+from offhook.voice.caller_turns import CallerLine, CallerTurns
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.early_answers import EarlyAnswers
@@ -25,7 +25,7 @@ from offhook.voice.input.digit_collector import KEYPAD_NOTE, DigitCollector
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
-from offhook.voice.journal.kinds import APOLOGY, AUDIO, DIGIT, END, MARK, TIME_LIMIT, VOICEMAIL
+from offhook.voice.journal.kinds import APOLOGY, DIGIT, END, MARK, TIME_LIMIT, VOICEMAIL
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.language_switch import LanguageSwitch
 from offhook.voice.output.playback import Playback
@@ -97,6 +97,7 @@ class CallSession(CallerTurns):
         self.on_over: Callable[[], None] | None = None
         self._is_resumable, self._duration_s, self._end_reason = False, 0.0, ""
         self._connect_parts(agent, models, vad)
+        self.caller_line = CallerLine(self._config, line, recording, self._listener, self._speech, ended=self._ended)
         self.handover = CallContinuation(
             line=line,
             conversation=self._conversation,
@@ -171,14 +172,7 @@ class CallSession(CallerTurns):
 
     def feed_audio(self, payload: bytes) -> None:
         """Accepts audio of the caller in the leg's codec, of any length."""
-        if self._ended.is_set():
-            return
-        self._inputs.note(AUDIO, len(payload))
-        if self._recorder is not None:
-            self._recorder.record_caller(self._line.since_start(), payload)
-        self._listener.feed_audio(payload)
-        if self._speech is not None:
-            self._speech.feed_audio(payload, is_utterance=self._listener.is_utterance)
+        self.caller_line.feed_audio(payload)
 
     def feed_digit(self, digit: str) -> None:
         """Accepts a key that the caller pressed (0-9, *, #, A-D)."""
@@ -298,6 +292,7 @@ class CallSession(CallerTurns):
     async def _stop_speaking(self, beside: list[asyncio.Task[None]]) -> None:
         for task in beside:
             task.cancel()
+        self.caller_line.close()
         self._voicemail.close()
         self._overlap.close()
         self._filter.close()

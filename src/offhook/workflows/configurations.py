@@ -1,10 +1,12 @@
 """The keys of ``workflow_configurations``. Unknown keys are kept unchanged."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, ValidationInfo, model_validator
+from pydantic_core import PydanticCustomError
 
+from offhook.kit.audio_cleaner import is_cleaning_available
 from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.kit.json_values import JsonObject
 from offhook.kit.schema import Schema
@@ -18,6 +20,8 @@ from offhook.models.configuration.overrides import (
 )
 from offhook.workflows.results.definitions import CallAnalysis
 
+# As a context of validation: what was accepted once is shown, wherever this is.
+STORED: Final = {"is_stored": True}
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -73,6 +77,25 @@ class ComfortNoise(_OpenModel):
 
     enabled: Flag | None = None
     level_db: Annotated[Number, Field(ge=-75, le=-45)] | None = None
+
+
+class CallerAudioSettings(_OpenModel):
+    """What is done to the caller's side before it is listened to; the recording keeps the line as it was."""
+
+    noise_suppression: Literal["off", "low", "moderate", "high", "very_high"] | None = None
+    auto_gain: Flag | None = None
+    level_db: Annotated[WholeNumber, Field(ge=-31, le=-1)] | None = None
+
+    @model_validator(mode="after")
+    def _check_available(self, info: ValidationInfo) -> "CallerAudioSettings":
+        is_wanted = bool(self.auto_gain) or self.noise_suppression not in (None, "off")
+        if is_wanted and info.context is not STORED and not is_cleaning_available():
+            raise PydanticCustomError(
+                "noise_suppression_unavailable",
+                "Noise suppression and automatic gain are not installed on this server: their library is made for "
+                "Linux with glibc on x86-64 and ARM64.",
+            )
+        return self
 
 
 class AgentVolumeSettings(_OpenModel):
@@ -197,6 +220,7 @@ class WorkflowConfigurations(_OpenModel):
 
     ambient_noise_configuration: AmbientNoise | None = None
     comfort_noise: ComfortNoise | None = None
+    caller_audio: CallerAudioSettings | None = None
     agent_volume: AgentVolumeSettings | None = None
     max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None

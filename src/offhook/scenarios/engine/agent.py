@@ -1,7 +1,7 @@
 """An agent as scenarios play it: its graph, settings, tools and documents."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from offhook.scenarios.errors import AgentNotTestable
@@ -53,7 +53,8 @@ def build_scenario_agent(
         graph=graph,
         definition=definition,
         configurations=configurations or {},
-        config=CallConfig.from_configurations(configurations or {}),
+        # no line here is noisy, and no thread keeps up with time that jumps
+        config=replace(CallConfig.from_configurations(configurations or {}), cleaning=None),
         tools=tools,
         documents=documents or {},
         variables=variables or {},

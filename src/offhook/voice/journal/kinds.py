@@ -20,3 +20,5 @@ ANSWER: Final = 11
 # What was measured, in the moment in which the call asked; a beep is one, too
 MEASURED: Final = 12
 BEEP: Final = 13
+# By the thread that cleans the caller's audio: why it does not
+UNCLEANED: Final = 14

@@ -15,7 +15,18 @@ from offhook.voice.events import VoiceEvent, is_live_only
 from offhook.voice.input.beep_detector import BeepDetector
 from offhook.voice.input.caller_sound import CallerSound
 from offhook.voice.input.sound_evidence import SoundEvidence
-from offhook.voice.journal.kinds import APOLOGY, AUDIO, BEAT, DIGIT, END, MARK, TIME_LIMIT, VOICEMAIL, WINDOW
+from offhook.voice.journal.kinds import (
+    APOLOGY,
+    AUDIO,
+    BEAT,
+    DIGIT,
+    END,
+    MARK,
+    TIME_LIMIT,
+    UNCLEANED,
+    VOICEMAIL,
+    WINDOW,
+)
 from offhook.voice.journal.recorded_inputs import PlayerBeat
 from offhook.voice.journal.replay_loop import run_with_journal
 from offhook.voice.journal.replay_ports import (
@@ -123,7 +134,7 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
             agent=replace(
                 agent,
                 # nothing is heard here, and the journal has nothing of how loud it was
-                config=replace(agent.config, ambience=None, volume=AgentVolume(None)),
+                config=replace(agent.config, ambience=None, volume=AgentVolume(None), cleaning=None),
                 toolbox=JournalToolbox(agent.toolbox, answers),
                 sounds=ReplaySounds(answers),
                 knowledge=ReplayKnowledge(answers),
@@ -142,6 +153,7 @@ async def _play(journal: CallJournal, agent: CallAgent, player: TapePlayer, obse
         APOLOGY: session.end_with_apology,
         TIME_LIMIT: session.limit_time,
         VOICEMAIL: session.voicemail_detected,
+        UNCLEANED: session.caller_line.report_uncleaned,
         WINDOW: vad.give_window,
         BEAT: beat.send_due_frames,
     }

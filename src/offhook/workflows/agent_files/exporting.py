@@ -20,7 +20,7 @@ from offhook.workflows.agent_files.schemas import (
 )
 from offhook.workflows.agent_files.secret_values import without_secrets
 from offhook.workflows.canaries import queries as canaries
-from offhook.workflows.configurations import WorkflowConfigurations
+from offhook.workflows.configurations import STORED, WorkflowConfigurations
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
 from offhook.workflows.graph import parse_graph
@@ -75,7 +75,7 @@ async def export_agent(session: AsyncSession, organization_id: int, workflow_id:
         version=FILE_VERSION,
         name=workflow.name,
         workflow_definition=definition,
-        workflow_configurations=WorkflowConfigurations.model_validate(configurations),
+        workflow_configurations=WorkflowConfigurations.model_validate(configurations, context=STORED),
         template_context_variables=variables,
         tools=file_tools,
         documents=[AgentFileDocument(id=f"document-{at}", name=names[id_]) for at, id_ in enumerate(distinct, 1)],

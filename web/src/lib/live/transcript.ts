@@ -206,6 +206,16 @@ const WATCHDOG: Record<string, string> = {
   end: "Ended the call",
 };
 
+const PLAIN: Record<string, string> = {
+  held_turns_answered: "Answered late: the caller seemed to be talking to someone else",
+  caller_idle: "Silence",
+  duration_warned: "The call is almost out of time",
+  voicemail_detected: "Voicemail",
+  recording_paused: "Recording paused",
+  recording_resumed: "Recording resumed",
+  recording_discarded: "Recording deleted",
+};
+
 function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
   switch (event.type) {
     case "digits_pressed":
@@ -228,23 +238,11 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         `${WATCHDOG[text(event, "step")] ?? text(event, "step")}: ${text(event, "reason").replaceAll("_", " ")}`,
         "warning",
       ];
-    case "held_turns_answered":
-      return ["Answered late: the caller seemed to be talking to someone else", "plain"];
-    case "caller_idle":
-      return ["Silence", "plain"];
-    case "duration_warned":
-      return ["The call is almost out of time", "plain"];
-    case "voicemail_detected":
-      return ["Voicemail", "plain"];
-    case "recording_paused":
-      return ["Recording paused", "plain"];
-    case "recording_resumed":
-      return ["Recording resumed", "plain"];
-    case "recording_discarded":
-      return ["Recording deleted", "plain"];
+    case "caller_audio_uncleaned":
+      return ["The caller is heard without noise suppression", "warning"];
     case "disclosure_missed":
       return ["The disclosure did not play in full, so nothing is recorded", "warning"];
     default:
-      return ["", "plain"];
+      return [PLAIN[event.type] ?? "", "plain"];
   }
 }

@@ -33,6 +33,36 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
     ],
   },
   {
+    title: "Caller's audio",
+    properties: [
+      setting(
+        "caller_audio.noise_suppression",
+        "options",
+        "Noise suppression",
+        "Before the caller is listened to. Recordings keep the line as it was.",
+        {
+          default: "off",
+          options: choices(
+            ["off", "Off"],
+            ["low", "Low"],
+            ["moderate", "Moderate"],
+            ["high", "High"],
+            ["very_high", "Very high"],
+          ),
+        },
+      ),
+      setting("caller_audio.auto_gain", "boolean", "Automatic gain", "Quiet callers are made louder.", {
+        default: false,
+      }),
+      setting("caller_audio.level_db", "number", "Caller's level", "In dBFS, -31 to -1.", {
+        default: -3,
+        min_value: -31,
+        max_value: -1,
+        ...when("caller_audio.auto_gain", true),
+      }),
+    ],
+  },
+  {
     title: "Background sound",
     properties: [
       setting("ambient_noise_configuration.enabled", "boolean", "Play background sound", "Only the caller hears it.", {
