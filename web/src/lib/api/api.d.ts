@@ -5993,6 +5993,20 @@ export interface components {
             status: "ok" | "duplicate" | "ignored";
         };
         /**
+         * CallerAudioSettings
+         * @description What is done to the caller's side before it is listened to; the recording keeps the line as it was.
+         */
+        CallerAudioSettings: {
+            /** Auto Gain */
+            auto_gain?: boolean | null;
+            /** Level Db */
+            level_db?: number | null;
+            /** Noise Suppression */
+            noise_suppression?: ("off" | "low" | "moderate" | "high" | "very_high") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CallerModel
          * @description A caller played by a model: who they are, what they want, how they talk, and which model plays them
          *     (``provider/model``; by default, the organization's own). The caller knows its ``facts``.
@@ -13793,6 +13807,7 @@ export interface components {
             ambient_noise_configuration?: components["schemas"]["AmbientNoise"] | null;
             call_analysis?: components["schemas"]["CallAnalysis"] | null;
             call_recording?: components["schemas"]["CallRecordingSettings"] | null;
+            caller_audio?: components["schemas"]["CallerAudioSettings"] | null;
             comfort_noise?: components["schemas"]["ComfortNoise"] | null;
             /** Context Compaction Enabled */
             context_compaction_enabled?: boolean | null;
