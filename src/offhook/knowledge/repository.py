@@ -324,7 +324,12 @@ async def first_texts(
     """Returns headings and texts of the first ``limit`` chunks, those with which each content begins first."""
     rows = await session.execute(
         select(KnowledgeChunk.heading, KnowledgeChunk.text)
-        .where(KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id.in_(content_ids))
+        .where(
+            KnowledgeChunk.organization_id == organization_id,
+            KnowledgeChunk.content_id.in_(content_ids),
+            # no later one can be among them, and the index leads to these alone
+            KnowledgeChunk.position < limit,
+        )
         .order_by(KnowledgeChunk.position, KnowledgeChunk.content_id)
         .limit(limit)
     )
