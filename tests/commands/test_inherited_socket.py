@@ -66,7 +66,7 @@ def test_a_socket_of_another_process_is_left_alone(held: socket.socket, pid: str
 
 @pytest.mark.parametrize(
     ("kind", "count", "words"),
-    [("pipe", "1", "no socket"), ("udp", "1", "no TCP socket that listens"), ("udp", "2", "2 sockets")],
+    [("pipe", "1", "not a socket"), ("udp", "1", "did not pass a listening TCP socket"), ("udp", "2", "2 sockets")],
 )
 def test_what_is_no_address_of_ours_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, kind: str, count: str, words: str

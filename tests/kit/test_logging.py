@@ -105,11 +105,11 @@ def test_a_log_that_nothing_reads_stops_nothing() -> None:
         finally:
             watchdog.cancel()
     lines = errors.splitlines()
-    said = [line for line in lines if "lines of the log were lost here" in line]
+    said = [line for line in lines if "log lines were dropped here" in line]
     events = [json.loads(line) for line in lines if line not in said]
     assert [event["run_id"] for event in events[:-1]] == list(range(len(events) - 1))
     assert events[-1]["event"] == "read_again"
-    assert said == [f"{20_001 - len(events)} lines of the log were lost here, because nothing was reading it."]
+    assert said == [f"{20_001 - len(events)} log lines were dropped here because nothing was reading the log."]
 
 
 def test_long_lines_are_whole() -> None:

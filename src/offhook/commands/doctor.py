@@ -283,12 +283,12 @@ async def _check_version(database: Database, kind: str) -> DoctorCheck:
 
 async def _check_installation(database: Database, settings: Settings) -> DoctorCheck:
     if await migrations.current_revision(database) != migrations.head_revision():
-        return DoctorCheck("installation", "warning", "checked once the database is migrated")
+        return DoctorCheck("installation", "warning", "not checked until the database is migrated")
     try:
         await require_installation(database, keyring_of(settings), settings.storage_url)
     except OtherInstallation as error:
         return DoctorCheck("installation", "failed", str(error))
-    return DoctorCheck("installation", "ok", "secret key and storage are those of the other processes")
+    return DoctorCheck("installation", "ok", "secret key and storage match the other processes")
 
 
 async def check_storage(settings: Settings) -> DoctorCheck:

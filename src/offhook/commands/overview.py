@@ -83,7 +83,7 @@ COMMANDS: Final = {
         "privacy",
         "Erase or export everything about a phone number; list deleted organizations.",
     ),
-    "storage": CommandSummary("storage", "Manage where the installation's files are."),
+    "storage": CommandSummary("storage", "Manage where the installation keeps its files."),
     "superuser": CommandSummary("superuser", "Manage the people who administer this installation."),
     "voices": CommandSummary("voices", "Manage voice packs: recognizers and voices that run on this machine."),
 }

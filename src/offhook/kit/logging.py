@@ -108,7 +108,7 @@ class UnblockedHandler(logging.StreamHandler[TextIO]):
             self._lost += 1
             return
         if self._lost:
-            said = f"{self._lost} lines of the log were lost here, because nothing was reading it.{self.terminator}"
+            said = f"{self._lost} log lines were dropped here because nothing was reading the log.{self.terminator}"
             data, self._lost = said.encode() + data, 0
         parts = [data[at : at + _PART] for at in range(0, len(data), _PART)]
         self._held.extend(parts)

@@ -142,7 +142,7 @@ def _describe_failure(error: StorageUnavailable | OSError) -> str:
     if isinstance(error, StorageUnavailable):
         return error.message
     if isinstance(error, TimeoutError):
-        return f"The bucket in OFFHOOK_STORAGE_URL did not respond in {BUCKET_TIMEOUT_S} s."
+        return f"The bucket in OFFHOOK_STORAGE_URL did not respond within {BUCKET_TIMEOUT_S} s."
     return f"This machine could not write to its disk ({error.strerror})."
 
 
@@ -198,8 +198,8 @@ def _require_storage(known: str, ours: str) -> None:
     if known != ours:
         raise WrongStorage(
             f"This process keeps files in {describe_storage(ours)}, but those of its database are in "
-            f"{describe_storage(known)}: recordings and documents would be missing. Set OFFHOOK_STORAGE_URL as the other "
-            "processes have it. If you moved the files, run `offhook storage adopt` with the new setting."
+            f"{describe_storage(known)}: recordings and documents would be missing. Set OFFHOOK_STORAGE_URL to the "
+            "value that the other processes use. If you moved the files, run `offhook storage adopt` with the new setting."
         )
 
 

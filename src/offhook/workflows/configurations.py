@@ -92,7 +92,7 @@ class CallerAudioSettings(_OpenModel):
         if is_wanted and info.context is not STORED and not is_cleaning_available():
             raise PydanticCustomError(
                 "noise_suppression_unavailable",
-                "Noise suppression and automatic gain are not installed on this server: their library is made for "
+                "Noise suppression and automatic gain are not available on this server: their library supports only "
                 "Linux with glibc on x86-64 and ARM64.",
             )
         return self

@@ -17,7 +17,7 @@ TIMEOUT_S: Final = 10
 
 
 def register(app: typer.Typer) -> None:
-    storage = typer.Typer(help="Manage where the installation's files are.", no_args_is_help=True)
+    storage = typer.Typer(help="Manage where the installation keeps its files.", no_args_is_help=True)
     app.add_typer(storage, name="storage")
 
     @storage.callback()
@@ -27,11 +27,11 @@ def register(app: typer.Typer) -> None:
     @storage.command("adopt")
     def adopt_files(
         take_over: Annotated[
-            bool, typer.Option("--take-over", help="Also if the bucket has the files of another installation.")
+            bool, typer.Option("--take-over", help="Take over the bucket of another installation.")
         ] = False,
     ) -> None:
         """Use the storage of this process (OFFHOOK_STORAGE_URL) from now on. Move the files there first: nothing is
-        copied. Processes with another storage no longer start."""
+        copied. Processes with a different setting no longer start."""
         settings = load_settings()
         keyring = keyring_of(settings)
 
@@ -60,7 +60,7 @@ async def find_storage_problem(settings: Settings) -> str | None:
         async with asyncio.timeout(TIMEOUT_S):
             await storage.has_stored("doctor")
     except TimeoutError:
-        return f"The bucket in OFFHOOK_STORAGE_URL did not respond in {TIMEOUT_S} s."
+        return f"The bucket in OFFHOOK_STORAGE_URL did not respond within {TIMEOUT_S} s."
     except StorageUnavailable as error:
         return error.message
     return None

@@ -55,15 +55,15 @@ def _take_inherited_socket() -> socket.socket | None:
     for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
         os.environ.pop(name, None)
     if int(count) != 1:
-        raise PortInUse(f"systemd passed {count} sockets: let the socket unit have one ListenStream.")
+        raise PortInUse(f"systemd passed {count} sockets. Keep only one ListenStream in the socket unit.")
     try:
         inherited = socket.socket(fileno=FIRST_INHERITED)
     except OSError as error:
-        raise PortInUse(f"What systemd passed is no socket ({error.strerror}).") from None
+        raise PortInUse(f"systemd passed something that is not a socket ({error.strerror}).") from None
     is_listening = inherited.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
     if inherited.family not in (socket.AF_INET, socket.AF_INET6) or not is_listening:
         inherited.close()
-        raise PortInUse("What systemd passed is no TCP socket that listens: check ListenStream of the socket unit.")
+        raise PortInUse("systemd did not pass a listening TCP socket. Check ListenStream in the socket unit.")
     inherited.set_inheritable(False)
     inherited.setblocking(False)
     return inherited

@@ -239,7 +239,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
         "warning",
       ];
     case "caller_audio_uncleaned":
-      return ["The caller is heard without noise suppression", "warning"];
+      return ["The caller's audio is not being cleaned up", "warning"];
     case "disclosure_missed":
       return ["The disclosure did not play in full, so nothing is recorded", "warning"];
     default:

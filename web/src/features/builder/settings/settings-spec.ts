@@ -109,8 +109,8 @@ export const SETTINGS: SettingsGroup[] = [
       setting(
         "turn_detection",
         "options",
-        "Turn detection of the recognizer",
-        "Only for OpenAI: the end of a turn by a pause alone, or also by what was said. The pace above applies.",
+        "Recognizer turn detection",
+        "OpenAI only: what ends a turn. The second option follows the pace above.",
         {
           default: "server_vad",
           options: choices(["server_vad", "A pause"], ["semantic_vad", "A pause and the words"]),
@@ -120,7 +120,7 @@ export const SETTINGS: SettingsGroup[] = [
         "early_answers",
         "boolean",
         "Prepare answers early",
-        "Asks the model while it is not certain yet that the caller has finished, at most twice per turn. Answers come sooner; unused ones are paid for, too.",
+        "Asks the model before it is certain that the caller has finished, up to twice per turn. Answers come sooner, but unused ones also cost money.",
         { default: false },
       ),
       setting(

@@ -39,7 +39,7 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
         "caller_audio.noise_suppression",
         "options",
         "Noise suppression",
-        "Before the caller is listened to. Recordings keep the line as it was.",
+        "Changes what the agent hears. Recordings keep the original audio.",
         {
           default: "off",
           options: choices(
@@ -51,7 +51,7 @@ export const SOUND_SETTINGS: SettingsGroup[] = [
           ),
         },
       ),
-      setting("caller_audio.auto_gain", "boolean", "Automatic gain", "Quiet callers are made louder.", {
+      setting("caller_audio.auto_gain", "boolean", "Automatic gain", "Makes quiet callers louder.", {
         default: false,
       }),
       setting("caller_audio.level_db", "number", "Caller's level", "In dBFS, -31 to -1.", {

@@ -24,7 +24,7 @@ MIN_OF_BOTH: Final = 0.8
 MAX_OF_DOUBTED_BY_BOTH: Final = 0.15
 # Of what is likelier than an edge that ends the call, or that none is meant.
 MIN_OTHERWISE: Final = 0.5
-# Who has to go says so: "I thought, Lord, I better go" is told in a story.
+# Who has to go says so: "I thought, Lord, I better go" is part of a story.
 MAX_LEAVING_WORDS: Final = 16
 
 
