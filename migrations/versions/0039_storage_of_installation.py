@@ -12,5 +12,5 @@ oldest_code = "0026"
 def upgrade() -> None:
     op.add_column("installation", sa.Column("storage", sa.String(1024), nullable=True))
     # One row: the identity that its default gives it is written at once.
-    identity = sa.Column("identity", sa.String(36), server_default=sa.text("gen_random_uuid()::text"), nullable=False)
+    identity = sa.Column("identity", sa.String(36), server_default=sa.text("(gen_random_uuid())::text"), nullable=False)
     op.add_column("installation", identity)

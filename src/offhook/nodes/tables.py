@@ -47,4 +47,4 @@ class Installation(Base):
     # Where its files are; none before the first start of a process from 0039 on.
     storage: Mapped[str | None] = mapped_column(String(1024))
     # Stands in its bucket as well: a bucket has the files of one installation.
-    identity: Mapped[str] = mapped_column(String(36), server_default=text("gen_random_uuid()::text"))
+    identity: Mapped[str] = mapped_column(String(36), server_default=text("(gen_random_uuid())::text"))
