@@ -1,15 +1,24 @@
 """Time that tests own: an event loop that never waits, and a wall clock that is set by hand."""
 
 import asyncio
+import ctypes
 import heapq
 import selectors
+import socket
+import struct
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_MAX_ON_ITS_WAY_S = 0.05
+# struct tcp_info of linux/tcp.h: tcpi_bytes_received, and tcpi_bytes_sent since Linux 4.19
+_OFFSET_OF_RECEIVED, _OFFSET_OF_SENT, _SIZE_OF_TCP_INFO = 128, 200, 256
+_U64 = struct.Struct("=Q")
+_LIBC = ctypes.CDLL(None)
 
 
 class _NeverWaits(selectors.DefaultSelector):
@@ -21,12 +30,13 @@ class _NeverWaits(selectors.DefaultSelector):
     # whether somebody outside of the loop works for us: time stands still until they answer
     is_awaited: Callable[[], bool] = staticmethod(lambda: False)
 
+    # sent and not received in a quiet moment: by sockets whose other end is gone
+    _lost = 0
+
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if not ready and self.arrives_within and timeout != 0:
-            # not select(arrives_within): its resolution is a millisecond
-            time.sleep(self.arrives_within)
-            ready = super().select(0)
+            ready = self._wait_for_arrivals()
         if ready:
             return ready
         if timeout != 0 and self.is_awaited():
@@ -37,6 +47,34 @@ class _NeverWaits(selectors.DefaultSelector):
         if timeout > 0:
             self.loop.advance(timeout)
         return []
+
+    def _wait_for_arrivals(self) -> list[tuple[selectors.SelectorKey, int]]:
+        # not select(arrives_within): its resolution is a millisecond
+        time.sleep(self.arrives_within)
+        ready = super().select(0)
+        # on a busy machine the kernel takes its time to carry what was sent
+        deadline = time.monotonic() + _MAX_ON_ITS_WAY_S
+        while (
+            not ready and (on_its_way := _bytes_on_their_way(key.fd for key in self.get_map().values())) != self._lost
+        ):
+            if time.monotonic() > deadline:
+                self._lost = on_its_way
+                break
+            time.sleep(self.arrives_within)
+            ready = super().select(0)
+        return ready
+
+
+def _bytes_on_their_way(sockets: Iterable[int]) -> int:
+    """Returns what TCP sockets have sent and their other ends, which are among them, have not received."""
+    total, info = 0, ctypes.create_string_buffer(_SIZE_OF_TCP_INFO)
+    for fd in sockets:
+        size = ctypes.c_uint32(_SIZE_OF_TCP_INFO)
+        if _LIBC.getsockopt(fd, socket.IPPROTO_TCP, socket.TCP_INFO, info, ctypes.byref(size)) == 0:
+            (received,) = _U64.unpack_from(info, _OFFSET_OF_RECEIVED)
+            (sent,) = _U64.unpack_from(info, _OFFSET_OF_SENT)
+            total += sent - received
+    return total
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
