@@ -61,7 +61,7 @@ class ReadTurn(QuotingTurn):
         doubted = self._taken_for_no(reply, heard)
         if doubted is None and not self._is_open(reply, heard):
             return reply
-        odds, second = self._odds_of_edges(heard), self._second_odds(heard)
+        odds, second = self._odds_of_edges(heard), self._odds_of_edges(heard, is_second=True)
         if odds is None:
             return reply
         best = max(range(len(self._edges)), key=odds.__getitem__)
@@ -108,17 +108,12 @@ class ReadTurn(QuotingTurn):
         guarded = followed if odds[best] >= SURE_PLAIN else self._guard(followed)
         return reply if guarded.call is None else guarded
 
-    def _odds_of_edges(self, heard: str) -> EdgeOdds | None:
-        """Returns the odds of this step's edges and of none; None where the model is not asked, or does not know yet."""
+    def _odds_of_edges(self, heard: str, *, is_second: bool = False) -> EdgeOdds | None:
+        """Returns the odds of this step's edges and of none, by the first or the second model; None where it is not asked,
+        or does not know yet."""
         if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
             return None
-        return self._meaning.readings.odds(self._answer_to_read(heard))
-
-    def _second_odds(self, heard: str) -> EdgeOdds | None:
-        """Returns the same by the second model."""
-        if not 0 < len(self._edges) <= MAX_EDGES or edge_values.is_scale(self._edges):
-            return None
-        return self._meaning.readings.odds(replace(self._answer_to_read(heard), is_second=True))
+        return self._meaning.readings.odds(replace(self._answer_to_read(heard), is_second=is_second))
 
     def _says_words_of(self, taken: EdgeHint | None, heard: str) -> bool:
         """Returns True for an edge that is taken for its own words, or for a plain yes or no."""

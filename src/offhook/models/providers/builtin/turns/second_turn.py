@@ -41,7 +41,7 @@ class SecondTurn(ReadTurn):
         said = parse_utterance(heard)
         if not (taken.is_final or self._is_reason(said)) or self._leaves_by(said, taken):
             return reply
-        second = self._second_odds(heard)
+        second = self._odds_of_edges(heard, is_second=True)
         if second is None or second[self._edges.index(taken)] > MAX_OF_DOUBTED_BY_BOTH:
             return reply
         other = self._edge_of_readings(said, taken, second)
