@@ -43,6 +43,8 @@ class Measures:
 
     answers_ms: list[float] = field(default_factory=list)
     gaps_ms: list[float] = field(default_factory=list)
+    # Of these, the ones in which the caller was silent: an agent may pause while it is talked over.
+    unprovoked_gaps_ms: list[float] = field(default_factory=list)
     barge_ms: list[float] = field(default_factory=list)
     turns: int = 0
     unanswered: int = 0
@@ -142,6 +144,8 @@ class Caller(asyncio.Protocol):
         if gap < ANSWER_GAP_S:
             if self._clock.measuring:
                 measures.gaps_ms.append(gap * 1000)
+                if not self._is_talking:
+                    measures.unprovoked_gaps_ms.append(gap * 1000)
             return
         self._answer_began = now
         if self._stopped_at is not None:

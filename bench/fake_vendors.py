@@ -35,6 +35,11 @@ WORD_S: Final = 0.35
 WORD_DELAY_S: Final = 0.22
 
 
+def pieces_of(text: str) -> int:
+    """Returns how many pieces of ``CHUNK_S`` the speech of a text has: 48 characters a second keeps answers short."""
+    return max(1, round(len(text) / CHARS_PER_S / CHUNK_S))
+
+
 class BenchLlm:
     model_ref = ModelRef("llm", "bench", "bench")
 
@@ -47,7 +52,7 @@ class BenchLlm:
 
 
 class BenchTts:
-    """Plays real speech, cut to the length of the text: 48 characters a second keeps an answer under two seconds."""
+    """Plays real speech, cut to the length of the text."""
 
     model_ref = ModelRef("tts", "bench", "bench")
     sample_rate = 8000
@@ -57,9 +62,8 @@ class BenchTts:
 
     async def speak(self, text: str) -> AsyncIterator[bytes]:
         await asyncio.sleep(FIRST_BYTE_S)
-        left = max(1, round(len(text) / CHARS_PER_S / CHUNK_S))
         step = int(CHUNK_S * self.sample_rate) * 2
-        for index in range(left):
+        for index in range(pieces_of(text)):
             at = (index * step) % (len(self._speech) - step)
             yield self._speech[at : at + step]
             await asyncio.sleep(0.02)
@@ -71,11 +75,11 @@ class BenchStt:
     model_ref = ModelRef("stt", "bench", "bench")
     has_endpointing = True
 
-    async def open_stream(self, *, sample_rate: int, language: str) -> "_BenchSttStream":
-        return _BenchSttStream()
+    async def open_stream(self, *, sample_rate: int, language: str) -> "BenchSttStream":
+        return BenchSttStream()
 
 
-class _BenchSttStream:
+class BenchSttStream:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[SttEvent | None] = asyncio.Queue()
@@ -87,10 +91,14 @@ class _BenchSttStream:
     def push_audio(self, pcm: bytes) -> None:
         # a look at one sample of eight: an adapter of a vendor does not look at them at all
         if max(memoryview(pcm).cast("h")[::8], default=0) > LOUD:
-            self._loud_at = self._loop.time()
-            if self._timer is None:
-                self._timer = self._loop.call_later(ENDPOINTING_S, self._look)
-                self._word_timer = self._loop.call_later(WORD_S + WORD_DELAY_S, self._show_word)
+            self.hear_speech()
+
+    def hear_speech(self) -> None:
+        """Counts the present 20 ms as speech."""
+        self._loud_at = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_later(ENDPOINTING_S, self._look)
+            self._word_timer = self._loop.call_later(WORD_S + WORD_DELAY_S, self._show_word)
 
     def _show_word(self) -> None:
         assert self._loud_at is not None
@@ -126,10 +134,14 @@ class _BenchSttStream:
             yield event
 
     async def close(self) -> None:
+        self.stop()
+        self._events.put_nowait(None)
+
+    def stop(self) -> None:
+        """Shows nothing more."""
         for timer in (self._timer, self._word_timer):
             if timer is not None:
                 timer.cancel()
-        self._events.put_nowait(None)
 
 
 class BenchModels:

@@ -1,11 +1,14 @@
-"""Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S] [--setting NAME=VALUE ...] [--json]``.
+"""Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S]
+[--wires | --speech-to-speech] [--setting NAME=VALUE ...] [--json]``.
 
 Starts the server under load as its own process (bench/voice_server.py: the real API, voice loop, recording, events and
-database, with vendors of fixed delay) and calls it from this one over Twilio-shaped sockets on loopback.
+database, with vendors of fixed delay) and calls it from this one over Twilio-shaped sockets on loopback. With
+``--wires`` the vendors are a third process (bench/wire_vendors.py), reached over OpenAI's, Cartesia's and Deepgram's
+wires; with ``--speech-to-speech`` over OpenAI's Realtime API.
 
 added = caller stopped → first agent frame, less the vendors' 0.5 + 0.1 + 0.08 s; it contains the wait for the first
-clause of the model's text (tokens arrive every 10 ms). gap = time between two frames of one answer, as received. barge
-= caller starts to talk over the agent → last agent frame received.
+clause of the model's text (tokens arrive every 10 ms). gap = time between two frames of one answer, as received; the
+longest is of answers that nobody talks over. barge = caller starts to talk over the agent → last agent frame received.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ import uvloop
 from bench.callers import FRAME_S, LISTEN_S, TALK_S, Caller, Clock, Measures, audio
 from bench.fake_vendors import VENDORS_MS
 from bench.speech import clip, noise
+from bench.wire_vendors import running_vendors, settings_for, speech_to_speech_for
 
 LADDER = (1, 10, 20, 40, 80, 100)
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -46,9 +51,19 @@ def rss_mb(pid: int) -> float:
 
 
 class Server:
-    def __init__(self, folder: str, settings: dict[str, Any] | None = None) -> None:
+    """The server in its process. ``settings`` are the agent's; ``vendors`` are addresses of vendors over wires."""
+
+    def __init__(
+        self,
+        folder: str,
+        settings: dict[str, Any] | None = None,
+        vendors: dict[str, str] | None = None,
+        *,
+        is_speech_to_speech: bool = False,
+    ) -> None:
+        arguments = [json.dumps(settings_for(vendors))] if vendors else []
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.voice_server", folder],
+            [sys.executable, "-m", "bench.voice_server", folder, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -62,6 +77,9 @@ class Server:
         self.database_url: str = info["database_url"]
         self.database_pid: int = info["database_pid"]
         self.http = httpx2.Client(base_url=f"{info['url']}/api/v1", headers={"X-API-Key": info["key"]}, timeout=30)
+        if vendors and is_speech_to_speech:
+            path = "/organizations/model-configurations/v2"
+            self.http.put(path, json=speech_to_speech_for(vendors)).raise_for_status()
         self.workflow_id = self._make_agent(settings or {})
 
     def _make_agent(self, settings: dict[str, Any]) -> int:
@@ -165,6 +183,7 @@ def summary(measures: Measures, calls: int, cpu_ms: float, mb_per_call: float) -
         "added_ms_p95": point(measures.answers_ms, 95, VENDORS_MS),
         "gap_ms_p50": point(measures.gaps_ms, 50),
         "gap_ms_p99": point(measures.gaps_ms, 99),
+        "gap_ms_max": point(measures.unprovoked_gaps_ms, 100),
         "barge_ms_p50": point(measures.barge_ms, 50),
         "barge_ms_p95": point(measures.barge_ms, 95),
     }
@@ -174,14 +193,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, help="one rung instead of the whole ladder")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long each rung is measured")
+    parser.add_argument("--wires", action="store_true", help="vendors over their wires, in a process of their own")
+    parser.add_argument(
+        "--speech-to-speech", action="store_true", help="the same, with one model that hears and speaks"
+    )
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE (JSON) of the agent's settings")
     parser.add_argument("--json", action="store_true", help="print one JSON object (a list for the whole ladder)")
     options = parser.parse_args()
     settings = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.setting)}
     rungs = []
-    with tempfile.TemporaryDirectory(prefix="offhook-bench-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="offhook-bench-"))
+        has_wires = options.wires or options.speech_to_speech
+        vendors = stack.enter_context(running_vendors()) if has_wires else {}
         os.chmod(folder, 0o755)  # noqa: PTH101 - the embedded database runs as another user
-        server = Server(folder, settings)
+        server = Server(folder, settings, vendors, is_speech_to_speech=options.speech_to_speech)
         try:
             uvloop.run(load(server, 1, 1.0))
             for calls in [options.calls] if options.calls else LADDER:
