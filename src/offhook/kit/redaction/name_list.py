@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.kit.redaction.everyday_words import EVERYDAY_WORDS
+from offhook.kit.unicode_forms import normalize_text
 
 _WORD: Final = re.compile(r"(?:[^\W\d_][\u0300-\u036f]*)+")
 # Between the words of a name; no more than two of them, so that names do not reach over a sentence.
@@ -217,13 +218,13 @@ def _is_name_here(text: str, word: re.Match[str], letters: str) -> bool:
 
 
 def _fold(word: str) -> str:
-    letters = unicodedata.normalize("NFKD", word.casefold().translate(_LETTERS))
+    letters = normalize_text("NFKD", word.casefold().translate(_LETTERS))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _fold_twice(word: str) -> tuple[str, str]:
     """ "müller" is written "muller" or "mueller"."""
-    composed = unicodedata.normalize("NFC", word.casefold())
+    composed = normalize_text("NFC", word.casefold())
     return _fold(composed), _fold(composed.translate(_DIGRAPHS))
 
 

@@ -1,13 +1,13 @@
 """Where the words of a search were said in the transcripts that it found: the passages that a list shows."""
 
 import asyncio
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.unicode_forms import normalize_text
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredUtterance
 from offhook.runs.records.projections import TranscriptLine, build_transcript
@@ -49,7 +49,7 @@ def find_passage(lines: Sequence[TranscriptLine], terms: Sequence[Term]) -> RunP
     for wanted in (terms, [Term((word,), is_negative=False) for term in terms for word in term.words]):
         best: tuple[int, TranscriptLine, str, list[WordPlace]] | None = None
         for line in lines:
-            text = unicodedata.normalize("NFC", line.text)
+            text = normalize_text("NFC", line.text)
             by_term = find_places(text, wanted)
             if by_term and (best is None or len(by_term) > best[0]):
                 best = len(by_term), line, text, sorted(place for places in by_term.values() for place in places)

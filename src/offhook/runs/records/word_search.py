@@ -1,10 +1,11 @@
 """Search for words in texts that only their readers can decrypt: words of a text, and queries over tokens of them. Pure."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from offhook.kit.unicode_forms import normalize_text
 
 # Words with what joins them: "o'brien", "e-mail", "3.50", "ann@example.com".
 _COMPOUND: Final = re.compile(r"\w+(?:[-'.@/:+]\w+)*")
@@ -31,7 +32,7 @@ def list_index_words(text: str) -> set[str]:
 
 
 def _normalize(text: str) -> str:
-    return unicodedata.normalize("NFC", text).replace(_APOSTROPHE, "'").lower()
+    return normalize_text("NFC", text).replace(_APOSTROPHE, "'").lower()
 
 
 @dataclass(frozen=True, slots=True)

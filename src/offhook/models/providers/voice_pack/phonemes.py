@@ -1,9 +1,9 @@
 """A text as the phonemes that a voice was trained with, which the speech program knows."""
 
 import re
-import unicodedata
 from typing import Final
 
+from offhook.kit.unicode_forms import normalize_text
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 # A mark ends a clause only before a space: not in 10.5, nor in 9:30.
@@ -29,4 +29,4 @@ async def phonemize(speech: SynthesizerProcess, text: str, voice: str) -> list[i
         for words, mark in clauses
         if (sound := _LANGUAGE_SWITCH.sub("", sounds.get(words, "")).strip())
     ]
-    return [ord(char) for char in unicodedata.normalize("NFD", " ".join(spoken))]
+    return [ord(char) for char in normalize_text("NFD", " ".join(spoken))]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Final, Literal, TypeVar
 
+from offhook.kit.unicode_forms import normalize_text
+
 Polarity = Literal["yes", "no"]
 
 _CONTRACTIONS: Final = (
@@ -225,7 +227,7 @@ def word_tokens(text: str) -> list[str]:
 
 @keep_short
 def _read_tokens(text: str) -> tuple[str, ...]:
-    plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
+    plain = normalize_text("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     for pattern, replacement in _CONTRACTIONS:
         plain = pattern.sub(replacement, plain)
