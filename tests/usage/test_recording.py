@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.usage import ledger, queries, repository
 from offhook.usage.periods import TimeRange
@@ -113,6 +115,28 @@ async def test_minutes_beyond_the_included_ones_cost_the_platform_price(
     chat = await record(cost_cents=Decimal(1), duration_ms=600_000, is_billable=False)
     assert chat.cost_cents == 1
     assert await balance(root, org.id) == -16
+
+
+async def test_another_time_zone_is_not_another_month_of_included_minutes(
+    root: Root, org: OrgFixture, record: Record
+) -> None:
+    async with root.db.transaction() as session:
+        await ledger.set_terms(
+            session, org.id, platform_cents_per_minute=Decimal(6), included_minutes=1, is_enforced=None
+        )
+
+    async def price_at(moment: datetime, time_zone: str) -> int:
+        async with root.db.transaction() as session:
+            await session.execute(update(Organization).where(Organization.id == org.id).values(time_zone=time_zone))
+        return (await record(cost_cents=Decimal(0), duration_ms=60_000, created_at=moment)).cost_cents
+
+    assert await price_at(datetime(2026, 11, 15, tzinfo=UTC), "UTC") == 0
+    # December already
+    assert await price_at(datetime(2026, 11, 30, 12, tzinfo=UTC), "Pacific/Kiritimati") == 6
+    assert await price_at(datetime(2026, 12, 1, 11, tzinfo=UTC), "Pacific/Kiritimati") == 0
+    # November still, and then December once more
+    assert await price_at(datetime(2026, 12, 1, 11, 30, tzinfo=UTC), "Etc/GMT+12") == 6
+    assert await price_at(datetime(2026, 12, 1, 12, 30, tzinfo=UTC), "Etc/GMT+12") == 6
 
 
 async def test_telling_a_run_again_does_not_use_its_included_minutes_up(

@@ -9,10 +9,9 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database_clock import time_of
-from offhook.orgs import service as orgs
 from offhook.root import settings_of
 from offhook.usage import repository
-from offhook.usage.periods import load_time_zone, month_of
+from offhook.usage.periods import included_month
 from offhook.usage.tables import BillingAccount, LedgerEntry
 
 CREDIT_ENTRY: Final = "credit"
@@ -78,8 +77,7 @@ async def get_balance_status(
     balance = account.balance_cents if account else 0
     left = 0.0
     if terms.included_minutes:
-        organization = await orgs.get_organization(session, organization_id)
-        period = month_of(now or time_of(session), load_time_zone(organization.time_zone))
+        period = included_month(now or time_of(session))
         used_ms = (await repository.period_totals(session, organization_id, period)).billable_ms
         left = max(0.0, terms.included_minutes - int(used_ms) / _MINUTE_MS)
     price = terms.platform_cents_per_minute

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.outcomes import OutcomeSums
-from offhook.usage.periods import TimeRange, bucket_of, load_time_zone, month_of, start_of_day
+from offhook.usage.periods import TimeRange, bucket_of, included_month, start_of_day
 from offhook.usage.run_facts import MAX_RUN_CENTS, RunCost, RunFacts
 from offhook.usage.tables import RunUsage
 
@@ -114,7 +112,6 @@ class _PlatformTariff:
         self._session = session
         self._terms = terms
         self._organization_id = organization_id
-        self._zone: ZoneInfo | None = None
         self._used_ms: dict[TimeRange, int] = {}
 
     async def price_run(self, facts: RunFacts, billed_before_ms: int) -> RunCost:
@@ -133,9 +130,7 @@ class _PlatformTariff:
 
     async def _load_period(self, at: datetime) -> TimeRange:
         """Loads the month of a run; its used minutes are tracked from then on."""
-        if self._zone is None:
-            self._zone = load_time_zone((await orgs.get_organization(self._session, self._organization_id)).time_zone)
-        period = month_of(at, self._zone)
+        period = included_month(at)
         if period not in self._used_ms:
             totals = await repository.period_totals(self._session, self._organization_id, period)
             self._used_ms[period] = int(totals.billable_ms)

@@ -29,6 +29,12 @@ def load_time_zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
+def included_month(moment: datetime) -> TimeRange:
+    """Returns the month in UTC whose included minutes a moment uses: in an organization's own time zone, which it can change
+    at any time, one month could begin twice."""
+    return month_of(moment, ZoneInfo("UTC"))
+
+
 def month_of(moment: datetime, where: ZoneInfo) -> TimeRange:
     """Returns the calendar month of ``moment`` in the time zone ``where``."""
     first = moment.astimezone(where).date().replace(day=1)

@@ -16,7 +16,7 @@ Price = Annotated[Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=100_0
 class CurrentPeriod(Schema):
     """The calendar month in the organization's time zone. ``minutes_remaining``: what included minutes and balance
     allow at
-    the platform's price; ``is_unlimited`` when that price is nothing."""
+    the platform's price; ``is_unlimited`` when that price is nothing. Included minutes are counted by month in UTC."""
 
     period_start: datetime
     period_end: datetime
