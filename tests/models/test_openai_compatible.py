@@ -42,6 +42,7 @@ from offhook_lab.openai_server import (
     StreamFault,
     serve_openai,
 )
+from offhook_lab.speech.server import NESTED
 
 # Tests that wait for a limit have a short one of their own; on the others no busy machine may come to it.
 PATIENT = LlmTimeouts(connect_s=30.0, first_token_s=30.0, between_tokens_s=30.0)
@@ -354,7 +355,7 @@ class TestFaults:
         assert spoken(heard) == "One two"
         assert (caught.value.code, caught.value.retryable) == (code, True)
 
-    @pytest.mark.parametrize("arguments", ['{"city": "Ro', '["Rome"]', "Rome"])
+    @pytest.mark.parametrize("arguments", ['{"city": "Ro', '["Rome"]', "Rome", NESTED, '{"a":' * 500 + "1" + "}" * 500])
     async def test_arguments_that_are_no_object(self, arguments: str) -> None:
         error = await failure(ScriptedAnswer(calls=(("get_weather", arguments),), finish_reason="length"))
         assert (error.code, error.retryable) == ("llm_malformed_tool_call", True)

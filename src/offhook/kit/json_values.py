@@ -4,10 +4,11 @@
 whose fields this code does not define; give everything else a model, a dataclass or a TypedDict.
 """
 
+import json
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias, overload
+from typing import Any, Final, TypeAlias, overload
 
 from pydantic import JsonValue
 
@@ -45,6 +46,33 @@ def sanitize_json(value: object, *, depth: int = 0) -> JsonValue:
     return sanitize_text(str(value))
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Parses JSON that another server sent. Raises ValueError also when it is nested deeper than 100 levels, for which the
+    library has a RecursionError, or later who writes the value again."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
+    if sum(map(text.count, brackets)) > MAX_DEPTH and _is_too_deep(value):  # type: ignore[arg-type]
+        raise ValueError("nested too deeply")
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for part in level
+            for child in (part.values() if isinstance(part, dict) else part)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
 def as_json_object(value: object) -> JsonObject:
     """Returns the value if it is a JSON object, an empty object otherwise."""
     return value if isinstance(value, dict) else {}
@@ -79,6 +107,7 @@ __all__ = [
     "as_json_object",
     "is_blank",
     "nonblank_text",
+    "parse_json",
     "sanitize_json",
     "sanitize_text",
 ]

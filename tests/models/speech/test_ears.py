@@ -107,7 +107,7 @@ class TestHearing:
 
 @each
 class TestALostLine:
-    @pytest.mark.parametrize("kind", ["cut", "close", "garbage"])
+    @pytest.mark.parametrize("kind", ["cut", "close", "garbage", "nested"])
     def test_in_the_middle_of_a_sentence(self, vendor: Ears, kind: str) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):

@@ -106,7 +106,7 @@ class TestLostConnections:
 
         on_a_line(scenario)
 
-    @pytest.mark.parametrize("broken", ["cut", "close", "garbage", "binary_garbage"])
+    @pytest.mark.parametrize("broken", ["cut", "close", "garbage", "binary_garbage", "nested"])
     def test_a_connection_that_breaks_in_a_sentence(self, vendor: OpenVendor, broken: str) -> None:
         async def scenario() -> None:
             async with vendor(answer(GREETING), answer(LONG), answer("and so on")) as lab:

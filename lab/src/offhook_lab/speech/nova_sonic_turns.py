@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from offhook_lab.speech.nova_sonic_signing import make_message
 from offhook_lab.speech.realtime_conversation import Entry, ModelAnswer, VendorConversation
-from offhook_lab.speech.server import SpeechFault
+from offhook_lab.speech.server import NESTED, SpeechFault
 
 if TYPE_CHECKING:
     from offhook_lab.speech.nova_sonic import NovaSonicServer
@@ -153,6 +153,8 @@ class NovaModelTurns:
             self.refuse("internalServerException", "The system encountered an unexpected error during processing.")
         elif fault.kind == "garbage":
             self._send_text('{"event": {"textOu')
+        elif fault.kind == "nested":
+            self._send_text('{"event": ' + NESTED)
         elif fault.kind == "binary_garbage":
             self._link.send(b"\x00\x00\x00\x10\xff\xff\xff\xffgarbage!")
         await asyncio.Event().wait()

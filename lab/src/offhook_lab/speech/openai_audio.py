@@ -158,7 +158,7 @@ class OpenAiAudioServer:
         if fault.kind == "stall":
             await writer.drain()
             await asyncio.Event().wait()
-        if fault.kind == "garbage":
+        if fault.kind in ("garbage", "nested"):
             writer.write(b"zzz\r\nthis is no chunk\r\n")
             await writer.drain()
             raise ConnectionResetError
@@ -169,7 +169,7 @@ class OpenAiAudioServer:
         if fault is not None and fault.kind == "cut":
             writer.transport.abort()
             raise ConnectionResetError
-        if fault is not None and fault.kind == "garbage":
+        if fault is not None and fault.kind in ("garbage", "nested"):
             await _send_json(writer, 200, {"txet": "?"})
             return
         fields, wav = _parse_multipart(kind, body)

@@ -17,7 +17,9 @@ from websockets.http11 import Request, Response
 from offhook.kit.audio import Samples
 from offhook_lab.speech.tones import LEXICON, ToneLexicon
 
-FaultKind = Literal["silent", "slow", "cut", "close", "stall", "garbage", "binary_garbage"]
+FaultKind = Literal["silent", "slow", "cut", "close", "stall", "garbage", "binary_garbage", "nested"]
+
+NESTED = "[" * 50_000
 
 
 @dataclass(slots=True)
@@ -25,8 +27,8 @@ class SpeechFault:
     """A fault of the next ``times`` handshakes, sentences or streams.
 
     silent: the handshake is never answered; slow: it (or the first audio) takes ``seconds``; cut: the connection is
-    reset; close: it is closed with 1011; stall: nothing more is sent; garbage: text that is no JSON, then nothing. cut
-    to garbage happen ``after`` pieces of audio (voices) or words (recognizers).
+    reset; close: it is closed with 1011; stall: nothing more is sent; garbage: text that is no JSON, then nothing; nested:
+    brackets in brackets, deeper than JSON is read. cut to nested happen ``after`` pieces of audio (voices) or words (recognizers).
     """
 
     kind: FaultKind
@@ -169,7 +171,7 @@ class LabServer(ABC):
         return fault
 
     def take_stream_fault(self) -> SpeechFault | None:
-        return self._take_fault_of("cut", "close", "stall", "garbage", "binary_garbage")
+        return self._take_fault_of("cut", "close", "stall", "garbage", "binary_garbage", "nested")
 
     async def break_down(self, socket: ServerConnection, fault: SpeechFault) -> None:
         """Carries out the fault. Never returns normally."""
@@ -181,6 +183,8 @@ class LabServer(ABC):
             await socket.send('{"type": "chu')
         elif fault.kind == "binary_garbage":
             await socket.send(b"\xff\xfe\x00garbage")
+        elif fault.kind == "nested":
+            await socket.send('{"type": ' + NESTED)
         if fault.kind in ("cut", "close"):
             raise ConnectionBroken
         await socket.wait_closed()

@@ -1,10 +1,10 @@
 """Maps speech vendors' failures to the one error that the voice loop knows. Keys never leak."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from offhook.kit.egress.connection_words import describe_connection_failure
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
@@ -105,7 +105,7 @@ def parse_error_body(body: bytes | str) -> tuple[str, str]:
     """Parses an error body of any usual shape: (the vendor's error word, its sentence)."""
     raw = body.decode(errors="replace") if isinstance(body, bytes) else body
     try:
-        found = json.loads(raw)
+        found = parse_json(raw)
     except ValueError:
         return "", "" if raw.lstrip().startswith("<") else raw.strip()
     return _find_error_words(found) if isinstance(found, dict) else ("", raw.strip())

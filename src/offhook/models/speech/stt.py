@@ -1,7 +1,6 @@
 """A recognizer behind a WebSocket: one connection per caller, replaced without losing a word when it breaks."""
 
 import asyncio
-import json
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from offhook.kit.audio import Resampler
+from offhook.kit.json_values import parse_json
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.speech.audio_replay import AudioReplay
@@ -278,11 +278,11 @@ class SocketSttStream:
         """Handles a message of the vendor on one of our connections."""
         self._messages += 1
         try:
-            found = json.loads(message)
+            found = parse_json(message)
             if not isinstance(found, dict):
                 raise TypeError("no object")
             messages = line.session.parse_message(found)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
             self._handle_broken(line, self._wire.errors.malformed_error(f"{type(error).__name__}: {error}"))
             return
         for item in messages:

@@ -2,13 +2,13 @@
 
 import asyncio
 import itertools
-import json
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from offhook.kit.json_values import parse_json
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.connection_pool import PooledConnection, VendorConnectionPool
@@ -196,11 +196,11 @@ class SocketTts:
         if isinstance(message, ModelError):
             return message
         try:
-            found = json.loads(message)
+            found = parse_json(message)
             if not isinstance(found, dict):
                 raise TypeError("no object")
             return self._wire.parse_message(found)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
             return self._wire.errors.malformed_error(f"{type(error).__name__}: {error}")
 
     def _cancel(self, connection: PooledConnection, context: str) -> None:

@@ -1,10 +1,10 @@
 """Keeps long conversations short in tokens: earlier nodes are summarized in the background."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import LlmMessage, LlmRequest
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
@@ -85,7 +85,7 @@ class HistoryCompactor:
             answer = await self._llm.complete_text(
                 LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA)
             )
-            found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+            found = parse_json(answer[answer.index("{") : answer.rindex("}") + 1])
         except (AllModelsFailed, ValueError):
             return ""
         summary = found.get("summary") if isinstance(found, dict) else None

@@ -1,10 +1,9 @@
 """Extracts variables in the background, when a node is left and at the end of the conversation."""
 
 import asyncio
-import json
 from collections.abc import Collection, Sequence
 
-from offhook.kit.json_values import JsonObject
+from offhook.kit.json_values import JsonObject, parse_json
 from offhook.models.ports import EdgeHint, LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
@@ -119,7 +118,7 @@ def _parse_values(text: str, names: set[str]) -> JsonObject:
     if start < 0 or end < start:
         return {}
     try:
-        found = json.loads(text[start : end + 1])
+        found = parse_json(text[start : end + 1])
     except ValueError:
         return {}
     return {k: v for k, v in found.items() if k in names and v is not None} if isinstance(found, dict) else {}

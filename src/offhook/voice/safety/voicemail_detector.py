@@ -1,13 +1,13 @@
 """Detects whether a person or an answering machine answered, in the first seconds of outbound calls."""
 
 import asyncio
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from offhook.kit.audio import Samples
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import LlmMessage, LlmRequest
 from offhook.voice.call_inputs import current_inputs
 from offhook.voice.dialog.llm_chain import LlmChain
@@ -113,7 +113,7 @@ class VoicemailDetector:
         messages = [LlmMessage("system", self._config.instruction or INSTRUCTION), LlmMessage("user", text)]
         try:
             answer = await llm.complete_text(LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA))
-            found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+            found = parse_json(answer[answer.index("{") : answer.rindex("}") + 1])
         except (AllModelsFailed, ValueError):
             return
         if isinstance(found, dict) and found.get("is_voicemail") is True:

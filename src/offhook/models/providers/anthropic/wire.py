@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.llm import llm_errors
 from offhook.models.ports import LlmMessage, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
 from offhook.models.vendors import ModelChoice
@@ -185,7 +186,7 @@ class AnthropicAnswer:
             raise llm_errors.cut_off_error()
         for call in self._calls.values():
             try:
-                arguments = json.loads(call.arguments.strip() or "{}")
+                arguments = parse_json(call.arguments.strip() or "{}")
             except ValueError:
                 arguments = None
             if not isinstance(arguments, dict):

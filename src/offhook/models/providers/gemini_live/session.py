@@ -5,10 +5,10 @@ session (``is_open`` is False), and another one begins with our history.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ItemRef, LlmMessage, ModelError, SessionReports, SpeechEvent, ToolCall, ToolSpec
 from offhook.models.providers.gemini_live import wire
@@ -184,8 +184,8 @@ class GeminiSpeechSession:
 
     def on_text(self, text: str) -> None:
         try:
-            self._on_message(json.loads(text))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            self._on_message(parse_json(text))
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
             self._fail_session(self._errors.malformed_error(f"{type(error).__name__} in {text[:80]}"))
 
     def on_binary(self, payload: bytes) -> None:

@@ -1,11 +1,11 @@
 """Gemini's format: our request as contents and config, the vendor's chunks as our events. Pure."""
 
-import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.llm import llm_errors
 from offhook.models.ports import LlmEvent, LlmMessage, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
 from offhook.models.vendors import ModelChoice
@@ -111,7 +111,7 @@ def _call_parts(calls: Sequence[ToolCall], signatures: ThoughtSignatures) -> Ite
 
 def _response_part(call: ToolCall, answer: str | None) -> dict[str, Any]:
     try:
-        value = json.loads(answer) if answer is not None else {"error": "There was no answer."}
+        value = parse_json(answer) if answer is not None else {"error": "There was no answer."}
     except ValueError:
         value = answer
     response = value if isinstance(value, dict) else {"result": value}

@@ -253,7 +253,7 @@ class NovaSpeechSession:
         try:
             for message in self._reader.push_bytes(data):
                 self._on_message(message)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
             self._fail_session(self._errors.malformed_error(f"{type(error).__name__}: {error}"))
 
     def on_end(self, reason: str) -> None:

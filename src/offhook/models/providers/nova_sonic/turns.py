@@ -2,12 +2,12 @@
 
 import asyncio
 import base64
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.speech.errors import VendorErrors
 
@@ -108,7 +108,7 @@ class NovaTurnReader:
                 self._on_completion_end()
 
     def _on_block(self, value: Mapping[str, Any]) -> None:
-        fields = json.loads(value.get("additionalModelFields") or "{}")
+        fields = parse_json(value.get("additionalModelFields") or "{}")
         block = _Block(str(value["type"]), str(value["role"]), str(fields.get("generationStage") or ""))
         self._blocks[str(value["contentId"])] = block
         is_answer = block.role == "ASSISTANT" and block.stage != "FINAL"
@@ -194,7 +194,7 @@ class NovaTurnReader:
 def _read_arguments(content: Any) -> dict[str, Any] | None:
     """Returns the arguments of a call; None when they are no JSON object."""
     try:
-        found = json.loads(content or "{}")
+        found = parse_json(content or "{}")
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

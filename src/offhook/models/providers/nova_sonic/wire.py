@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.kit.json_values import JsonObject, JsonValue
+from offhook.kit.json_values import JsonObject, JsonValue, parse_json
 from offhook.models.ports import ModelError, ToolCall, ToolSpec
 from offhook.models.providers.nova_sonic.event_stream import EventMessage, encode_message
 from offhook.models.speech.errors import VendorErrors, is_about_limits, is_about_money
@@ -149,7 +149,7 @@ def result_events(names: PromptNames, content: str, call: ToolCall, text: str) -
 def _as_json(text: str) -> str:
     """Returns a result as JSON, which the model expects: a plain text becomes an object."""
     try:
-        json.loads(text)
+        parse_json(text)
     except ValueError:
         return json.dumps({"result": text}, ensure_ascii=False)
     return text
@@ -182,8 +182,8 @@ def result_note(call: ToolCall | None, text: str) -> str:
 
 def read_event(message: EventMessage) -> tuple[str, Mapping[str, Any]]:
     """Returns an event's name and its value. Raises ValueError, KeyError, TypeError or AttributeError."""
-    chunk = json.loads(message.payload)
-    event = json.loads(base64.b64decode(chunk["bytes"], validate=True))["event"]
+    chunk = parse_json(message.payload)
+    event = parse_json(base64.b64decode(chunk["bytes"], validate=True))["event"]
     ((name, value),) = event.items()
     if not isinstance(value, dict):
         raise TypeError("an event without a value")
@@ -232,7 +232,7 @@ def exception_error(errors: VendorErrors, message: EventMessage) -> ModelError:
 
 def _named_error(errors: VendorErrors, kind: str, text: str) -> ModelError | None:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
         text = str(found.get("message") or found.get("Message") or text) if isinstance(found, dict) else text
     except ValueError:
         pass

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.configuration.embeddings import EmbeddingChoice
 from offhook.models.providers.openai_compatible.http_requests import post_request
 from offhook.models.speech.errors import VendorErrors
@@ -21,9 +22,9 @@ async def embed_texts(
     async with post_request(url, choice.api_key, errors, within_s, way, json=body) as response:
         await response.aread()
         try:
-            items = sorted(response.json()["data"], key=lambda item: item["index"])
+            items = sorted(parse_json(response.content)["data"], key=lambda item: item["index"])
             vectors = [[float(number) for number in item["embedding"]] for item in items]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
             raise errors.malformed_error(f"no list of vectors: {error}") from error
     if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1 or not all(vectors):
         raise errors.malformed_error("not one vector for each text")

@@ -5,11 +5,11 @@ Such servers do not stream: our own voice detection cuts the utterances, and sil
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from offhook.kit.audio import encode_wav
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.openai_compatible.http_requests import post_request
 from offhook.models.speech.errors import VendorErrors
@@ -72,11 +72,11 @@ class OpenAiCompatibleStt:
         ) as response:
             try:
                 async with asyncio.timeout(self._answer_s):
-                    found = json.loads(await response.aread())
+                    found = parse_json(await response.aread())
                 return str(found["text"]).strip()
             except TimeoutError:
                 raise self._errors.timeout_error("transcript", self._answer_s) from None
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, LookupError, TypeError, ArithmeticError) as error:
                 raise self._errors.malformed_error(f"no transcript: {type(error).__name__}") from error
 
 

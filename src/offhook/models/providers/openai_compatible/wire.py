@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.llm.llm_errors import malformed_call_error
 from offhook.models.ports import LlmMessage, LlmRequest, ToolCall
 
@@ -130,7 +131,7 @@ class ToolCallParts:
         """Returns the calls; raises ModelError (retryable) for a missing name or arguments that are no JSON object."""
         for call in self._calls:
             try:
-                arguments = json.loads(call.arguments.strip() or "{}")
+                arguments = parse_json(call.arguments.strip() or "{}")
             except ValueError:
                 arguments = None
             if not call.name or not isinstance(arguments, dict):

@@ -2,11 +2,11 @@
 
 import asyncio
 import base64
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.models.ports import ModelError, SpeechEvent, SpokenPiece, ToolCall, ToolCalled
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.realtime_events.audio_meter import AudioMeter
@@ -211,7 +211,7 @@ class ResponseQueue:
     def _add_call(self, response: Response, item: Mapping[str, Any]) -> None:
         if item.get("type") == "function_call" and item["call_id"] not in self._called:
             try:
-                arguments = json.loads(item.get("arguments") or "{}")
+                arguments = parse_json(item.get("arguments") or "{}")
             except ValueError:
                 arguments = None
             if not isinstance(arguments, dict):

@@ -2,11 +2,11 @@
 
 import asyncio
 import base64
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
+from offhook.kit.json_values import parse_json
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ItemRef, LlmMessage, ModelError, SessionReports, SpeechEvent, ToolSpec
 from offhook.models.speech.errors import VendorErrors
@@ -226,12 +226,12 @@ class RealtimeSpeechSession:
 
     def on_text(self, text: str) -> None:
         try:
-            message = json.loads(text)
+            message = parse_json(text)
             kind = message["type"]
             handler = self._handlers.get(self._dialect.aliases.get(kind, kind))
             if handler is not None:
                 handler(message)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError, AttributeError) as error:
             self._fail_session(self._errors.malformed_error(f"{type(error).__name__} in {text[:80]}"))
 
     def on_binary(self, payload: bytes) -> None:
