@@ -5,6 +5,7 @@ with its run as a :class:`StoredChat`. A model takes seconds to answer, and no t
 time: a first transaction claims the chat, and a second one stores the answer if the claim still holds.
 """
 
+import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from offhook.runs.finishing.costs import next_answer_cents
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_events
-from offhook.runs.records.storable_json import encode_event_data, to_storable_json
+from offhook.runs.records.storable_json import encode_event_data
 from offhook.runs.sealed_columns import CHAT_STATE
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
@@ -37,6 +38,8 @@ CLAIM_TTL_S: Final = 150.0
 # Default idle time after which a chat is over, unless its workflow sets another; the sweeper ends it like any run with
 # an expired lease.
 DEFAULT_IDLE_TIMEOUT_S: Final = 1800
+# Of the stored state, which each message reads and writes as a whole. An answer of a model can have 200,000.
+MAX_STATE_CHARS: Final = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,8 @@ async def claim_chat(
     """Claims the chat for one answer, or with ``is_ending`` for its end. ``ids`` are (organization, workflow, run).
 
     Raises RunNotFound (404), OutOfCredit and DailySpendLimitReached (402) when another answer cannot be paid, ChatIsOver
-    (409), ChatIsFull (409) when the chat has reached ``max_turns``, ChatConflict (409) when the chat is at a
+    (409), ChatIsFull (409) when the chat has reached ``max_turns``
+    or :data:`MAX_STATE_CHARS`, ChatConflict (409) when the chat is at a
     different revision or another message is being answered, and WordsUnreadable (409).
     """
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
@@ -104,6 +108,8 @@ async def claim_chat(
     # every turn ever made counts; rewound turns are kept for inspection
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")
+    if max_turns is not None and state.get("size", 0) > MAX_STATE_CHARS:
+        raise ChatIsFull(f"This chat has reached its limit of {MAX_STATE_CHARS} characters. Start a new chat.")
     token = secrets.token_hex(8)
     claim: StoredClaim = {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}
     await _set_state(session, run, {**state, "claim": claim})
@@ -181,7 +187,9 @@ async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
 async def _set_state(session: AsyncSession, run: Run, state: ChatState) -> ChatState:
     """Returns the state as it will be read. Raises WordsUnreadable (409) when it cannot be encrypted: a chat without its words
     could not go on."""
-    run.chat_state = stored = to_storable_json(state)
+    encoded = encode_event_data(state)
+    stored = {**json.loads(encoded), "size": len(encoded)}
+    run.chat_state = stored
     await seal_row(session, run, CHAT_STATE, is_strict=True)
     return chat_turns.state_of(stored)
 

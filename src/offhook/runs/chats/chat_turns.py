@@ -48,6 +48,8 @@ class ChatState(TypedDict):
     claim: StoredClaim | None
     # Where a test begins, if not at the start.
     start_node_id: NotRequired[str]
+    # How many characters the rest has.
+    size: NotRequired[int]
 
 
 class TurnWords(TypedDict):

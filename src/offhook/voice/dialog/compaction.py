@@ -16,6 +16,8 @@ MIN_MESSAGES: Final = 12
 # The newest messages are kept verbatim.
 KEEP_MESSAGES: Final = 4
 MIN_SUMMARY_CHARS: Final = 20
+# Far more than the 150 words that it is asked for.
+MAX_SUMMARY_CHARS: Final = 10_000
 INSTRUCTION: Final = (
     "Summarize this telephone conversation for the agent that goes on with it: what the caller wants, every fact, name,"
     " number and date that was said, what was agreed and what is still open. At most 150 words."
@@ -89,7 +91,7 @@ class HistoryCompactor:
         except (AllModelsFailed, ValueError):
             return ""
         summary = found.get("summary") if isinstance(found, dict) else None
-        return summary.strip() if isinstance(summary, str) else ""
+        return summary.strip()[:MAX_SUMMARY_CHARS] if isinstance(summary, str) else ""
 
 
 def _find_safe_cut(history: Sequence[LlmMessage], end: int) -> int:

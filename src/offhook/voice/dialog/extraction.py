@@ -1,9 +1,11 @@
 """Extracts variables in the background, when a node is left and at the end of the conversation."""
 
 import asyncio
+import json
 from collections.abc import Collection, Sequence
+from typing import Final
 
-from offhook.kit.json_values import JsonObject, parse_json
+from offhook.kit.json_values import JsonObject, JsonValue, parse_json
 from offhook.models.ports import EdgeHint, LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
 from offhook.voice.call_inputs import current_inputs
@@ -15,6 +17,10 @@ INSTRUCTION = (
     "Read the conversation and answer with one JSON object. Use null for what was not said. Do not guess. {extra}"
 )
 _TYPES = {"string": "string", "number": "number", "boolean": "boolean"}
+# A description in a caller's own words has some hundred characters. A model server that an organization chose sends as many
+# as it likes, and the values are stored with every turn of a text chat.
+MAX_VALUE_CHARS: Final = 10_000
+MAX_VALUES_CHARS: Final = 60_000
 
 
 class VariableExtractor:
@@ -108,9 +114,25 @@ class VariableExtractor:
             values = _parse_values(await self._llm.complete_text(request), names)
         except AllModelsFailed:
             return
+        values = self._fitting(values)
         self.values.update(values)
         if values:
             self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
+
+    def _fitting(self, found: JsonObject) -> JsonObject:
+        """Returns the values of a usual length, as far as there is room beside those that are known already."""
+        room = MAX_VALUES_CHARS - sum(_length(value) for name, value in self.values.items() if name not in found)
+        fitting: JsonObject = {}
+        for name, value in found.items():
+            length = _length(value)
+            if length <= min(MAX_VALUE_CHARS, room):
+                fitting[name] = value
+                room -= length
+        return fitting
+
+
+def _length(value: JsonValue) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
 
 
 def _parse_values(text: str, names: set[str]) -> JsonObject:
