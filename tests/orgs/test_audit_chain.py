@@ -63,6 +63,22 @@ async def test_each_organization_and_the_installation_have_a_chain(
     assert found == {"installation": (1, 0, None), str(org.id): (3, 1, None), str(other_org.id): (2, 0, None)}
 
 
+async def test_a_chain_that_cannot_be_sealed_keeps_no_other_one_waiting(
+    root: Root, org: OrgFixture, other_org: OrgFixture
+) -> None:
+    for owner in (org, other_org):
+        await write_entries(root.db, owner.id, 1)
+    # more digits than are read as a number
+    await tamper(root, f"""UPDATE audit_entries SET data = '{{"n": 1e5000}}' WHERE organization_id = {org.id}""")
+    with capture_logs() as logged:
+        await seal(root)
+    assert [(line["event"], line["chain"]) for line in logged if line["log_level"] == "error"] == [
+        ("audit_chain_not_sealed", str(org.id))
+    ]
+    async with root.db.transaction() as session:
+        assert [chain.name for chain in await chain_queries.list_unsealed_chains(session)] == [str(org.id)]
+
+
 async def test_chains_grow_from_job_to_job(root: Root, org: OrgFixture) -> None:
     for first in (1, 4, 7):
         await write_entries(root.db, org.id, 3, first)

@@ -9,9 +9,9 @@ from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from jwt.algorithms import RSAAlgorithm
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from offhook.kit.crypto import hash_token
 from offhook.orgs.identity_provider.errors import IdentityRefused
@@ -60,6 +60,9 @@ def test_a_good_token_says_who_it_is() -> None:
         ({"nonce": "n1"}, "another sign-in"),
         ({"nonce": ...}, "incomplete"),
         ({"nonce": ["n0"]}, "another sign-in"),
+        ({"nonce": "\ud800"}, "another sign-in"),
+        ({"iat": float("inf")}, "damaged"),
+        ({"exp": float("inf")}, "damaged"),
         ({"aud": "another"}, "another application"),
         ({"aud": ["offhook", "another"]}, "another application"),
         ({"aud": "offhook", "azp": "another"}, "another application"),
@@ -79,6 +82,19 @@ def test_a_good_token_says_who_it_is() -> None:
 )
 def test_a_token_of_something_else_is_refused(changes: dict[str, Any], reason: str) -> None:
     assert reason in refusal(sign(claims(**changes)))
+
+
+def test_brackets_in_brackets_are_refused() -> None:
+    """The library reads them until its stack is full."""
+    nested = base64.urlsafe_b64encode(b"[" * 100_000).rstrip(b"=").decode()
+    head = _part({"alg": "ES256", "kid": KEY_ID})
+    signature = (
+        base64.urlsafe_b64encode(ECAlgorithm(hashes.SHA256).sign(f"{head}.{nested}".encode(), signing_key()))
+        .rstrip(b"=")
+        .decode()
+    )
+    assert "damaged" in refusal(f"{head}.{nested}.{signature}")
+    assert "damaged" in refusal(f"{nested}.{_part(claims())}.{signature}")
 
 
 def test_a_token_for_several_needs_this_party() -> None:

@@ -10,6 +10,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
+from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import JsonObject
 from offhook.orgs.audit_trail import chain_queries
 from offhook.orgs.audit_trail.chain import AuditChain, ChainHead, Seal, compute_seal
@@ -29,7 +30,12 @@ async def seal_audit_log(db: Database, _: JsonObject) -> None:
     async with db.transaction() as session:
         chains = await chain_queries.list_unsealed_chains(session)
     for chain in chains:
-        await seal_chain(db, chain)
+        try:
+            await seal_chain(db, chain)
+        except Exception as error:  # whatever one log holds: only an outage concerns those of other organizations
+            if isinstance(error, DATABASE_ERRORS) and not is_permanent_error(error):
+                raise
+            log.exception("audit_chain_not_sealed", chain=chain.name)
 
 
 async def seal_chain(db: Database, chain: AuditChain, *, batch: int = BATCH) -> None:

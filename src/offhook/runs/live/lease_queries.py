@@ -93,11 +93,13 @@ def _locked_in_order(
 
 
 async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
-    """Returns (run, lease) of expired leases of all organizations, oldest first."""
+    """Returns (run, lease) of expired leases: the oldest of each organization, then the next of each, so that those of one
+    that cannot be ended are in nobody's way."""
+    turn = func.row_number().over(partition_by=Run.organization_id, order_by=Run.lease_until)
     rows = await session.execute(
         select(Run.id, Run.lease_until)
         .where(Run.is_leased, Run.lease_until < now)
-        .order_by(Run.lease_until)
+        .order_by(turn, Run.lease_until)
         .limit(limit)
     )
     return [(row.id, row.lease_until) for row in rows]
@@ -115,13 +117,15 @@ async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Ru
 
 
 async def find_never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
-    """Returns (organization, run) of live runs that no worker ever took and that were last active before ``before``."""
+    """Returns (organization, run) of live runs that no worker ever took and that were last active before ``before``, of each
+    organization in turn."""
+    turn = func.row_number().over(partition_by=Run.organization_id, order_by=Run.id)
     last_sign = func.greatest(Run.created_at, func.coalesce(Run.started_at, Run.created_at))
     rows = await session.execute(
         select(Run.organization_id, Run.id)
         .where(Run.status.in_(sorted(LIVE_STATES)), Run.worker_id.is_(None), Run.lease_until.is_(None))
         .where(last_sign < literal(before))
-        .order_by(Run.id)
+        .order_by(turn, Run.id)
         .limit(limit)
     )
     return [(row.organization_id, row.id) for row in rows]
