@@ -208,7 +208,13 @@ class TestErrors:
 
     @pytest.mark.parametrize(
         ("kind", "code"),
-        [("cut", "tts_cut_off"), ("close", "tts_cut_off"), ("stall", "tts_timeout"), ("garbage", "tts_malformed"), ("nested", "tts_malformed")],
+        [
+            ("cut", "tts_cut_off"),
+            ("close", "tts_cut_off"),
+            ("stall", "tts_timeout"),
+            ("garbage", "tts_malformed"),
+            ("nested", "tts_malformed"),
+        ],
     )
     def test_death_in_the_middle_of_a_sentence(self, vendor: Voice, kind: str, code: str) -> None:
         async def scenario() -> None:

@@ -6,6 +6,7 @@ Its expressions take half a second to compile: see ``llm``, which loads this mod
 import json
 import re
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from offhook.models.ports import EdgeHint, LlmEvent, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
@@ -22,6 +23,9 @@ MAX_DECISIONS: Final = 2
 MAX_READINGS: Final = 3
 # What was asked, and the answer.
 MIN_LINES: Final = 2
+# Of the edges of a step, far more than authors write. A turn compares all of it, in the loop that carries calls.
+MAX_EDGE_CHARS: Final = 20_000
+MIN_CHARS_OF_EDGE: Final = 40
 _PIECE: Final = re.compile(r"\S+\s*")
 
 
@@ -33,6 +37,8 @@ class RuleAgent:
 
     async def answer(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         """Yields what is said and the edge or tool that is taken, or the variables as JSON where a schema is given."""
+        if request.hint is not None:
+            request = replace(request, hint=replace(request.hint, edges=fit_edges(request.hint.edges)))
         if request.response_schema is not None:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
@@ -83,3 +89,23 @@ class RuleAgent:
             # while we speak: the caller waits for none of it
             self._meaning.learn_ahead(turn.node_sentences())
         return reply
+
+
+def fit_edges(edges: tuple[EdgeHint, ...]) -> tuple[EdgeHint, ...]:
+    """Returns the edges, with their beginnings where they have too many words in all."""
+    if sum(len(edge.label) + len(edge.condition) + sum(map(len, edge.examples)) for edge in edges) <= MAX_EDGE_CHARS:
+        return edges
+    share = max(MIN_CHARS_OF_EDGE, MAX_EDGE_CHARS // len(edges))
+    return tuple(_shorten_edge(edge, share) for edge in edges)
+
+
+def _shorten_edge(edge: EdgeHint, share: int) -> EdgeHint:
+    label = edge.label[: share // 2]
+    condition = edge.condition[: (share - len(label)) // 2]
+    left, examples = share - len(label) - len(condition), list[str]()
+    for example in edge.examples:
+        left -= len(example)
+        if left < 0:
+            break
+        examples.append(example)
+    return replace(edge, label=label, condition=condition, examples=tuple(examples))
