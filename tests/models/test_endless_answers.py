@@ -4,13 +4,16 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from offhook.kit.egress import ResponseTooLarge
 from offhook.models import http_clients
+from offhook.models.llm import chunk_shares
 from offhook.models.llm import stream as llm_stream
+from offhook.models.llm.chunk_shares import share_chunks
 from offhook.models.llm.stream import LlmTimeouts, stream_with_timeouts
 from offhook.models.ports import LlmEvent, LlmMessage, LlmRequest, ModelError, ModelRef, TextDelta
 from offhook.models.providers.openai_compatible import http_requests
@@ -58,6 +61,29 @@ async def test_chunks_are_read_no_faster_than_models_write() -> None:
     await chunks.aclose()
     limit = llm_stream.MAX_BURST_CHUNKS + (time.monotonic() - started) * llm_stream.MAX_CHUNKS_PER_S
     assert 1000 < source.sent <= limit + 1
+
+
+async def test_all_streams_of_an_organization_have_one_share() -> None:
+    sources = [EndlessChunks() for _ in range(30)]
+    others = EndlessChunks()
+
+    async def read(source: EndlessChunks, organization_id: int) -> None:
+        with share_chunks(organization_id):
+            chunks = stream_with_timeouts(lambda: open_chunks(source), LlmTimeouts(), lambda _: None)
+            async with aclosing(chunks):
+                await read_all(chunks)
+
+    started = time.monotonic()
+    reading = [asyncio.create_task(read(source, 1)) for source in sources]
+    reading.append(asyncio.create_task(read(others, 2)))
+    await asyncio.wait(reading, timeout=0.5)
+    took_s = time.monotonic() - started
+    for task in reading:
+        task.cancel()
+    await asyncio.wait(reading)
+    limit = chunk_shares.MAX_SHARED_BURST + took_s * chunk_shares.MAX_SHARED_CHUNKS_PER_S
+    assert sum(source.sent for source in sources) <= limit + len(sources)
+    assert others.sent >= 1000, "another organization has its own"
 
 
 async def test_chunks_without_an_end_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

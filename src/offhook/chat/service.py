@@ -14,6 +14,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.event_bus import EventBus
 from offhook.kit.json_values import JsonObject
+from offhook.models.llm.chunk_shares import share_chunks
 from offhook.orgs import Caller
 from offhook.orgs.errors import WordsUnreadable
 from offhook.runs import service as runs
@@ -179,8 +180,9 @@ class TextChatService:
             began_at = self._clock.now()
             sink = EventBuffer()
             engine = await self._restore_session(held, sink, began_at)
-            async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                spoken_turns = await talk(engine)
+            with share_chunks(held.run.organization_id):
+                async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                    spoken_turns = await talk(engine)
             now = self._clock.now()
             turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in spoken_turns]
             answer = ChatAnswer(turns, sink.events, engine.result)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from offhook.kit.egress import EgressError
 from offhook.models.llm import llm_errors
+from offhook.models.llm.chunk_shares import take_shared_chunk
 from offhook.models.ports import ModelError
 
 # No answer has as many.
@@ -62,7 +63,7 @@ async def stream_with_timeouts(
 
 
 async def _pace_chunks(chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
-    """Reads no faster than a model writes, and not for ever."""
+    """Reads no faster than a model writes, no more than the organization's share, and not for ever."""
     loop = asyncio.get_running_loop()
     started_at, count = loop.time(), 0
     async for chunk in chunks:
@@ -70,8 +71,9 @@ async def _pace_chunks(chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
         if count > MAX_CHUNKS:
             raise ModelError("llm_answer_too_long", "The model's answer does not end.", retryable=False)
         early_s = (count - MAX_BURST_CHUNKS) / MAX_CHUNKS_PER_S - (loop.time() - started_at)
-        if early_s > 0:
-            await asyncio.sleep(early_s)
+        wait_s = max(early_s, take_shared_chunk())
+        if wait_s > 0:
+            await asyncio.sleep(wait_s)
         yield chunk
 
 
