@@ -2,20 +2,26 @@
 
 import asyncio
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from offhook.kit.processes.child_process import is_running
-from offhook.models.ports import ModelError
+from offhook.models.ports import Expectation, ModelError
+from offhook.models.providers.builtin.hearing import recognizer_slot
+from offhook.models.providers.builtin.hearing.grammar import compile_grammar
 from offhook.models.providers.builtin.hearing.program_wire import FINISH, PRONOUNCE, WORDS, recognizer_command
+from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
 from offhook.models.speech_programs.answers import HEADER, PROGRESS, AnswerWriter
 from offhook.models.speech_programs.recognizer_process import RecognizerProcess
+from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 
 @pytest.fixture
@@ -36,6 +42,33 @@ async def test_a_word_that_was_taught_is_known(program: RecognizerProcess) -> No
     await program.start()
     await program.request_answer(0, PRONOUNCE, b'{"zzyzx": "Z IH Z IH K S"}')
     assert await program.request_answer(0, WORDS, b'["zzyzx"]') == []
+
+
+class Speech(SynthesizerProcess):
+    async def word_phonemes(self, words: Sequence[str], *, voice: str) -> dict[str, str]:
+        return dict.fromkeys(words, "z\u026az\u026aks")
+
+
+async def test_words_of_all_agents_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call can bring 3,000 that no other one has."""
+    monkeypatch.setattr(recognizer_slot, "MAX_TAUGHT", 3)
+    slot = RecognizerSlot(Speech())
+    try:
+        any_grammar = compile_grammar(Expectation(("hello",)))
+        grammars = [
+            replace(any_grammar, name=f"g{n}", words=frozenset({"hello", f"zzyzx{n}", f"qqqq{n}"})) for n in range(3)
+        ]
+        for grammar in grammars:
+            order = await slot.prepare_grammar(grammar)
+            assert set(order["words"]) == grammar.words
+        # the third found the program with four, and began anew
+        told = sorted({word for grammar in grammars for word in grammar.words})
+        unknown = await slot.program.request_answer(0, WORDS, json.dumps(told).encode())
+        assert unknown == ["qqqq0", "qqqq1", "zzyzx0", "zzyzx1"]
+        assert (await slot.prepare_grammar(grammars[0]))["words"] == sorted(grammars[0].words), "taught again"
+        assert await slot.program.request_answer(0, WORDS, b'["qqqq0"]') == []
+    finally:
+        await slot.program.close()
 
 
 async def test_a_question_that_makes_no_sense_is_an_error_and_the_next_is_answered(program: RecognizerProcess) -> None:

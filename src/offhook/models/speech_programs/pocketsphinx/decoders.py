@@ -89,6 +89,10 @@ class PronunciationLexicon:
         if not self.sounds_of(word):
             self._pronunciations[word] = (phones,)
 
+    def forget(self) -> None:
+        """Forgets what it was taught, and that it does not know other words."""
+        self._pronunciations.clear()
+
 
 class DecoderPair:
     """The two decoders of one speaker."""

@@ -7,7 +7,8 @@ grammar, one a loop of free phones; the score margin between them tells if the w
 request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, jsgf} · 2 audio: PCM16 mono ·
           3 finish · 4 forget the caller · 5 words: JSON [word …] · 6 pronounce: JSON {word: phones} ·
           7 common words: JSON count · 8 learn a language model: JSON {name, arpa, words} ·
-          9 hear the caller's last utterance again by the language model of this name: JSON name
+          9 hear the caller's last utterance again by the language model of this name: JSON name · 10 forget all
+          words that it was taught
 answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3 and 5 to 9 only ·
           2 progress: empty, id 0, after each second of work on a request; answers nothing.
           finish → {text, margin, speech_margin, covered, error?}; words → the ones without a pronunciation;
@@ -184,6 +185,9 @@ class SpeechRecognizer:
         for word, phones in words.items():
             self._lexicon.teach(word, phones)
 
+    def forget_words(self) -> None:
+        self._lexicon.forget()
+
 
 def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: bytes) -> Any:
     """Returns the answer, or None when the request has none."""
@@ -205,6 +209,8 @@ def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: 
             return {}
         case 9:
             return recognizer.decode_sentence(caller, json.loads(payload))
+        case 10:
+            recognizer.forget_words()
         case _:
             recognizer.add_pronunciations(json.loads(payload))
             return {}

@@ -6,7 +6,7 @@ from offhook.models.speech_programs.recognizer_process import program_command
 
 # The caller waits meanwhile, and so does everybody who speaks to the same program.
 MAX_DECODING_S: Final = 4.0
-BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE, COMMON, LEARN, HEAR_AGAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
+BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE, COMMON, LEARN, HEAR_AGAIN, FORGET_WORDS = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 
 def recognizer_command(max_decoding_s: float = MAX_DECODING_S) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from offhook.models.providers.builtin.hearing.language_model import (
 )
 from offhook.models.providers.builtin.hearing.program_wire import (
     COMMON,
+    FORGET_WORDS,
     HEAR_AGAIN,
     LEARN,
     MAX_DECODING_S,
@@ -30,6 +31,8 @@ from offhook.models.speech_programs.synthesizer_process import SynthesizerProces
 # More common words make the recognizer slower and no better: most are never said on the telephone.
 COMMON_WORDS: Final = 800
 MAX_PREPARED: Final = 1000
+# Unusual words of all agents together, some 30 MB. Organizations choose them, and each call can bring thousands.
+MAX_TAUGHT: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class RecognizerSlot:
         self._prepared: dict[str, _PreparedGrammar] = {}
         self._teaching = asyncio.Lock()
         self._common: CommonWords | None = None
+        self._taught = 0
 
     async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
         """Returns the ``begin`` parameters for this grammar; teaches words without a known sound first."""
@@ -91,7 +95,9 @@ class RecognizerSlot:
         name = json.dumps(model.name).encode()
         found: dict[str, Any] = await self.program.request_answer(caller, HEAR_AGAIN, name)
         if found["unknown"]:
-            await self._learn(model)
+            async with self._teaching:
+                await self._teach_words(model.words)
+                await self._learn(model)
             found = await self.program.request_answer(caller, HEAR_AGAIN, name)
         return found
 
@@ -101,9 +107,15 @@ class RecognizerSlot:
 
     async def _teach_words(self, words: Iterable[str]) -> frozenset[str]:
         """Returns the words that cannot be pronounced."""
+        if self._taught > MAX_TAUGHT:
+            # What was prepared is taught again with the next utterance that needs it.
+            self._prepared.clear()
+            self._taught = 0
+            self.program.send_request(0, FORGET_WORDS)
         unknown: list[str] = await self.program.request_answer(0, WORDS, json.dumps(sorted(words)).encode())
         if not unknown:
             return frozenset()
+        self._taught += len(unknown)
         sounds: dict[str, str] = {}
         with suppress(ModelError):  # without a voice these words stay unknown
             spoken = await self._speech.word_phonemes(unknown, voice="en-us")
