@@ -7139,7 +7139,7 @@ export interface components {
          * CurrentPeriod
          * @description The calendar month in the organization's time zone. ``minutes_remaining``: what included minutes and balance
          *     allow at
-         *     the platform's price; ``is_unlimited`` when that price is nothing.
+         *     the platform's price; ``is_unlimited`` when that price is nothing. Included minutes are counted by month in UTC.
          */
         CurrentPeriod: {
             /** Balance Cents */
