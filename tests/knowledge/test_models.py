@@ -81,6 +81,22 @@ class TestAVendor:
         lab.refuses_with = 429
         assert "courtyard" in (await librarian.find("courtyard for animals"))[0]["text"]
 
+    @pytest.mark.parametrize(
+        "vector",
+        [[0.5] * 65, [0.5] * 63 + [float("inf")], [float("nan")] * 64, [1e300] * 64, [0.5] * 300_000],
+        ids=["longer", "infinite", "no numbers", "too large for a float", "endless"],
+    )
+    async def test_that_answers_a_question_with_no_vector_of_its_space_leaves_it_to_words(
+        self, librarian: Librarian, lab: EmbeddingsServer, vector: list[float]
+    ) -> None:
+        """Up to 500 answers to questions are kept, of all organizations together."""
+        await choose(librarian, {"provider": "openai", "model": "words-64", "base_url": lab.base_url, "api_key": KEY})
+        await librarian.add()
+        lab.fixed_vector = vector
+        for _ in range(2):
+            assert "courtyard" in (await librarian.find("courtyard for animals"))[0]["text"]
+        assert len(lab.asked) == 3, "asked again: nothing was kept"
+
 
 class TestAnotherModel:
     @pytest.mark.slow

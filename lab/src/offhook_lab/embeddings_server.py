@@ -17,11 +17,12 @@ _REASONS: Final = {200: "OK", 401: "Unauthorized", 404: "Not Found", 429: "Too M
 @dataclass
 class EmbeddingsServer:
     """Serves embeddings. ``dimensions`` by model. ``refuses_with`` answers every request with a status; ``asked``
-    keeps (model, inputs)."""
+    keeps (model, inputs). ``fixed_vector`` is the vector of every text."""
 
     key: str
     dimensions: dict[str, int]
     refuses_with: int | None = None
+    fixed_vector: list[float] | None = None
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
     base_url: str = ""
 
@@ -55,7 +56,7 @@ class EmbeddingsServer:
         self.asked.append((asked["model"], inputs))
         size = self.dimensions[asked["model"]]
         data = [
-            {"object": "embedding", "index": index, "embedding": word_vector(text, size)}
+            {"object": "embedding", "index": index, "embedding": self.fixed_vector or word_vector(text, size)}
             for index, text in enumerate(inputs)
         ]
         return 200, {"object": "list", "data": data, "model": asked["model"], "usage": {"prompt_tokens": 1}}

@@ -15,6 +15,7 @@ from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.knowledge.search_queries import SearchScope
+from offhook.knowledge.vectors.vector_spaces import OTHER_LENGTH_MESSAGE
 
 # A call repeats the same question while the caller is still speaking.
 _MAX_CACHED_VECTORS: Final = 500
@@ -67,7 +68,10 @@ class PassageSearch:
                 embedder = await self._embedders.embedder_for(scope.organization_id, scope.model)
                 if embedder is None:
                     return None
-                self._vectors[key] = vectors_as_text(await embedder.embed_query(question))[0]
+                vectors = await embedder.embed_query(question)
+                if scope.dimensions is not None and vectors.shape[1] != scope.dimensions:
+                    raise EmbeddingFailed(OTHER_LENGTH_MESSAGE, retryable=False)
+                self._vectors[key] = vectors_as_text(vectors)[0]
             except EmbeddingFailed as error:
                 log.warning("question_embedding_failed", error=str(error))
                 return None

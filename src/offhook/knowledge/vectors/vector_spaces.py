@@ -16,6 +16,7 @@ from offhook.knowledge.vectors import repository as space_repository
 MIN_INDEXED_VECTORS: Final = 5_000
 # An HNSW index of half-precision numbers takes no more dimensions.
 MAX_DIMENSIONS: Final = 4_000
+OTHER_LENGTH_MESSAGE: Final = "The embedding model returned vectors of a different length than before."
 MOVING_MESSAGE: Final = "The documents are being moved to another embedding model."
 log = structlog.get_logger(__name__)
 
@@ -46,9 +47,7 @@ async def note_dimensions(session: AsyncSession, organization_id: int, space_id:
     if space.dimensions is None:
         space.dimensions = dimensions
     elif space.dimensions != dimensions:
-        raise EmbeddingFailed(
-            "The embedding model returned vectors of a different length than before.", retryable=False
-        )
+        raise EmbeddingFailed(OTHER_LENGTH_MESSAGE, retryable=False)
 
 
 async def is_large(session: AsyncSession, organization_id: int, space_id: int) -> bool:
