@@ -24,7 +24,7 @@ MAX_READINGS: Final = 3
 # What was asked, and the answer.
 MIN_LINES: Final = 2
 # Of the edges of a step, far more than authors write. A turn compares all of it, in the loop that carries calls.
-MAX_EDGE_CHARS: Final = 20_000
+MAX_EDGE_CHARS: Final = 40_000
 MIN_CHARS_OF_EDGE: Final = 40
 _PIECE: Final = re.compile(r"\S+\s*")
 
