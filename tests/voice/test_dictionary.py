@@ -29,6 +29,11 @@ def test_whole_words_only_and_the_longest_first() -> None:
     assert words.apply_pronunciations("ohk, OHK PRO and Ohkx") == "one, two and Ohkx"
 
 
+def test_letters_that_only_look_like_another_case_stay() -> None:
+    words = parse_dictionary("bilgi = bilgee")
+    assert words.apply_pronunciations("Bilgi, BİLGİ, bilgı") == "bilgee, BİLGİ, bilgı"
+
+
 def test_what_cannot_be_meant_is_left_out() -> None:
     assert parse_dictionary(None).terms == ()
     assert parse_dictionary(" , =x,\n").terms == ()

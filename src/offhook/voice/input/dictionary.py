@@ -23,7 +23,8 @@ class SpeechDictionary:
         # Longest first, so that "Offhook Pro" goes before "Offhook". The re module caches compiled patterns.
         words = "|".join(re.escape(word) for word in sorted(self.spoken, key=len, reverse=True))
         pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
-        return pattern.sub(lambda match: self.spoken[match.group().casefold()], text)
+        # "i" is found in the other two letters i of Turkish too, which are folded differently
+        return pattern.sub(lambda match: self.spoken.get(match.group().casefold(), match.group()), text)
 
 
 EMPTY_DICTIONARY: Final = SpeechDictionary()
