@@ -12,8 +12,13 @@ import httpx2
 import pytest
 import yaml
 from bench.cluster_rig import haproxy_configuration
+from fastapi.routing import APIRoute
 
+from offhook.kit.http import edge
 from offhook.settings import Settings
+from offhook.telephony.carrier_kit.http import CarrierHttp
+from offhook.telephony.carriers import build_remote_carriers
+from offhook.telephony.webhooks import endpoints as callbacks
 from tests.bucket import closed_port
 
 TOP = Path(__file__).parents[2]
@@ -113,7 +118,6 @@ def test_haproxy_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("haproxy", path="/usr/sbin:/usr/bin") is None, reason="apt-get install haproxy")
 async def test_haproxy_repeats_no_request_that_may_have_placed_a_call(tmp_path: Path) -> None:
     seen = list[str]()
@@ -160,6 +164,19 @@ async def test_haproxy_repeats_no_request_that_may_have_placed_a_call(tmp_path: 
     assert len([line for line in seen if line.startswith("POST /api/v1/telephony/initiate-call HTTP")]) == 1
 
 
+def test_haproxy_repeats_every_request_of_a_carrier_and_no_other_post() -> None:
+    found = re.search(r"acl of_carrier path_reg (\S+)", (DEPLOY / "haproxy" / "haproxy.cfg").read_text())
+    assert found is not None
+    routes = [*callbacks.router.routes, *callbacks.carrier_routes(build_remote_carriers(CarrierHttp())).routes]
+    theirs = {f"/api/v1{route.path}" for route in routes if isinstance(route, APIRoute) and "POST" in route.methods}
+    posts = {
+        path
+        for path, methods in json.loads((TOP / "docs/openapi.json").read_text())["paths"].items()
+        if "post" in methods
+    }
+    assert {path for path in theirs | posts if re.search(found[1], path)} == theirs
+
+
 @pytest.mark.skipif(shutil.which("nginx", path="/usr/sbin:/usr/bin") is None, reason="apt-get install nginx-light")
 def test_nginx_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
     written = (DEPLOY / "nginx" / "offhook.conf").read_text()
@@ -174,6 +191,13 @@ def test_nginx_accepts_its_file(tmp_path: Path, certificate: Path) -> None:
         check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+def test_nginx_refuses_large_bodies_in_our_words() -> None:
+    written = (DEPLOY / "nginx" / "offhook.conf").read_text()
+    said = re.search(r"error_page 413 @too_large;.*return 413 '(.*)';", written, re.DOTALL)
+    assert said is not None
+    assert said[1].encode() == edge._TOO_LARGE
 
 
 @pytest.mark.slow
