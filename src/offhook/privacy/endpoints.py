@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from offhook.kit.database.database import Session
-from offhook.kit.files.byte_ranges import range_response
-from offhook.kit.files.file_store import FileGone
+from offhook.kit.files.byte_ranges import RangeResponse
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
@@ -70,13 +69,5 @@ async def download_data_archive(
 ) -> Response:
     """Returns the archive of an export (ZIP): `person.json`, and the recordings. It is deleted after seven days."""
     key = await services.person_data.find_archive(org.organization_id, data_request_id)
-    try:
-        return await range_response(
-            services.storage,
-            key,
-            request.headers.get("range"),
-            media_type="application/zip",
-            filename=f"person_{data_request_id}.zip",
-        )
-    except FileGone:
-        raise ArchiveNotReady from None
+    name, wanted = f"person_{data_request_id}.zip", request.headers.get("range")
+    return RangeResponse(services.storage, key, wanted, "application/zip", name, missing=ArchiveNotReady)

@@ -6,8 +6,7 @@ from typing import Annotated, Final
 from fastapi import File, Form, Header, Path, Query, Request, Response, UploadFile
 
 from offhook.kit.database.database import Session
-from offhook.kit.files.byte_ranges import range_response
-from offhook.kit.files.file_store import FileGone
+from offhook.kit.files.byte_ranges import RangeResponse
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.pagination import SliceParams
 from offhook.kit.http.path_ids import Id
@@ -107,13 +106,11 @@ async def list_recordings(
 
 @router.post("/", response_model=RecordingsCreateResponse, operation_id="create_recordings")
 async def create_recordings(
-    body: RecordingsCreateRequest, org: RequireMember, session: Session, services: Services
+    body: RecordingsCreateRequest, org: RequireMember, services: Services
 ) -> RecordingsCreateResponse:
     """Creates recordings of files that were uploaded within the last day, all or none. Workflows refer to a recording by
     its `recording_id`."""
-    rows = await service.create_recordings(
-        session, services.storage, services.users, org, body.recordings, now=services.clock.now()
-    )
+    rows = await services.library.create_recordings(services.users, org, body.recordings, now=services.clock.now())
     return RecordingsCreateResponse(recordings=[RecordingResponse.from_row(row) for row in rows])
 
 
@@ -132,12 +129,8 @@ async def get_recording_audio(
 ) -> Response:
     """Returns the audio as calls play it: WAV, mono, 16 kHz."""
     row = await service.get_recording(session, org.organization_id, recording_id)
-    try:
-        return await range_response(
-            services.storage, row.storage_key, range_header, media_type="audio/wav", filename=f"{row.recording_id}.wav"
-        )
-    except FileGone:
-        raise RecordingNotFound from None
+    name = f"{row.recording_id}.wav"
+    return RangeResponse(services.storage, row.storage_key, range_header, "audio/wav", name, missing=RecordingNotFound)
 
 
 @router.patch("/{id}", response_model=RecordingResponse, operation_id="update_recording")

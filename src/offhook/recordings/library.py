@@ -3,25 +3,32 @@
 import asyncio
 import wave
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import soxr
+import structlog
 
 from offhook.kit.audio import Samples
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileGone, FileStore, StorageUnavailable
 from offhook.kit.tasks import TaskTracker
-from offhook.orgs import Caller
+from offhook.orgs import Caller, hold_access
 from offhook.recordings import repository, service
+from offhook.recordings.ports import RecordingUsers
+from offhook.recordings.schemas import RecordingCreate
+from offhook.recordings.tables import WorkflowRecording
 
 MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
 # A caller waits for what is to be played: after this, the agent says it in its own voice.
 MAX_WAIT_S: Final = 2.5
 # Storage key and sample rate.
 _Key = tuple[str, int]
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +58,29 @@ class RecordingLibrary:
         self._loads = TaskTracker()
         self._bytes = 0
 
+    async def create_recordings(
+        self, users: Sequence[RecordingUsers], caller: Caller, wanted: Sequence[RecordingCreate], *, now: datetime
+    ) -> list[WorkflowRecording]:
+        """Creates recordings of uploaded files; raises what ``service.create_recordings`` raises."""
+        keys = [item.storage_key for item in wanted]
+        lengths = await service.measure_uploads(self._storage, caller.organization_id, keys, now)
+        async with self._db.transaction(caller.organization_id) as session:
+            await hold_access(session, caller)
+            return await service.create_recordings(session, users, caller, wanted, lengths)
+
     async def delete_recording(self, caller: Caller, recording_id: str) -> None:
         """Deletes a recording and, after the commit, its file; raises ``RecordingNotFound`` (404)."""
         # Removing the file before the commit would break a row that stays after a rollback.
-        async with self._db.transaction() as session:
+        async with self._db.transaction(caller.organization_id) as session:
             key = await service.delete_recording(session, caller, recording_id)
-        if key is not None:
-            async with self._db.transaction() as session:
-                await repository.lock_keys(session, caller.organization_id, [key])
-                if not await repository.used_keys(session, caller.organization_id, [key]):
-                    await self._storage.delete(key)
+        if key is None:
+            return
+        # No transaction waits for the bucket. A recording that is created of the same upload in this moment loses its
+        # file, and agents speak its text.
+        try:
+            await self._storage.delete(key)
+        except StorageUnavailable as error:  # the daily sweep removes it
+            log.warning("recording_file_left", key=key, error=error.message)
 
     async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
         """Returns None for an unknown recording; raises FileGone, StorageUnavailable, OSError or

@@ -3,7 +3,7 @@
 import re
 import secrets
 import wave
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -56,14 +56,12 @@ async def check_unused(session: AsyncSession, organization_id: int, key: str) ->
 
 async def create_recordings(
     session: AsyncSession,
-    storage: FileStore,
     users: Sequence[RecordingUsers],
     caller: Caller,
     wanted: Sequence[RecordingCreate],
-    *,
-    now: datetime,
+    lengths: Mapping[str, Decimal],
 ) -> list[WorkflowRecording]:
-    """Creates recordings of uploaded files, all or none.
+    """Creates recordings of uploaded files, all or none. ``lengths`` are what :func:`measure_uploads` found.
 
     Raises RecordingUploadNotFound (404, also for other organizations' keys and expired uploads), RecordingExists and
     RecordingIdTaken (409), WorkflowOfRecordingNotFound (404).
@@ -80,6 +78,8 @@ async def create_recordings(
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
         if not any([await user.has_workflow(session, organization_id, workflow_id) for user in users]):
             raise WorkflowOfRecordingNotFound
+    if not lengths.keys() >= set(keys):
+        raise RecordingUploadNotFound
     rows = [
         WorkflowRecording(
             organization_id=organization_id,
@@ -91,7 +91,7 @@ async def create_recordings(
             transcript=item.transcript,
             storage_key=item.storage_key,
             details=item.metadata or {},
-            duration_s=await _upload_length(storage, organization_id, item.storage_key, now),
+            duration_s=lengths[item.storage_key],
             created_by=caller.user_id,
         )
         for item in wanted
@@ -102,18 +102,29 @@ async def create_recordings(
     return rows
 
 
-async def _upload_length(storage: FileStore, organization_id: int, key: str, now: datetime) -> Decimal:
-    """Returns the seconds of an uploaded file, from its header (44 bytes, so no thread); raises RecordingUploadNotFound."""
+async def measure_uploads(
+    storage: FileStore, organization_id: int, keys: Collection[str], now: datetime
+) -> dict[str, Decimal]:
+    """Returns the seconds of those files that are uploads of the organization and not too old.
+
+    Before the transaction that makes recordings of them: a bucket can take a minute to respond.
+    """
+    found = {key: await _upload_length(storage, organization_id, key, now) for key in sorted(set(keys))}
+    return {key: length for key, length in found.items() if length is not None}
+
+
+async def _upload_length(storage: FileStore, organization_id: int, key: str, now: datetime) -> Decimal | None:
+    """Returns the seconds of an uploaded file, from its header (44 bytes, so no thread)."""
     if not is_key_of(organization_id, key):
-        raise RecordingUploadNotFound
+        return None
     try:
         if await storage.last_modified(key) < now - UPLOAD_LIFETIME:
-            raise RecordingUploadNotFound
+            return None
         async with storage.open_file(key) as path:
             with wave.open(str(path), "rb") as file:
                 return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
     except (FileGone, OSError, EOFError, wave.Error):
-        raise RecordingUploadNotFound from None
+        return None
 
 
 async def get_recording(session: AsyncSession, organization_id: int, recording_id: str) -> WorkflowRecording:

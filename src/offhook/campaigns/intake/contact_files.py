@@ -17,7 +17,7 @@ from offhook.campaigns.errors import ContactFileNotFound, ContactFileTooLarge, N
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
-from offhook.kit.files.byte_ranges import range_response
+from offhook.kit.files.byte_ranges import RangeResponse
 from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import StorageQuota
@@ -103,14 +103,11 @@ class ContactFiles:
             raise ContactFileNotFound from None
         return self._sign_link(_DOWNLOAD, key)
 
-    async def download_response(self, token: str, range_header: str | None) -> Response:
-        """Returns the file behind a signed link. Raises LinkRefused (401), ContactFileNotFound (404)."""
+    def download_response(self, token: str, range_header: str | None) -> Response:
+        """Returns the file behind a signed link. Raises LinkRefused (401), and ContactFileNotFound (404) when it is sent."""
         key = self._verify_link(token, _DOWNLOAD)
         name = original_file_name(key)
-        try:
-            return await range_response(self._storage, key, range_header, media_type="text/csv", filename=name)
-        except FileGone:
-            raise ContactFileNotFound from None
+        return RangeResponse(self._storage, key, range_header, "text/csv", name, missing=ContactFileNotFound)
 
     def name_download(self, token: str) -> tuple[int, str]:
         """Returns whose file a signed link opens, and the file's name. Raises LinkRefused (401)."""

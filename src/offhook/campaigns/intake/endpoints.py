@@ -60,7 +60,7 @@ async def download_contact_file(
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
     """Returns the file behind a signed link, as it was uploaded."""
-    response = await services.files.download_response(token, range_header)
+    response = services.files.download_response(token, range_header)
     organization_id, name = services.files.name_download(token)
     await record_link_read(session, request, organization_id, "contact_file.read", f"contact_file:{name}")
     return response

@@ -10,8 +10,7 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from offhook.errors import Unauthorized
 from offhook.kit.database.database import Session
-from offhook.kit.files.byte_ranges import range_response
-from offhook.kit.files.file_store import FileGone
+from offhook.kit.files.byte_ranges import RangeResponse
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, OptionalOrg, end_with_credential, record_link_read
@@ -77,12 +76,8 @@ async def get_recording(
     run = await reader.get_run(session, "recording", workflow_id, run_id)
     if run.recording_key is None:
         raise RunRecordingNotFound
-    try:
-        return await range_response(
-            services.vault, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
-        )
-    except FileGone:
-        raise RunRecordingNotFound from None
+    key, name = run.recording_key, f"{run.name}.wav"
+    return RangeResponse(services.vault, key, range_header, "audio/wav", name, missing=RunRecordingNotFound)
 
 
 @router.get(

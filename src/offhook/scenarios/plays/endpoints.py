@@ -5,8 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Response
 
 from offhook.kit.database.database import Session
-from offhook.kit.files.byte_ranges import range_response
-from offhook.kit.files.file_store import FileGone
+from offhook.kit.files.byte_ranges import RangeResponse
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
@@ -108,12 +107,8 @@ async def get_scenario_recording(
 ) -> Response:
     """Returns the recording of a failed call with sound, a stereo WAV file: caller left, agent right."""
     key, name = await service.find_recording_key(session, org.organization_id, workflow_id, play_id, result_id)
-    try:
-        return await range_response(
-            services.recordings.storage, key, range_header, media_type="audio/wav", filename=name
-        )
-    except FileGone:
-        raise ScenarioRecordingNotFound from None
+    storage = services.recordings.storage
+    return RangeResponse(storage, key, range_header, "audio/wav", name, missing=ScenarioRecordingNotFound)
 
 
 @router.post(
