@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -303,13 +304,13 @@ async def silent_database(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
 
 async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
     """A newer version with a migration comes and goes, under calls and requests, with all those runs."""
-    await cluster_upgrade.fill(cluster, sizes.rows)
     load, tenant = Load(cluster), cluster.tenant
     requests = cluster_upgrade.Requests(cluster.client, cluster.balancer, tenant.key, tenant.workflow_id)
     waits = cluster_upgrade.LockWaits(cluster.postgres.url)
     phases: dict[str, int] = {}
 
     async def say(phase: str) -> None:
+        print(phase, file=sys.stderr, flush=True)
         phases[phase] = len(requests.took_s)
 
     tasks = [asyncio.create_task(run) for run in (load.churn(sizes.calls, SHORT_CALL_S), requests.run(), waits.run())]
