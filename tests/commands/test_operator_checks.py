@@ -1,12 +1,22 @@
 """What stops a start, and what the doctor says about proxies and strangers."""
 
 import resource
+import socket
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from offhook.commands import storage
-from offhook.commands.doctor import check_address, check_connections, check_proxies, check_signup, check_storage
+from offhook.commands.doctor import (
+    check_address,
+    check_connections,
+    check_proxies,
+    check_server,
+    check_signup,
+    check_storage,
+)
+from offhook.kit.http.server import find_socket_unit
 from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
 from tests.bucket import bucket, closed_port
@@ -54,6 +64,33 @@ def test_proxies(settings: dict[str, str], status: str, words: str) -> None:
 def test_tls(settings: dict[str, str], status: str, words: str) -> None:
     address = check_address(Settings.load(**settings))
     assert (address.status, words in address.detail) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("sockets", "status", "words"),
+    [
+        (
+            "127.0.0.1:{port}  offhook.socket  offhook.service\n/run/dbus/system_bus_socket dbus.socket dbus.service",
+            "ok",
+            "offhook.socket of systemd holds port",
+        ),
+        ("[::]:{port} voice.socket voice.service", "ok", "voice.socket of systemd holds port"),
+        ("127.0.0.1:1{port} other.socket other.service\n\n", "failed", "cannot be used"),
+        ("", "failed", "cannot be used"),
+    ],
+)
+def test_a_port_that_systemd_holds_is_not_taken(tmp_path: Path, sockets: str, status: str, words: str) -> None:
+    """With ``offhook.socket`` and a stopped service, the doctor told to stop the other program."""
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        find = partial(find_socket_unit, list_sockets=lambda: sockets.format(port=port))
+        check = check_server(Settings(data_dir=tmp_path, port=port), find)
+    assert (check.status, words in check.detail) == (status, True)
+
+
+def test_without_systemd_no_unit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert find_socket_unit(8480) is None
 
 
 def test_signup() -> None:

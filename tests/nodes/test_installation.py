@@ -1,8 +1,12 @@
 """What all processes of an installation must share."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import obstore
 import pytest
+from obstore.exceptions import GenericError
 from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
@@ -10,7 +14,7 @@ from offhook.kit.files.file_store import FileStore
 from offhook.nodes import installation
 from offhook.nodes.installation import BucketTaken, WrongSecretKey, WrongStorage
 from offhook.root import Root
-from tests.bucket import closed_port
+from tests.bucket import bucket, closed_port
 
 OLD, NEW, OTHER = "o" * 40, "n" * 40, "x" * 40
 
@@ -95,6 +99,61 @@ async def test_a_bucket_has_the_files_of_one_installation(root: Root, tmp_path: 
     await installation.check_bucket(root.db, shared, said.append)
     assert said == []
     assert list((tmp_path / "here").rglob("*.*")) == []
+
+
+@pytest.fixture(params=["folder", "s3"])
+def shared_address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    if request.param == "folder":
+        (tmp_path / "shared").mkdir()
+        yield f"file://{tmp_path}/shared"
+        return
+    with bucket() as kept:
+        for name, value in kept.variables.items():
+            monkeypatch.setenv(name, value)
+        yield kept.address
+
+
+async def test_of_two_that_start_at_once_one_has_the_bucket(
+    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_address: str
+) -> None:
+    """Both found it empty, and each believed that it was its own until it started again."""
+    await installation.check_secret_key(root.db, ring(OLD))
+    ours, theirs = FileStore(tmp_path / "here", shared_address), FileStore(tmp_path / "there", shared_address)
+    (tmp_path / "other").write_text("another installation\n")
+    read = installation._read_owner
+
+    async def read_before_the_other_writes(storage: FileStore) -> str | None:
+        monkeypatch.setattr(installation, "_read_owner", read)
+        owner = await read(storage)
+        await theirs.put(installation.OWNER_KEY, tmp_path / "other")
+        return owner
+
+    monkeypatch.setattr(installation, "_read_owner", read_before_the_other_writes)
+    said = list[str]()
+    for _ in range(2):
+        with pytest.raises(BucketTaken):
+            await installation.check_bucket(root.db, ours, said.append)
+    assert said == []
+
+
+async def test_a_bucket_without_conditional_writes_is_written_to(
+    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_address: str
+) -> None:
+    await installation.check_secret_key(root.db, ring(OLD))
+    put = obstore.put_async
+
+    async def refuse_conditions(*arguments: Any, mode: Any = None, **more: Any) -> Any:
+        if mode is not None:
+            raise GenericError(
+                "Server returned non-2xx status code: 501 Not Implemented: A header implies functionality"
+            )
+        return await put(*arguments, **more)
+
+    monkeypatch.setattr(obstore, "put_async", refuse_conditions)
+    said = list[str]()
+    for _ in range(2):
+        await installation.check_bucket(root.db, FileStore(tmp_path / "here", shared_address), said.append)
+    assert said == []
 
 
 async def test_a_bucket_that_is_away_stops_no_start(

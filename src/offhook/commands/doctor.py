@@ -30,7 +30,7 @@ from offhook.kit.database.server_tls import DatabaseTlsError
 from offhook.kit.database.server_version import server_version
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
 from offhook.kit.http.connection_limits import possible_connections
-from offhook.kit.http.server import PortInUse, bind_socket
+from offhook.kit.http.server import PortInUse, bind_socket, find_socket_unit
 from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.limited_programs import find_sandbox_gaps, reader_user_id
 from offhook.knowledge.offline.model import MODEL as SENTENCE_MODEL
@@ -133,12 +133,11 @@ def describe_speed(result: SpeedResult) -> str:
 
 def run_checks(settings: Settings) -> list[DoctorCheck]:
     """Runs every check in the order in which a start needs them. Call it from the main thread."""
-    checks = [_check_data_folder(settings), _check_server(settings)]
+    checks = [_check_data_folder(settings), check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
-    checks += [asyncio.run(check_storage(settings))]
-    checks += [check_address(settings), check_proxies(settings), check_signup(settings)]
-    checks += [check_connections(settings, raise_descriptor_limit())]
+    checks += [asyncio.run(check_storage(settings)), check_address(settings), check_proxies(settings)]
+    checks += [check_signup(settings), check_connections(settings, raise_descriptor_limit())]
     checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
@@ -219,7 +218,8 @@ def _check_data_folder(settings: Settings) -> DoctorCheck:
     return DoctorCheck(name, "ok", f"{settings.data_dir}, {free_mb} MB free")
 
 
-def _check_server(settings: Settings) -> DoctorCheck:
+def check_server(settings: Settings, find_unit: Callable[[int], str | None] = find_socket_unit) -> DoctorCheck:
+    """Says whether the server runs, or could: its port is free, or systemd holds it for the server."""
     running = DataFolder(settings.data_dir).running_server() if settings.data_dir.is_dir() else None
     if running is not None and running.url:
         return DoctorCheck("server", "ok", f"runs at {running.url} (process {running.pid})")
@@ -227,6 +227,8 @@ def _check_server(settings: Settings) -> DoctorCheck:
         with bind_socket(settings.host, settings.port):
             return DoctorCheck("server", "ok", f"not running; {base_url(settings)} is available")
     except PortInUse as error:
+        if (unit := find_unit(settings.port)) is not None:
+            return DoctorCheck("server", "ok", f"not running; {unit} of systemd holds port {settings.port} for it")
         return DoctorCheck("server", "failed", str(error))
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from offhook.kit.crypto import Keyring
@@ -113,8 +114,9 @@ async def check_bucket(db: Database, storage: FileStore, say: Callable[[str], No
     try:
         async with asyncio.timeout(BUCKET_TIMEOUT_S):
             owner = await _read_owner(storage)
-            if owner is None:
-                await _write_owner(storage, ours)
+            if owner is None:  # another installation may start at the same time
+                await _write_owner(storage, ours, storage.put_first)
+                owner = await _read_owner(storage)
     except (StorageUnavailable, OSError) as error:
         say(
             f"The files of the installation cannot be reached: {_describe_failure(error)} Until they can be, recordings "
@@ -135,7 +137,7 @@ async def take_bucket(db: Database, storage: FileStore) -> None:
     if storage.is_shared:
         async with db.transaction() as session:
             ours = await repository.get_identity(session)
-        await _write_owner(storage, ours)
+        await _write_owner(storage, ours, storage.put)
 
 
 def _describe_failure(error: StorageUnavailable | OSError) -> str:
@@ -154,11 +156,11 @@ async def _read_owner(storage: FileStore) -> str | None:
         return None
 
 
-async def _write_owner(storage: FileStore, identity: str) -> None:
+async def _write_owner(storage: FileStore, identity: str, write: Callable[[str, Path], Awaitable[None]]) -> None:
     draft = storage.path_for(f"{OWNER_KEY}.{secrets.token_hex(8)}")
     try:
         await asyncio.to_thread(draft.write_text, f"{identity}\n")
-        await storage.put(OWNER_KEY, draft)
+        await write(OWNER_KEY, draft)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -177,6 +177,21 @@ class FileStore:
             except FileNotFoundError as error:
                 raise StorageUnavailable(NO_BUCKET) from error
 
+    async def put_first(self, key: str, source: Path) -> None:
+        """Stores a copy of a small file unless there is one, of two at once either. A store that cannot take the condition
+        gets it without."""
+        try:
+            with self._translate_errors():
+                obstore, store = await asyncio.to_thread(self._open_store)
+                known = obstore.exceptions
+                with suppress(known.AlreadyExistsError):
+                    await obstore.put_async(store, key, source, mode="create", use_multipart=False)
+        except StorageUnavailable as error:
+            cause = error.__cause__
+            if not isinstance(cause, known.NotSupportedError) and "501 Not Implemented" not in str(cause):
+                raise
+            await self.put(key, source)
+
     async def fetch(self, key: str, target: Path) -> None:
         """Writes a stored file to a local file. Raises FileGone."""
         with self._translate_errors():

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +24,7 @@ from offhook.settings import Settings
 SHUTDOWN_TIMEOUT_S = 10
 # Of the descriptors that systemd passes.
 FIRST_INHERITED = 3
+LIST_TIMEOUT_S = 5
 
 
 class PortInUse(Exception):
@@ -85,6 +87,29 @@ def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
             ) from None
         bound.setblocking(False)
         yield bound
+
+
+def find_socket_unit(port: int, list_sockets: Callable[[], str] | None = None) -> str | None:
+    """Returns the unit with which systemd holds the port for a service that is not running; None without one.
+
+    The port is not tried: a connection would start the service.
+    """
+    for line in (list_sockets or _list_sockets)().splitlines():
+        columns = line.split()
+        if len(columns) > 1 and columns[0].endswith(f":{port}"):
+            return columns[1]
+    return None
+
+
+def _list_sockets() -> str:
+    command = ["systemctl", "list-sockets", "--no-legend", "--no-pager", "--plain"]
+    try:
+        done = subprocess.run(  # noqa: S603 - nothing of it comes from outside
+            command, check=False, capture_output=True, text=True, timeout=LIST_TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired):  # no systemd
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 class HttpServer(uvicorn.Server):
