@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,7 +22,7 @@ from offhook.privacy.errors import NumberInCall
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.places import DELETED_ROWS, EMPTIED, SearchedTable, list_searched_tables
 from offhook.runs.records import encrypted_words
-from offhook.runs.records.deletion import BATCH, RunEraser
+from offhook.runs.records.deletion import BATCH, ErasedRuns, RunEraser
 from offhook.scenarios.answers.store import AnswerStore
 
 RUN_BATCH: Final = 1000
@@ -31,7 +31,8 @@ _BINARY_MARKS: Final = (b"%PDF", b"PK\x03\x04")
 
 
 class NumberEraser:
-    """``counts`` are what it has erased so far, by kind."""
+    """``counts`` are what it has erased so far, by kind. ``save_counts`` stores them with each part of it, in the same
+    transaction: a worker that is killed leaves no gap in the receipt."""
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class NumberEraser:
         caller: Caller,
         forms: NumberForms,
         counts: Counter[str],
+        save_counts: Callable[[AsyncSession], Awaitable[None]],
     ) -> None:
         self._db = db
         self._storage = storage
@@ -52,6 +54,7 @@ class NumberEraser:
         self._organization_id = caller.organization_id
         self._forms = forms
         self.counts = counts
+        self._save_counts = save_counts
 
     async def erase_runs(self) -> None:
         """Deletes the runs about the number. Raises NumberInCall (409) when one of them is not over."""
@@ -64,11 +67,15 @@ class NumberEraser:
                 )
                 if not run_ids:
                     return
-                emptied = await statements.empty_webhook_events(session, self._organization_id, run_ids)
-            erased = await self._runs.erase_runs(self._organization_id, run_ids)
-            self.counts.update(
-                runs=erased.runs, events=erased.events, recordings=erased.recordings, webhook_events=emptied
-            )
+                self.counts["webhook_events"] += await statements.empty_webhook_events(
+                    session, self._organization_id, run_ids
+                )
+                await self._save_counts(session)
+            await self._runs.erase_runs(self._organization_id, run_ids, on_erased=self._count_runs)
+
+    async def _count_runs(self, session: AsyncSession, erased: ErasedRuns) -> None:
+        self.counts.update(runs=erased.runs, events=erased.events, recordings=erased.recordings)
+        await self._save_counts(session)
 
     async def erase_rows(self) -> None:
         """Deletes contacts, refused calls and other rows about the number, and jobs that name it."""
@@ -80,14 +87,15 @@ class NumberEraser:
             self.counts["jobs"] += await statements.delete_jobs(
                 session, self._organization_id, self._forms.search_pattern
             )
+            await self._save_counts(session)
 
     async def erase_contact_file_rows(self) -> None:
         """Removes the number's rows from uploaded contact files."""
-        self.counts["contact_file_rows"] += await self._rewrite_files(CONTACT_FILES, remove_rows)
+        await self._rewrite_files(CONTACT_FILES, remove_rows, "contact_file_rows")
 
     async def erase_in_documents(self) -> None:
         """Erases the number in documents that are plain text. Those of other kinds stay as they are."""
-        self.counts["documents"] += await self._rewrite_files(DOCUMENTS, _erase_from_document)
+        await self._rewrite_files(DOCUMENTS, _erase_from_document, "documents")
 
     async def erase_mentions(self) -> None:
         """Erases the number in the texts of all rows that stay."""
@@ -125,8 +133,9 @@ class NumberEraser:
                 changed = await encrypted_words.rewrite_words(
                     session, organization_id, run_ids, self._forms.erase_from_value
                 )
-            if changed:
-                self.counts["run_events_changed"] += changed
+                if changed:
+                    self.counts["run_events_changed"] += changed
+                    await self._save_counts(session)
             last = run_ids[-1]
 
     async def _erase_in_runs(self, searched: SearchedTable) -> None:
@@ -154,6 +163,7 @@ class NumberEraser:
             await statements.update_row(session, self._organization_id, searched, row, values)
         if changes:
             self.counts[f"{searched.name}_changed"] += len(changes)
+            await self._save_counts(session)
 
     def _erase_from_row(self, searched: SearchedTable, row: Any) -> dict[str, Any]:
         values = {}
@@ -163,8 +173,9 @@ class NumberEraser:
                 values[column.name] = None if (searched.name, column.name) in EMPTIED else erased
         return values
 
-    async def _rewrite_files(self, folder: str, rewrite: Callable[[bytes, NumberForms], tuple[bytes, int]]) -> int:
-        total = 0
+    async def _rewrite_files(
+        self, folder: str, rewrite: Callable[[bytes, NumberForms], tuple[bytes, int]], counted_as: str
+    ) -> None:
         async for batch in self._storage.list_keys(f"{folder}/{self._organization_id}"):
             for key, _ in batch:
                 try:
@@ -176,9 +187,11 @@ class NumberEraser:
                 if count:
                     draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
                     await asyncio.to_thread(draft.write_bytes, rewritten)
+                    # Before the file, which has nothing left to count afterwards.
+                    async with self._db.transaction() as session:
+                        self.counts[counted_as] += count
+                        await self._save_counts(session)
                     await self._storage.keep(key, draft)
-                    total += count
-        return total
 
 
 def _erase_from_document(content: bytes, forms: NumberForms) -> tuple[bytes, int]:

@@ -44,15 +44,18 @@ class NumberExporter:
         self._forms = forms
         self.counts: Counter[str] = Counter()
 
-    async def write_archive(self, now: datetime) -> str:
-        """Returns the key of the archive: ``person.json``, and ``recordings/RUN.wav`` for each recording."""
+    async def write_archive(self, request_id: int, now: datetime) -> str:
+        """Returns the key of the archive: ``person.json``, and ``recordings/RUN.wav`` for each recording.
+
+        Each attempt has the same key: what a killed worker had stored is replaced.
+        """
         content = await self._collect(now)
         draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.zip")
         try:
             await asyncio.to_thread(_start_archive, draft, content)
             for run in content["runs"]:
                 await self._add_recording(draft, run["id"], run["recording_key"])
-            key = f"{FOLDER}/{self._organization_id}/{secrets.token_hex(16)}.zip"
+            key = f"{FOLDER}/{self._organization_id}/{request_id}.zip"
             await self._storage.keep(key, draft)
         finally:
             draft.unlink(missing_ok=True)

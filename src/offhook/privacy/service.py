@@ -146,10 +146,21 @@ class PersonData:
     async def _erase(self, request: PersonDataRequest, forms: NumberForms) -> None:
         caller = Caller.system(request.organization_id)
         counts: Counter[str] = Counter(request.counts)
+
+        async def save_counts(session: AsyncSession) -> None:
+            (await self.get_request(session, request.organization_id, request.id)).counts = _nonzero(counts)
+
         async with self._db.without_time_limit() as unlimited:
             answers = AnswerStore(unlimited, self._vault.keys)
             eraser = NumberEraser(
-                unlimited, self._storage, self._runs, answers, caller=caller, forms=forms, counts=counts
+                unlimited,
+                self._storage,
+                self._runs,
+                answers,
+                caller=caller,
+                forms=forms,
+                counts=counts,
+                save_counts=save_counts,
             )
             steps = {
                 "runs": eraser.erase_runs,
@@ -172,7 +183,7 @@ class PersonData:
         await self._note_step(request, "archive", Counter())
         async with self._db.without_time_limit() as unlimited:
             exporter = NumberExporter(unlimited, self._storage, self._vault, request.organization_id, forms)
-            key = await exporter.write_archive(self._clock.now())
+            key = await exporter.write_archive(request.id, self._clock.now())
         await self._finish(request, exporter.counts, archive_key=key)
 
     async def _note_step(self, request: PersonDataRequest, step: str, counts: Counter[str]) -> None:

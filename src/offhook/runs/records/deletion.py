@@ -1,7 +1,7 @@
 """Deletes runs and their files, one or all of a workflow; refuses what is live."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -93,15 +93,24 @@ class RunEraser:
             await repository.delete_runs(session, organization_id, keys)
         return len(keys) == BATCH
 
-    async def erase_runs(self, organization_id: int, run_ids: Collection[int]) -> ErasedRuns:
-        """Deletes these runs, which are over, with their recordings. The caller writes the audit entry."""
+    async def erase_runs(
+        self,
+        organization_id: int,
+        run_ids: Collection[int],
+        on_erased: Callable[[AsyncSession, ErasedRuns], Awaitable[None]] | None = None,
+    ) -> ErasedRuns:
+        """Deletes these runs, which are over, with their recordings. The caller writes the audit entry; ``on_erased`` is
+        called in the transaction."""
         recordings = await self._delete_recordings(organization_id, run_ids)
         async with self._db.transaction() as session:
             events = 0
             for run_id in run_ids:
                 events += await repository.count_events(session, organization_id, run_id)
             await repository.delete_runs(session, organization_id, run_ids)
-        return ErasedRuns(len(run_ids), events, recordings)
+            erased = ErasedRuns(len(run_ids), events, recordings)
+            if on_erased is not None:
+                await on_erased(session, erased)
+        return erased
 
     async def erase_recordings(self, organization_id: int, run_ids: Collection[int]) -> int:
         """Deletes the recordings of these runs, which are over, and returns how many there were."""
