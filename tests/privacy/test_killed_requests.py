@@ -22,7 +22,6 @@ from tests.privacy.test_erasure import OTHER, ask
 from tests.privacy.test_organization_deletion import DyingDatabase, Killed
 from tests.runs.conftest import MakeRun
 
-
 # Transactions that delete; then come those of each table with texts.
 ONE_BY_ONE = 12
 
