@@ -35,6 +35,7 @@ WRITES_ITS_OWN = {
     "create_workflow_from_template": "workflow.created",
     "test_tool": "tool.tested",
     "test_tool_draft": "tool.tested",
+    "create_recordings": "recordings.created",
     "delete_recording": "recording.deleted",
     "delete_workflow_run": "run.deleted",
     "delete_campaign": "campaign.deleted",
