@@ -235,6 +235,7 @@ BODIES: dict[str, Body] = {
     "update_workflow_run": lambda world: {"note": world.mark, "tags": ["vip"]},
     "update_document": lambda world: {"name": f"Renamed {world.mark}"},
     "search_knowledge": lambda world: {"query": NAME},
+    "add_web_page": lambda world: {"address": f"https://shop.test/{world.mark}"},
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},
 }
 # Bodies that name something of the organization: another's must be refused like an unknown one.

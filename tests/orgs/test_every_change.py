@@ -44,6 +44,8 @@ WRITES_ITS_OWN = {
     "start_campaign": "campaign.started",
     "refresh_mcp_tool": "tool.refreshed",
     "upload_document": "document.created",
+    "add_web_page": "document.created",
+    "read_web_page_again": "document.read_again",
     "create_telephony_config": "telephony_config.created",
     "update_telephony_config": "telephony_config.updated",
     "delete_telephony_config": "telephony_config.deleted",

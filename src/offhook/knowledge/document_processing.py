@@ -16,11 +16,12 @@ from offhook.knowledge.document_reader import DocumentReader, DocumentUnreadable
 from offhook.knowledge.embedder import TextEmbedder, Vectors
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
-from offhook.knowledge.jobs import INDEX, PROCESS
+from offhook.knowledge.jobs import FORGET, INDEX, PROCESS
 from offhook.knowledge.limits import MAX_ATTEMPTS
+from offhook.knowledge.service import publish_outcome
 from offhook.knowledge.tables import DocumentContent
 from offhook.knowledge.vectors import vector_spaces
-from offhook.webhooks import service as webhooks
+from offhook.knowledge.web_pages.page_state import settle_reading
 
 GIVEN_UP_MESSAGE: Final = "The file could not be processed: the server stopped several times while processing it."
 GONE_MESSAGE: Final = "The file is no longer stored. Upload it again."
@@ -166,21 +167,18 @@ class DocumentProcessor:
         """Gives the documents that wait for a content its state and publishes their events."""
         now = self._clock.now()
         for document in await repository.documents_to_settle(session, content.organization_id, content.id):
-            document.status, document.updated_at = content.state, now
+            was_waiting = document.status == "processing"
+            if document.reading_since is None:
+                document.status, document.updated_at = content.state, now
+            elif (unused := settle_reading(document, content, now=now)) is not None:
+                payload = {"organization_id": content.organization_id, "content_id": unused}
+                await enqueue(session, FORGET, payload)
+            if not was_waiting:
+                continue
             if content.state == "ready":
                 document.ready_at = now
-            if document.archived_at is not None:
-                continue
-            data = {
-                "document_id": str(document.id),
-                "name": document.name,
-                "filename": document.filename,
-                "status": content.state,
-                "chunk_count": content.chunk_count,
-                "error": content.error if content.state == "failed" else None,
-            }
-            event = "document.ready" if content.state == "ready" else "document.failed"
-            await webhooks.publish_event(session, content.organization_id, event, data, key=f"{event}:{document.id}")
+            if document.archived_at is None:
+                await publish_outcome(session, document, content)
 
 
 async def embed_next_chunks(

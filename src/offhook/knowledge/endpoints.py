@@ -21,9 +21,11 @@ from offhook.knowledge.schemas import (
     RetrievalMode,
     SearchHit,
     SearchRequest,
+    WebPageRequest,
     clean_name,
 )
 from offhook.knowledge.services import Services
+from offhook.knowledge.web_pages import page_service
 from offhook.orgs import CurrentOrg, Now, RequireMember
 
 router = Router(prefix="/knowledge-base", tags=["knowledge base"])
@@ -90,6 +92,22 @@ async def upload_document(
         session, org, stored, name=shown, filename=filename, retrieval_mode=retrieval_mode
     )
     return DocumentResponse.from_document(document, content)
+
+
+@router.post("/pages", response_model=DocumentResponse, operation_id="add_web_page")
+async def add_web_page(
+    body: WebPageRequest, org: RequireMember, session: Session, knowledge: Services, now: Now
+) -> DocumentResponse:
+    """Adds a web page as a document by its https address. A job reads it: HTML, PDF, Markdown or plain text, up to 10 MB.
+
+    Its status is `processing` until agents can use it (`ready`), or until `web_page.error` says why it could not be read
+    (`failed`). Only this page is read, not the pages that it links to.
+    """
+    address = page_service.require_valid_address(knowledge.egress, body.address.strip())
+    row = await page_service.add_page(
+        session, org, address, name=body.name, retrieval_mode=body.retrieval_mode, now=now
+    )
+    return DocumentResponse.from_document(*row)
 
 
 @router.post("/search", response_model=list[SearchHit], operation_id="search_knowledge")
@@ -169,6 +187,15 @@ async def unarchive_document(
     return DocumentResponse.from_document(
         *await service.set_archived(session, org, document_id, is_archived=False, now=now)
     )
+
+
+@router.post("/{document_id}/read-again", response_model=DocumentResponse, operation_id="read_web_page_again")
+async def read_web_page_again(
+    document_id: DocumentId, org: RequireMember, session: Session, now: Now
+) -> DocumentResponse:
+    """Reads a web page again. Agents use its previous content until the new one is ready, and keep it if the page cannot
+    be read (`web_page.error`)."""
+    return DocumentResponse.from_document(*await page_service.read_again(session, org, document_id, now=now))
 
 
 def _require_valid_name(value: str) -> str:

@@ -4,6 +4,10 @@ from typing import Final
 
 # {organization_id, content_id}
 PROCESS: Final = "document.process"
+# {organization_id, document_id}
+FETCH: Final = "document.fetch"
+# {organization_id, content_id}
+FORGET: Final = "document.forget"
 # {organization_id}
 REEMBED: Final = "documents.reembed"
 # {organization_id, space_id}

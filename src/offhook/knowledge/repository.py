@@ -5,14 +5,22 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import and_, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
-from offhook.knowledge.tables import DocumentContent, KnowledgeChunk, KnowledgeDocument, KnowledgeVector, VectorSpace
+from offhook.knowledge.tables import (
+    DocumentContent,
+    KnowledgeChunk,
+    KnowledgeDocument,
+    KnowledgeTerm,
+    KnowledgeVector,
+    VectorSpace,
+)
 
-DocumentRow = tuple[KnowledgeDocument, DocumentContent]
+# A web page has no content before it was read once.
+DocumentRow = tuple[KnowledgeDocument, DocumentContent | None]
 
 
 def parse_uuid(value: str) -> uuid.UUID | None:
@@ -31,7 +39,7 @@ async def find_document(
         return None
     query = (
         select(KnowledgeDocument, DocumentContent)
-        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
+        .outerjoin(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
         .where(KnowledgeDocument.organization_id == organization_id, KnowledgeDocument.id == uuid_)
     )
     if for_update:
@@ -80,7 +88,7 @@ async def list_documents(
         conditions.append(KnowledgeDocument.archived_at.is_(None))
     rows = await session.execute(
         select(KnowledgeDocument, DocumentContent)
-        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
+        .outerjoin(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
         .where(*conditions)
         .order_by(KnowledgeDocument.number.desc())
         .limit(limit)
@@ -162,14 +170,12 @@ async def add_content(session: AsyncSession, organization_id: int, values: Mappi
 async def documents_to_settle(
     session: AsyncSession, organization_id: int, content_id: int
 ) -> Sequence[KnowledgeDocument]:
-    """Returns the documents of a content whose status is still processing, locked."""
+    """Returns the documents of a content whose status is still processing, and the pages that wait for it, locked."""
+    is_waiting = and_(KnowledgeDocument.content_id == content_id, KnowledgeDocument.status == "processing")
+    is_read = and_(KnowledgeDocument.next_content_id == content_id, KnowledgeDocument.reading_since.is_not(None))
     query = (
         select(KnowledgeDocument)
-        .where(
-            KnowledgeDocument.organization_id == organization_id,
-            KnowledgeDocument.content_id == content_id,
-            KnowledgeDocument.status == "processing",
-        )
+        .where(KnowledgeDocument.organization_id == organization_id, or_(is_waiting, is_read))
         .order_by(KnowledgeDocument.number)
         .with_for_update()
     )
@@ -233,6 +239,8 @@ async def store_vectors(
             " SELECT space.id, piece.id, :content_id, CAST(piece.vector AS halfvec)"
             " FROM unnest(CAST(:ids AS bigint[]), CAST(:vectors AS text[])) AS piece (id, vector)"
             " JOIN knowledge_spaces space ON space.id = :space_id AND space.organization_id = :organization_id"
+            # those of a page that was read again may be gone
+            " JOIN knowledge_chunks chunk ON chunk.id = piece.id"
             " ON CONFLICT DO NOTHING"
         ),
         {
@@ -247,16 +255,28 @@ async def store_vectors(
 
 async def count_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
     """Adds a content's stems to the organization's counts: once, when it becomes ready."""
+    await _add_to_counts(session, organization_id, content_id, 1)
+
+
+async def uncount_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
+    """Takes the stems of a content that is deleted out of the counts."""
+    await _add_to_counts(session, organization_id, content_id, -1)
+    await session.execute(
+        delete(KnowledgeTerm).where(KnowledgeTerm.organization_id == organization_id, KnowledgeTerm.chunks <= 0)
+    )
+
+
+async def _add_to_counts(session: AsyncSession, organization_id: int, content_id: int, times: int) -> None:
     await session.execute(
         text(
             "INSERT INTO knowledge_terms AS known (organization_id, term, chunks)"
-            " SELECT :organization_id, lexeme, count(*) FROM ("
+            " SELECT :organization_id, lexeme, CAST(:times AS int) * count(*) FROM ("
             "   SELECT (unnest(words)).lexeme FROM knowledge_chunks"
             "   WHERE organization_id = :organization_id AND content_id = :content_id) AS found"
             " GROUP BY lexeme ORDER BY lexeme"
             " ON CONFLICT (organization_id, term) DO UPDATE SET chunks = known.chunks + excluded.chunks"
         ),
-        {"organization_id": organization_id, "content_id": content_id},
+        {"organization_id": organization_id, "content_id": content_id, "times": times},
     )
 
 
@@ -299,7 +319,9 @@ async def active_space(session: AsyncSession, organization_id: int, *, for_updat
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def find_usable(session: AsyncSession, organization_id: int, refs: Collection[str]) -> list[DocumentRow]:
+async def find_usable(
+    session: AsyncSession, organization_id: int, refs: Collection[str]
+) -> list[tuple[KnowledgeDocument, DocumentContent]]:
     """Returns the documents that agents may use now, shortest first."""
     ids = [document.id for document in await find_by_references(session, organization_id, refs)]
     if not ids:

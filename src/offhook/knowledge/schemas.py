@@ -6,17 +6,21 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
 
+from offhook.kit.egress.policy import MAX_URL_LENGTH
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import sanitize_json, sanitize_text
 from offhook.kit.reading.kinds import MIME_TYPES
 from offhook.kit.schema import Schema
 from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
+from offhook.knowledge.web_pages.page_errors import PageErrorCode
 
 DocumentStatus = Literal["processing", "ready", "failed", "archived"]
 RetrievalMode = Literal["auto", "chunked", "full_document"]
 ReferenceStatus = Literal["pending", "processing", "completed", "failed"]
 MAX_QUERY_CHARS: Final = 2_000
 _MAX_METADATA_CHARS: Final = 10_000
+# Of a web page that was never read.
+_UNREAD: Final = DocumentContent(sha256="", kind="html", size_bytes=0, progress=0.0)
 _AS_REFERENCE: Final[dict[str, ReferenceStatus]] = {
     "processing": "processing",
     "ready": "completed",
@@ -46,10 +50,33 @@ def document_status(document: KnowledgeDocument) -> DocumentStatus:
     return status
 
 
+class WebPageState(Schema):
+    """``read_at`` is when the content that agents use was read. ``error`` says why the last reading failed; agents keep
+    the content that they had."""
+
+    address: str
+    read_at: datetime | None
+    is_being_read: bool
+    error: str | None
+    error_code: PageErrorCode | None
+
+    @classmethod
+    def from_document(cls, document: KnowledgeDocument) -> Self | None:
+        if document.address is None:
+            return None
+        return cls(
+            address=document.address,
+            read_at=document.read_at,
+            is_being_read=document.reading_since is not None,
+            error=document.read_error,
+            error_code=document.read_error_code,
+        )
+
+
 class DocumentResponse(Schema):
     """``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-    model."""
+    model. ``web_page`` is null for uploaded files; a page that was never read has the size 0."""
 
     id: str
     name: str
@@ -69,10 +96,13 @@ class DocumentResponse(Schema):
     updated_at: datetime
     ready_at: datetime | None
     archived_at: datetime | None
+    web_page: WebPageState | None
 
     @classmethod
-    def from_document(cls, document: KnowledgeDocument, content: DocumentContent) -> Self:
+    def from_document(cls, document: KnowledgeDocument, content: DocumentContent | None) -> Self:
         is_waiting = document.status == "processing"
+        content = content or _UNREAD
+        error = content.error if document.address is None else document.read_error
         return cls(
             id=str(document.id),
             name=document.name,
@@ -86,13 +116,22 @@ class DocumentResponse(Schema):
             token_count=content.tokens,
             retrieval_mode=document.retrieval_mode,
             progress=round(min(content.progress, 0.99), 3) if is_waiting else 1.0,
-            error=content.error if document.status == "failed" else None,
+            error=error if document.status == "failed" else None,
             notice=content.error if document.status == "ready" else None,
             created_at=document.created_at,
             updated_at=document.updated_at,
             ready_at=document.ready_at,
             archived_at=document.archived_at,
+            web_page=WebPageState.from_document(document),
         )
+
+
+class WebPageRequest(Schema):
+    """``name`` defaults to the address without https:// and parameters."""
+
+    address: Annotated[str, Field(min_length=1, max_length=MAX_URL_LENGTH)]
+    name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
+    retrieval_mode: RetrievalMode = "auto"
 
 
 class DocumentUpdate(Schema):
@@ -157,7 +196,9 @@ class ReferenceDocument(Schema):
     is_active: bool
 
     @classmethod
-    def from_document(cls, document: KnowledgeDocument, content: DocumentContent) -> Self:
+    def from_document(cls, document: KnowledgeDocument, content: DocumentContent | None) -> Self:
+        content = content or _UNREAD
+        error = content.error if document.address is None else document.read_error
         return cls(
             id=document.number,
             document_uuid=str(document.id),
@@ -167,12 +208,12 @@ class ReferenceDocument(Schema):
             file_hash=content.sha256,
             mime_type=MIME_TYPES[content.kind],  # type: ignore[index] # the column holds these
             processing_status=_AS_REFERENCE[document.status],
-            processing_error=content.error if document.status == "failed" else None,
+            processing_error=error if document.status == "failed" else None,
             total_chunks=content.chunk_count or 0,
             retrieval_mode="full_document" if document.retrieval_mode == "full_document" else "chunked",
             custom_metadata=document.details,
             docling_metadata={},
-            source_url=None,
+            source_url=document.address,
             created_at=document.created_at,
             updated_at=document.updated_at,
             created_by=document.created_by or 0,

@@ -12,11 +12,11 @@ from offhook.jobs.queue import enqueue
 from offhook.knowledge import repository
 from offhook.knowledge.errors import DocumentNotFound
 from offhook.knowledge.jobs import PROCESS
+from offhook.knowledge.repository import DocumentRow
 from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
 from offhook.knowledge.uploads import StoredFile
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
-
-DocumentRow = tuple[KnowledgeDocument, DocumentContent]
+from offhook.webhooks import service as webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ async def create_document(
 ) -> DocumentRow:
     """Creates a document of a stored file; the content of the same bytes is used again."""
     organization_id = caller.organization_id
-    content, is_new = await _get_or_add_content(session, organization_id, stored)
+    content, is_new = await get_or_add_content(session, organization_id, stored)
     document = KnowledgeDocument(
         organization_id=organization_id,
         content_id=content.id,
@@ -62,7 +62,7 @@ async def find_or_create_document(
     return found or await create_document(session, caller, stored, name=name, filename=filename)
 
 
-async def _get_or_add_content(
+async def get_or_add_content(
     session: AsyncSession, organization_id: int, stored: StoredFile
 ) -> tuple[DocumentContent, bool]:
     """Returns the content of these bytes, locked, or adds it; another request may be adding it at the same time."""
@@ -77,7 +77,7 @@ async def _get_or_add_content(
 
 
 async def get_document(session: AsyncSession, organization_id: int, document_id: str) -> DocumentRow:
-    """Returns a document; raises DocumentNotFound (404)."""
+    """Returns a document; raises DocumentNotFound (404). A web page has no content until it was read once."""
     row = await repository.find_document(session, organization_id, document_id)
     if row is None:
         raise DocumentNotFound
@@ -88,7 +88,7 @@ async def update_document(
     session: AsyncSession, caller: Caller, document_id: str, values: Mapping[str, Any], *, now: datetime
 ) -> DocumentRow:
     """Changes ``name``, ``details`` or ``retrieval_mode``; raises DocumentNotFound (404)."""
-    document, content = await _for_update(session, caller, document_id)
+    document, content = await lock_document(session, caller.organization_id, document_id)
     changed = {field: value for field, value in values.items() if getattr(document, field) != value}
     if not changed:
         skip_audit_entry(session)
@@ -104,7 +104,7 @@ async def set_archived(
     session: AsyncSession, caller: Caller, document_id: str, *, is_archived: bool, now: datetime
 ) -> DocumentRow:
     """Hides a document from agents and searches, or restores its state before; raises DocumentNotFound (404)."""
-    document, content = await _for_update(session, caller, document_id)
+    document, content = await lock_document(session, caller.organization_id, document_id)
     if (document.archived_at is not None) == is_archived:
         skip_audit_entry(session)
         return document, content
@@ -165,8 +165,26 @@ async def documents_named(session: AsyncSession, organization_id: int, names: Co
     return await repository.ids_by_name(session, organization_id, names) if names else {}
 
 
-async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> DocumentRow:
-    row = await repository.find_document(session, caller.organization_id, document_id, for_update=True)
+async def publish_outcome(session: AsyncSession, document: KnowledgeDocument, content: DocumentContent | None) -> None:
+    """Publishes the event that a document has become ready or failed, with or without a content."""
+    sentence = document.read_error if document.address is not None or content is None else content.error
+    data = {
+        "document_id": str(document.id),
+        "name": document.name,
+        "filename": document.filename,
+        "status": document.status,
+        "chunk_count": None if content is None else content.chunk_count,
+        "error": sentence if document.status == "failed" else None,
+    }
+    event = "document.ready" if document.status == "ready" else "document.failed"
+    # A page can fail again.
+    key = f"{event}:{document.id}" if document.address is None else None
+    await webhooks.publish_event(session, document.organization_id, event, data, key=key)
+
+
+async def lock_document(session: AsyncSession, organization_id: int, document_id: str) -> DocumentRow:
+    """Returns a document that is to be changed; raises DocumentNotFound (404)."""
+    row = await repository.find_document(session, organization_id, document_id, for_update=True)
     if row is None:
         raise DocumentNotFound
     return row

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
+from offhook.kit.egress import EgressClient
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.root import use_service
@@ -16,6 +17,7 @@ class KnowledgeServices:
 
     intake: DocumentIntake
     search: PassageSearch
+    egress: EgressClient
 
 
 Services = Annotated[KnowledgeServices, Depends(use_service(KnowledgeServices))]

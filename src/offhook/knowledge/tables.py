@@ -54,11 +54,21 @@ class DocumentContent(Base):
 class KnowledgeDocument(Base):
     """A document. ``number`` is the integer id of Dograh's list; ``status`` keeps the state from before archiving.
 
-    ``retrieval_mode``: chunked, full_document, or auto (whole when it is short).
+    ``retrieval_mode``: chunked, full_document, or auto (whole when it is short). A web page has an ``address``, and no
+    content until it was read once. It is read from ``reading_since`` on; ``next_content_id`` replaces its content once
+    that is ready. ``read_error`` says why the last reading failed.
     """
 
     __tablename__ = "knowledge_documents"
     __table_args__ = (
+        Index(
+            "ix_knowledge_documents_next_content_id",
+            "next_content_id",
+            postgresql_where=text("reading_since IS NOT NULL"),
+        ),
+        Index(
+            "ix_knowledge_documents_reading_since", "reading_since", postgresql_where=text("reading_since IS NOT NULL")
+        ),
         Index("ix_knowledge_documents_org", "organization_id", "number"),
         Index("ix_knowledge_documents_content", "content_id"),
     )
@@ -66,7 +76,7 @@ class KnowledgeDocument(Base):
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=uuid.uuid4)
     number: Mapped[int] = mapped_column(Identity(), unique=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
-    content_id: Mapped[int] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
+    content_id: Mapped[int | None] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(255))
     filename: Mapped[str] = mapped_column(String(255))
     details: Mapped[JsonObject] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
@@ -77,6 +87,12 @@ class KnowledgeDocument(Base):
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
     ready_at: Mapped[datetime | None]
     archived_at: Mapped[datetime | None]
+    address: Mapped[str | None] = mapped_column(String(4096))
+    next_content_id: Mapped[int | None]
+    reading_since: Mapped[datetime | None]
+    read_at: Mapped[datetime | None]
+    read_error_code: Mapped[str | None] = mapped_column(String(64))
+    read_error: Mapped[str | None]
 
 
 class KnowledgeChunk(Base):

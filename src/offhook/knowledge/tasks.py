@@ -13,7 +13,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.knowledge import superuser_queries
 from offhook.knowledge.embedder_registry import EmbedderRegistry
-from offhook.knowledge.jobs import PROCESS, REEMBED
+from offhook.knowledge.jobs import FETCH, PROCESS, REEMBED
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.knowledge.vectors import vector_spaces
 
@@ -36,7 +36,7 @@ class KnowledgeMaintenance:
         self._embedders = embedders
 
     async def requeue_stale(self, _: JsonObject) -> None:
-        """Enqueues contents whose job was lost; the queue itself restarts the jobs of dead workers."""
+        """Enqueues contents and pages whose job was lost; the queue itself restarts the jobs of dead workers."""
         async with self._db.transaction() as session:
             for organization_id, content_id in await superuser_queries.stale_contents(
                 session, self._clock.now() - STALE_AFTER
@@ -44,6 +44,15 @@ class KnowledgeMaintenance:
                 payload = {"organization_id": organization_id, "content_id": content_id}
                 if await enqueue(session, PROCESS, payload, dedupe_key=f"{PROCESS}:{content_id}") is not None:
                     log.warning("document_requeued", content_id=content_id)
+            for organization_id, document_id, fetched_id in await superuser_queries.stale_pages(
+                session, self._clock.now() - STALE_AFTER
+            ):
+                if fetched_id is None:
+                    page = {"organization_id": organization_id, "document_id": document_id}
+                    await enqueue(session, FETCH, page, dedupe_key=f"{FETCH}:{document_id}")
+                else:
+                    payload = {"organization_id": organization_id, "content_id": fetched_id}
+                    await enqueue(session, PROCESS, payload, dedupe_key=f"{PROCESS}:{fetched_id}")
 
     async def delete_orphaned_files(self, _: JsonObject) -> None:
         """Deletes files that belong to no document."""

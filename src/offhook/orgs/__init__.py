@@ -49,7 +49,7 @@ from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.second_step import SignInSteps
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.sign_in.signups import SignupDesk
-from offhook.orgs.storage_quota import StorageQuota
+from offhook.orgs.storage_quota import StorageQuota, StorageQuotaExceeded
 from offhook.root import Root
 from offhook.settings import Settings
 
@@ -69,6 +69,7 @@ __all__ = [
     "RequirePerson",
     "RequireSuperuser",
     "StorageQuota",
+    "StorageQuotaExceeded",
     "StreamLimits",
     "answer_idempotent",
     "as_begun",

@@ -14,6 +14,7 @@ from offhook.kit.egress.errors import (
     EgressError,
     EgressTimeout,
     HeaderInvalid,
+    MediaTypeRefused,
     RedirectRefused,
     ResponseTooLarge,
     ResponseUnreadable,
@@ -244,4 +245,4 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
 def _check_media_type(response: httpx2.Response, media_types: Collection[str]) -> None:
     found = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
     if found not in media_types and f"{found.partition('/')[0]}/*" not in media_types:
-        raise ResponseUnreadable(f"The remote server responded with {found[:80] or 'no content type'}.")
+        raise MediaTypeRefused(found, response.status_code)

@@ -64,6 +64,14 @@ class ResponseUnreadable(EgressError):
     retryable = False
 
 
+class MediaTypeRefused(ResponseUnreadable):
+    """The remote server responded with another type of content; ``remote_status`` is the status of its response."""
+
+    def __init__(self, media_type: str, remote_status: int) -> None:
+        super().__init__(f"The remote server responded with {media_type[:80] or 'no content type'}.")
+        self.remote_status = remote_status
+
+
 class RedirectRefused(EgressError):
     """The remote server redirected too many times, or to an address that is not allowed."""
 
