@@ -45,6 +45,16 @@ class TestUpload:
         ):
             answer = await librarian.send(content, name)
             assert (answer.status_code, answer.json()["code"]) == (422, "document_unreadable"), name
+        for name, code in (
+            ("picture.png", "document_not_supported"),
+            ("Song.MP3", "document_not_supported"),
+            ("report.pdf", "document_unreadable"),
+            ("report.docx", "document_unreadable"),
+        ):
+            answer = await librarian.send("This is plain text.", name)
+            assert answer.json()["code"] == code, name
+        for name in ("server.log", "notes", "Prices v1.2"):
+            assert (await librarian.send("This is plain text.", name)).status_code == 200, name
         renamed = await librarian.send("<!doctype html><p>Hello there, visitor.</p>", "page.txt")
         assert renamed.json()["mime_type"] == "text/html"
 

@@ -16,6 +16,11 @@ MIME_TYPES: Final[dict[DocumentKind, str]] = {
 }
 # The endings under which these kinds are known.
 ENDINGS: Final = frozenset({".pdf", ".docx", ".html", ".htm", ".xhtml", ".md", ".markdown", ".csv", ".txt", ".text"})
+# Endings of files that hold no plain text: what begins with text under one of these is damaged, or named wrongly.
+_NEVER_TEXT: Final = re.compile(
+    r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|pages|psd|ai|eps|png|jpe?g|gif|webp|bmp|tiff?|heic|ico|mp3|wav|og[ga]"
+    r"|m4a|flac|aac|mp4|mov|avi|mkv|webm|zip|gz|bz2|xz|7z|rar|tar|exe|dll|so|dmg|msi|apk|iso|bin)"
+)
 _HEAD: Final = 65_536
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # The stream in which Office stores a password-protected document.
@@ -53,10 +58,12 @@ def _is_text(head: bytes) -> bool:
     return control <= len(head) // 100
 
 
-def _text_kind(head: bytes, suffix: str) -> DocumentKind:
+def _text_kind(head: bytes, suffix: str) -> DocumentKind | None:
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe\xef\xbb\xbf \t\r\n")
     if plain[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "html"
+    if _NEVER_TEXT.fullmatch(suffix):
+        return None
     if suffix in (".md", ".markdown"):
         return "markdown"
     if suffix == ".csv":
