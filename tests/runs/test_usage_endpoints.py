@@ -94,6 +94,15 @@ class TestList:
         assert first["phone_number"] == "+15550100000"
         assert shown["total_duration_seconds"] == 90.0
 
+    async def test_the_sample_call_is_marked(
+        self, client: AsyncClient, org: OrgFixture, root: Root, runs: list[Run]
+    ) -> None:
+        async with root.db.transaction() as session:
+            row = await session.get_one(Run, runs[1].id)
+            row.initial_context = {"sample_call": True}
+        items = (await client.get(PATH, headers=org.key_headers)).json()["items"]
+        assert [item["is_sample_call"] for item in items] == [False, True, False]
+
     @pytest.mark.parametrize("query", [{"limit": 200}, {"limit": 1, "offset": 2}, {"limit": 1, "page": 3}])
     async def test_limits_at_their_edge(
         self, client: AsyncClient, org: OrgFixture, runs: list[Run], query: dict[str, int]

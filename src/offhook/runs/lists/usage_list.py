@@ -54,6 +54,7 @@ COLUMNS: Final = (
     Run.tags,
     Run.answer_ms,
     Run.gathered_context[("nodes_visited", "-1")].astext.label("last_step"),
+    Run.initial_context["sample_call"].astext.is_not_distinct_from("true").label("is_sample_call"),
 )
 _SHOWN_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in UsageRunItem.model_fields)
 REPORT_HEADER: Final = (
