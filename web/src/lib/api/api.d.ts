@@ -994,6 +994,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge-base/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Web Page
+         * @description Adds a web page as a document by its https address. A job reads it: HTML, PDF, Markdown or plain text, up to 10 MB.
+         *
+         *     Its status is `processing` until agents can use it (`ready`), or until `web_page.error` says why it could not be read
+         *     (`failed`). Only this page is read, not the pages that it links to.
+         */
+        post: operations["add_web_page"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/knowledge-base/search": {
         parameters: {
             query?: never;
@@ -1039,6 +1062,27 @@ export interface paths {
          *     documents.
          */
         patch: operations["update_document"];
+        trace?: never;
+    };
+    "/api/v1/knowledge-base/{document_id}/read-again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read Web Page Again
+         * @description Reads a web page again. Agents use its previous content until the new one is ready, and keep it if the page cannot
+         *     be read (`web_page.error`).
+         */
+        post: operations["read_web_page_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/knowledge-base/{document_id}/unarchive": {
@@ -7558,7 +7602,7 @@ export interface components {
          * DocumentResponse
          * @description ``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
          *     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-         *     model.
+         *     model. ``web_page`` is null for uploaded files; a page that was never read has the size 0.
          */
         DocumentResponse: {
             /** Archived At */
@@ -7611,6 +7655,7 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            web_page: components["schemas"]["WebPageState"] | null;
         };
         /**
          * DocumentUpdate
@@ -13340,6 +13385,11 @@ export interface components {
              * @description The same as run_id
              */
             id: number;
+            /**
+             * Is Sample Call
+             * @description The call with a simulated caller that the first start records
+             */
+            is_sample_call: boolean;
             /** Is Success */
             is_success: boolean | null;
             /**
@@ -13640,6 +13690,39 @@ export interface components {
             use_workflow_llm?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * WebPageRequest
+         * @description ``name`` defaults to the address without https:// and parameters.
+         */
+        WebPageRequest: {
+            /** Address */
+            address: string;
+            /** Name */
+            name?: string | null;
+            /**
+             * Retrieval Mode
+             * @default auto
+             * @enum {string}
+             */
+            retrieval_mode: "auto" | "chunked" | "full_document";
+        };
+        /**
+         * WebPageState
+         * @description ``read_at`` is when the content that agents use was read. ``error`` says why the last reading failed; agents keep
+         *     the content that they had.
+         */
+        WebPageState: {
+            /** Address */
+            address: string;
+            /** Error */
+            error: string | null;
+            /** Error Code */
+            error_code: ("page_unreachable" | "page_refused" | "page_too_large" | "page_not_text" | "page_empty" | "page_not_processed" | "storage_full" | "page_interrupted") | null;
+            /** Is Being Read */
+            is_being_read: boolean;
+            /** Read At */
+            read_at: string | null;
         };
         /**
          * WebhookCreate
@@ -19505,6 +19588,107 @@ export interface operations {
             };
         };
     };
+    add_web_page: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebPageRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     search_knowledge: {
         parameters: {
             query?: never;
@@ -19853,6 +20037,96 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    read_web_page_again: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                document_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
