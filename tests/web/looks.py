@@ -80,9 +80,8 @@ FORMS = (
     Form("/settings/organization", "", {"Name": ""}, "Save", "Name"),
     Form("/settings/account", "", {"New password": "short"}, "Set a password", "New password"),
     Form("/phone", "Connect a carrier", {"Name": ""}, "Check and connect", "Name"),
-    Form(
-        "/phone", "Connect a carrier", {"Domain API key": "XI", "Voice application": "a"}, "Check and connect", "Domain"
-    ),
+    Form("/phone", "Connect a carrier", {"Auth token": "a"}, "Check and connect", "Account SID"),
+    Form("/knowledge", "From a web address", {"Address": "http://localhost"}, "Add page", "Address"),
     Form("/phone", "Get a number", {"Area code": "41a"}, "Add number", "Area code"),
     Form("/superuser", "Impersonate a user", {"Email": "nobody@example.com"}, "Impersonate", "Email"),
 )

@@ -7,11 +7,14 @@ import type { Schema } from "../../lib/api/types";
 
 export type Document = Schema<"DocumentResponse">;
 
+const isBeingRead = (document: Document) =>
+  document.status === "processing" || document.web_page?.is_being_read === true;
+
 export function useDocuments(hasArchived: boolean) {
   return useLongList(
     ["documents", hasArchived],
     (part) => unwrap(api.GET("/api/v1/knowledge-base/", { params: { query: { ...part, has_archived: hasArchived } } })),
-    (documents) => (documents.some((document) => document.status === "processing") ? 1_500 : false),
+    (documents) => (documents.some(isBeingRead) ? 1_500 : false),
   );
 }
 
@@ -34,6 +37,23 @@ export function useArchive() {
       isArchived
         ? unwrap(api.POST("/api/v1/knowledge-base/{document_id}/unarchive", at(id)))
         : unwrap(api.DELETE("/api/v1/knowledge-base/{document_id}", at(id))),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["documents"] }),
+  });
+}
+
+export function useAddWebPage() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { address: string; name?: string }) =>
+      unwrap(api.POST("/api/v1/knowledge-base/pages", { body: { retrieval_mode: "auto", ...body } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
+  });
+}
+
+export function useReadAgain() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => unwrap(api.POST("/api/v1/knowledge-base/{document_id}/read-again", at(id))),
     onSettled: () => queries.invalidateQueries({ queryKey: ["documents"] }),
   });
 }

@@ -1,6 +1,6 @@
 /** The documents of an organization as a table. */
 
-import { Badge, Button, Group, Loader, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Loader, Select, Table, Text, TextInput, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import { DataTable } from "../../components/tables/data-table";
 import { FormDialog } from "../../components/forms/dialog";
@@ -8,7 +8,8 @@ import { usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatFileSize, formatTimeAgo, humanize } from "../../lib/format/format";
 import { useForm } from "../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../lib/ui/notifications";
-import { type Document, useArchive, useUpdateDocument } from "./api";
+import { type Document, useArchive, useReadAgain, useUpdateDocument } from "./api";
+import { shownAddress } from "./web-address";
 
 const COLUMNS = [
   { title: "Document" },
@@ -54,21 +55,18 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
         <Text fz="sm" fw={600} truncate title={document.name}>
           {document.name}
         </Text>
-        {document.filename !== document.name && (
-          <Text fz="xs" c="dimmed" truncate>
-            {document.filename}
-          </Text>
-        )}
+        <Origin document={document} />
       </Table.Td>
       <Table.Td>
         <State document={document} />
       </Table.Td>
-      <Table.Td ta="right">{formatFileSize(document.size_bytes)}</Table.Td>
+      <Table.Td ta="right">{document.size_bytes === 0 ? "–" : formatFileSize(document.size_bytes)}</Table.Td>
       <Table.Td ta="right">{document.chunk_count === null ? "–" : formatCount(document.chunk_count)}</Table.Td>
       <Table.Td c="dimmed">{formatTimeAgo(document.created_at)}</Table.Td>
       <Table.Td ta="right">
         {permissions.write && (
           <>
+            <ReadAgain document={document} />
             <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${document.name}`}>
               Edit
             </Button>
@@ -89,6 +87,49 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
   );
 }
 
+/** Where a document comes from, if its name does not say it. */
+function Origin({ document }: { document: Document }) {
+  const page = document.web_page;
+  if (page === null) {
+    if (document.filename === document.name) return null;
+    return (
+      <Text fz="xs" c="dimmed" truncate>
+        {document.filename}
+      </Text>
+    );
+  }
+  return (
+    <>
+      <Text fz="xs" truncate title={page.address}>
+        <Anchor inherit href={page.address} target="_blank" rel="noreferrer">
+          {shownAddress(page.address)}
+        </Anchor>
+      </Text>
+      {page.read_at !== null && (
+        <Text fz="xs" c="dimmed">
+          Read {formatTimeAgo(page.read_at)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function ReadAgain({ document }: { document: Document }) {
+  const readAgain = useReadAgain();
+  if (document.web_page === null || document.web_page.is_being_read || document.status === "archived") return null;
+  return (
+    <Button
+      size="compact-sm"
+      variant="subtle"
+      loading={readAgain.isPending}
+      onClick={() => readAgain.mutate(document.id, { onError: notifyError })}
+      aria-label={`Read ${document.name} again`}
+    >
+      Read again
+    </Button>
+  );
+}
+
 function State({ document }: { document: Document }) {
   if (document.status === "processing") {
     return (
@@ -104,12 +145,32 @@ function State({ document }: { document: Document }) {
     return (
       <Tooltip label={document.error ?? ""} multiline w={280}>
         <Text span fz="sm" c="red" style={{ whiteSpace: "normal" }}>
-          {document.error ?? "The file could not be read."}
+          {document.error ?? "The document could not be read."}
         </Text>
       </Tooltip>
     );
   }
-  return <Badge color={document.status === "ready" ? "brand" : "gray"}>{humanize(document.status)}</Badge>;
+  const page = document.web_page;
+  if (page?.is_being_read === true && document.status === "ready") {
+    return (
+      <Group gap={8} wrap="nowrap">
+        <Loader size={14} aria-hidden="true" />
+        <Text span fz="sm">
+          Reading again
+        </Text>
+      </Group>
+    );
+  }
+  return (
+    <>
+      <Badge color={document.status === "ready" ? "brand" : "gray"}>{humanize(document.status)}</Badge>
+      {document.status === "ready" && page?.error != null && (
+        <Text fz="xs" c="red" mt={4} style={{ whiteSpace: "normal" }}>
+          {page.error} Agents use what was read before.
+        </Text>
+      )}
+    </>
+  );
 }
 
 const MODES = [

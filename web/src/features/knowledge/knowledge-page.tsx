@@ -1,13 +1,14 @@
 /** Documents: dragged in, read, searched, taken away. */
 
 import { Alert, Button, CloseButton, FileButton, Group, Progress, Switch, Text } from "@mantine/core";
-import { FileUp } from "lucide-react";
+import { FileUp, Globe } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { DOCUMENT_KINDS } from "../../lib/api/document-upload";
 import { usePermissions } from "../../lib/organization/organization-context";
+import { AddWebPage } from "./add-web-page";
 import { useDocuments, useHasArchived } from "./api";
 import { DocumentTable } from "./document-table";
 import classes from "./knowledge.module.css";
@@ -21,9 +22,11 @@ export function KnowledgePage() {
   const isBare = documents.data?.length === 0;
   const mayHaveArchived = useHasArchived(isBare && !hasArchived);
   const { uploads, add, dismiss } = useUploads();
+  const [isAddingPage, setIsAddingPage] = useState(false);
   return (
     <Page title="Knowledge" about="Documents that agents search during calls. Each step selects its own.">
-      {permissions.write && <Drop onFiles={add} />}
+      {permissions.write && <Drop onFiles={add} onPage={() => setIsAddingPage(true)} />}
+      {isAddingPage && <AddWebPage onClose={() => setIsAddingPage(false)} />}
       {uploads.map((upload) => (
         <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
       ))}
@@ -32,8 +35,8 @@ export function KnowledgePage() {
           if (isBare && !mayHaveArchived) {
             return (
               <Empty title="No documents yet">
-                Upload opening hours, price lists, or a handbook as PDF, Word, text, Markdown, HTML, or CSV. Documents
-                are ready within a minute, and you can test here what agents would find.
+                Upload opening hours, price lists, or a handbook as PDF, Word, text, Markdown, HTML, or CSV, or add a
+                page of your website. Documents are ready within a minute, and you can test here what agents would find.
               </Empty>
             );
           }
@@ -67,7 +70,7 @@ export function KnowledgePage() {
   );
 }
 
-function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
+function Drop({ onFiles, onPage }: { onFiles: (files: Iterable<File>) => void; onPage: () => void }) {
   const [isOver, setIsOver] = useState(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -94,6 +97,9 @@ function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
           </Button>
         )}
       </FileButton>
+      <Button size="sm" variant="default" leftSection={<Globe size={16} aria-hidden="true" />} onClick={onPage}>
+        From a web address
+      </Button>
     </div>
   );
 }
