@@ -31,7 +31,7 @@ import { NotesPanel } from "./notes-panel";
 import classes from "../runs.module.css";
 import { channelName, partyName } from "../../../lib/runs/run-labels";
 import { isLive } from "../../../lib/runs/run-state";
-import { runTitle } from "../../../lib/runs/run-title";
+import { isSampleCall, runTitle } from "../../../lib/runs/run-title";
 import { Neighbor, Trail } from "./run-trail";
 import { Share } from "./share";
 import { SummaryPanel } from "./summary-panel";
@@ -73,7 +73,7 @@ function Shown({ agentId, run, startAt, isListening }: ShownProps) {
   const transcript = useMemo(() => transcriptOf(run.events), [run.events]);
   const turns = useMemo(() => conversationTurns(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
-  const isSample = run.initial_context["sample_call"] === true;
+  const isSample = isSampleCall(run);
   // While it goes on the file grows: it is played once it is whole.
   const address =
     run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
@@ -89,7 +89,7 @@ function Shown({ agentId, run, startAt, isListening }: ShownProps) {
   }, [startAt]);
   return (
     <Page
-      title={isSample ? "Sample call" : runTitle(run)}
+      title={runTitle(run)}
       back={<Trail agentId={agentId} agentName={run.workflow_name} />}
       actions={
         <Group gap="xs">
