@@ -35,6 +35,12 @@ it("sends the fields that the carrier asks for", async () => {
   release();
 });
 
+it("opens with the carrier that most people have", async () => {
+  const twilio = { provider: "twilio", display_name: "Twilio", docs_url: null, fields: [] } as unknown as Carrier;
+  await renderPart(<AccountForm account={null} carriers={[...CARRIERS, twilio]} onClose={() => undefined} />);
+  expect(await screen.findByRole("textbox", { name: /^Name/ })).toHaveProperty("value", "Twilio");
+});
+
 it("says at a field of the carrier what is wrong, with the carrier's label", async () => {
   const { user, server } = await fillIn();
   server.refuse(SAVE, ["config", "account_id"], "missing", "Field required");

@@ -31,11 +31,14 @@ export function AccountForm({ account, carriers, onClose }: AccountFormProps) {
   );
 }
 
+/** The list is in the order of the alphabet, whose first carrier few people have. */
+const firstOffer = (carriers: Carrier[]) => carriers.find((one) => one.provider === "twilio") ?? carriers[0];
+
 const isSecret = (field: Carrier["fields"][number]) => field.kind === "secret" || field.kind === "multiline_secret";
 
 function Form({ account, stored, carriers, onClose }: AccountFormProps & { stored: Values }) {
   const save = useSaveAccount(account?.id ?? null);
-  const [provider, setProvider] = useState(account?.provider ?? carriers[0]?.provider ?? "");
+  const [provider, setProvider] = useState(account?.provider ?? firstOffer(carriers)?.provider ?? "");
   const carrier = carriers.find((one) => one.provider === provider);
   const fields = carrier?.fields ?? [];
   const secrets = fields.filter(isSecret).map((field) => field.name);
