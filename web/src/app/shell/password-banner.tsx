@@ -1,20 +1,31 @@
 /** What one sees who came by a one-time link and has not set a password yet: there is no other way back in. */
 
 import { Anchor, Button, Text } from "@mantine/core";
-import { useSessionStorage } from "@mantine/hooks";
+import { useLocalStorage } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useAccount } from "../../lib/organization/organization-context";
 import { Banner } from "./banner";
 
+/** A day later the link is still used up, and the password still missing. */
+const QUIET_MS = 24 * 3_600_000;
+
 export function PasswordBanner() {
   const account = useAccount().data;
-  const [isLater, setIsLater] = useSessionStorage({
-    key: "offhook.password-later",
-    defaultValue: false,
+  if (account?.has_password !== false || account.user === null) return null;
+  if (account.impersonated || account.is_provider_session) return null;
+  return <Reminder userId={account.user.id} />;
+}
+
+function Reminder({ userId }: { userId: number }) {
+  // Not of one tab: an agent or a run that is opened in a new one would bring it back.
+  const [putOffAt, setPutOffAt] = useLocalStorage({
+    key: `offhook.password-later.${userId}`,
+    defaultValue: 0,
     getInitialValueInEffect: false,
   });
-  if (isLater || account?.has_password !== false) return null;
-  if (account.user === null || account.impersonated || account.is_provider_session) return null;
+  const [openedAt] = useState(() => Date.now());
+  if (openedAt < putOffAt + QUIET_MS) return null;
   return (
     <Banner>
       <Text fz="sm" fw={600}>
@@ -28,7 +39,7 @@ export function PasswordBanner() {
           Set a password
         </Anchor>
       </Text>
-      <Button size="xs" color="dark" variant="filled" onClick={() => setIsLater(true)}>
+      <Button size="xs" color="dark" variant="filled" onClick={() => setPutOffAt(Date.now())}>
         Not now
       </Button>
     </Banner>
