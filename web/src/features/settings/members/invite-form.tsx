@@ -14,6 +14,11 @@ export const ROLES: { value: Role; label: string }[] = [
   { value: "viewer", label: "Viewer" },
 ];
 
+/** Returns whether an address is like sam@acme: a name of an own network, or more likely a slip. */
+function isDotless(email: string): boolean {
+  return /^[^@\s]+@[^@.\s]+$/.test(email.trim());
+}
+
 export function InviteForm({
   onClose,
   onInvited,
@@ -49,7 +54,14 @@ export function InviteForm({
       isBusy={invite.isPending}
       problem={form.problem}
     >
-      <TextInput label="Email" type="email" required data-autofocus {...form.text("email")} />
+      <TextInput
+        label="Email"
+        type="email"
+        required
+        data-autofocus
+        {...form.text("email")}
+        description={isDotless(email) ? "This address has no ending such as .com. Check it before you invite." : null}
+      />
       <TextInput label="Name" {...form.text("name")} />
       <Select
         label="Role"

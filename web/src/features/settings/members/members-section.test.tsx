@@ -25,6 +25,21 @@ it("says at the address what is wrong with it, also where the API names no field
   expect(screen.getByLabelText(/Email/).getAttribute("aria-invalid")).toBe("true");
 });
 
+it("asks to check an address without a dot in its domain, and takes it", async () => {
+  const onInvited = vi.fn();
+  const { user, server } = await renderPart(<InviteForm onClose={() => undefined} onInvited={onInvited} />);
+  server.on(INVITE, { body: { link: "x" } });
+  const email = await screen.findByLabelText(/Email/);
+  await user.type(email, "sam@acme");
+  expect(screen.getByText(/no ending such as \.com/)).toBeTruthy();
+  await user.type(email, ".com");
+  expect(screen.queryByText(/no ending such as/)).toBeNull();
+  await user.clear(email);
+  await user.type(email, "ops@intranet");
+  await user.click(screen.getByRole("button", { name: "Create link" }));
+  await waitFor(() => expect(onInvited).toHaveBeenCalledOnce());
+});
+
 it("hands over a link with which a member chooses a new password", async () => {
   const server = new FakeServer();
   signIn(server, "owner");
