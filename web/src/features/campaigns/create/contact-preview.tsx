@@ -66,10 +66,12 @@ function Rows({ look, choices, onChoose }: RowsProps) {
         )}
       </RowProblems>
     );
+  // Not phone_number, which is not in their file.
+  const headers = look.columns.map((name, at) => (at === look.phoneChoice ? (look.phoneChoices[at] ?? name) : name));
   return (
     <>
       <ChangeNote look={look} />
-      <DataTable label="First contacts" columns={look.columns.map((title) => ({ title }))} minWidth={480}>
+      <DataTable label="First contacts" columns={headers.map((title) => ({ title }))} minWidth={480}>
         {look.rows.map((fields, index) => (
           <Table.Tr key={`${index}-${fields[0] ?? ""}`}>
             {look.columns.map((column, at) => (

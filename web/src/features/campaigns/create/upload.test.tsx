@@ -101,6 +101,8 @@ it("begins with the column that is called phone, and lets it be changed", async 
   await user.click(await screen.findByRole("option", { name: "Office" }));
   await waitFor(() => expect(uploads).toHaveLength(2));
   expect(await uploads[1]?.body.text()).toBe("Phone,phone_number\n+12015550101,+12015550102\n");
+  // As in the file, not as it is sent.
+  expect(screen.getAllByRole("columnheader").map((header) => header.textContent)).toEqual(["Phone", "Office"]);
   expect(field).toHaveProperty("value", "Office");
 });
 
