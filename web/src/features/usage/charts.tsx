@@ -16,12 +16,14 @@ interface ChartProps {
   rows: Record<string, string | number | null>[];
   series: readonly Series[];
   show: (value: number) => string;
+  /** Whether the series are named below. One alone needs it where the title does not say what it is. */
+  hasLegend?: boolean;
 }
 
 const TICK = { fill: "var(--muted)", fontSize: "var(--mantine-font-size-xs)" };
 
 /** `rows` have their place on the axis under `at`; bars stand on each other. */
-export default function Chart({ label, kind, rows, series, show }: ChartProps) {
+export default function Chart({ label, kind, rows, series, show, hasLegend = series.length > 1 }: ChartProps) {
   const Kind = kind === "bars" ? BarChart : LineChart;
   return (
     <figure className={classes.figure} aria-label={label}>
@@ -69,13 +71,12 @@ export default function Chart({ label, kind, rows, series, show }: ChartProps) {
           </Kind>
         </ResponsiveContainer>
       </div>
-      <Legend series={series} />
+      {hasLegend && <Legend series={series} />}
     </figure>
   );
 }
 
 function Legend({ series }: { series: readonly Series[] }) {
-  if (series.length < 2) return null;
   return (
     <ul className={classes.legend}>
       {series.map((one) => (

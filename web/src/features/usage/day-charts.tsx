@@ -24,7 +24,7 @@ export function OutcomesChart({ days }: { days: Insights["days"] }) {
   const series = outcomes.map((key) => ({ key, name: humanize(key), color: outcomeColor(key) }));
   return (
     <Framed title="Runs by outcome" isEmpty={outcomes.length === 0}>
-      <Chart label="Runs per day by outcome" kind="bars" rows={rows} series={series} show={formatCount} />
+      <Chart label="Runs per day by outcome" kind="bars" rows={rows} series={series} show={formatCount} hasLegend />
     </Framed>
   );
 }
@@ -38,7 +38,7 @@ export function ResultsChart({ days }: { days: Insights["days"] }) {
   const series = results.map((key) => ({ key, name: key, color: colorOf(key) }));
   return (
     <Framed title="Runs by result" isEmpty={false}>
-      <Chart label="Runs per day by result" kind="bars" rows={rows} series={series} show={formatCount} />
+      <Chart label="Runs per day by result" kind="bars" rows={rows} series={series} show={formatCount} hasLegend />
     </Framed>
   );
 }
