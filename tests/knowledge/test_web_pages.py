@@ -125,6 +125,7 @@ class TestAdding:
             ("https://127.0.0.1/", "egress_refused"),
             ("https://[::1]/", "egress_refused"),
             ("https://2130706433/", "url_invalid"),
+            ("https://museum.test/" + "é" * 1000, "page_address_invalid"),
         ],
     )
     async def test_addresses_that_are_refused_at_once(self, librarian: Librarian, address: str, code: str) -> None:
@@ -151,13 +152,14 @@ class TestTypes:
              "text/markdown", "14 euros"),
             (Reply(body=b"Adults pay 14 euros.", headers={"content-type": "text/plain; charset=utf-8"}), "/",
              "text/plain", "14 euros"),
+            (html(b"<p>Adults pay 14 euros.</p>"), "/README.md", "text/html", "14 euros"),
             (html(gzip.compress(HOURS.format("ten").encode()), **{"content-encoding": "gzip"}), "/", "text/html", "ten"),
             (html("<html><p>Der Eintritt für Gäste ist frei.</p></html>".encode("cp1252"),
                   **{"content-type": "text/html; charset=windows-1252"}), "/", "text/html", "für Gäste"),
             (html('<html><meta charset="latin1"><p>Für Gäste frei.</p></html>'.encode(),
                   **{"content-type": "text/html; charset=utf-8"}), "/", "text/html", "Für Gäste"),
         ],
-        ids=["markdown", "text", "zipped", "windows", "the response's charset goes before the page's"],
+        ids=["markdown", "text", "a page that shows Markdown", "zipped", "windows", "the response's charset goes before the page's"],
     )  # fmt: skip
     async def test_what_is_read(
         self, librarian: Librarian, site: LocalServer, reply: Reply, path: str, kind: str, found: str
@@ -353,5 +355,9 @@ class TestLostJobs:
         ("https://a.test/%00%0a/%2e", "."),
     ],
 )
-def test_the_name_of_an_address(address: str, name: str) -> None:
+def test_the_filename_of_an_address(address: str, name: str) -> None:
     assert fetching.filename_of(address) == name
+
+
+def test_the_name_of_an_address() -> None:
+    assert fetching.name_of("https://a.test/%C3%96ffnung/?day=1") == "a.test/Öffnung"

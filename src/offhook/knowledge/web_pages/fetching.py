@@ -1,5 +1,6 @@
 """Fetches a web page within limits, and gives its bytes a name that tells what they are."""
 
+import asyncio
 import codecs
 import re
 from dataclasses import dataclass
@@ -76,14 +77,23 @@ class PageFetcher:
         _require_success(response.status)
         if not response.content.strip():
             raise PageUnreadable("page_empty", "The page is empty.")
-        return FetchedPage(_as_unicode(response), _filename(address, response.media_type))
+        content = await asyncio.to_thread(_as_unicode, response)
+        return FetchedPage(content, _filename(address, response.media_type))
 
 
 def filename_of(address: str) -> str:
     """Returns the last part of an address's path, or its host."""
     parts = urlsplit(address)
-    name = unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
-    return " ".join(sanitize_text(name).split())[:250] or "page"
+    return _as_label(parts.path.rstrip("/").rpartition("/")[2] or parts.netloc)[:250] or "page"
+
+
+def name_of(address: str) -> str:
+    """Returns the host and the path of an address."""
+    return _as_label(address.removeprefix("https://").partition("?")[0].rstrip("/"))[:255]
+
+
+def _as_label(part: str) -> str:
+    return " ".join(sanitize_text(unquote(part)).split())
 
 
 def _code_of(error: EgressError) -> PageErrorCode:
@@ -99,9 +109,9 @@ def _require_success(status: int) -> None:
 
 def _filename(address: str, media_type: str) -> str:
     """Plain text whose address ends in .md is Markdown: repositories of code serve it so."""
-    name = filename_of(address)
-    ending = _ENDINGS[media_type]
-    return name if name.lower().endswith((ending, ".md")) else f"{name}{ending}"
+    name, ending = filename_of(address), _ENDINGS[media_type]
+    is_named = name.lower().endswith(ending) or (ending == ".txt" and name.lower().endswith(".md"))
+    return name if is_named else f"{name}{ending}"
 
 
 def _as_unicode(response: EgressResponse) -> bytes:

@@ -6,11 +6,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
 from offhook.kit.egress import EgressClient, EgressError
+from offhook.kit.egress.policy import MAX_URL_LENGTH
 from offhook.knowledge import service
 from offhook.knowledge.jobs import FETCH
 from offhook.knowledge.repository import DocumentRow
 from offhook.knowledge.tables import KnowledgeDocument
-from offhook.knowledge.web_pages.fetching import filename_of
+from offhook.knowledge.web_pages.fetching import filename_of, name_of
 from offhook.knowledge.web_pages.page_errors import DocumentArchived, NotAPage, PageAddressInvalid, PageBeingRead
 from offhook.knowledge.web_pages.page_state import begin_reading
 from offhook.orgs import Caller, write_audit_entry
@@ -24,17 +25,20 @@ def require_valid_address(egress: EgressClient, address: str) -> str:
         raise type(error)(error.message, field="address") from None
     if target.url.scheme != "https":
         raise PageAddressInvalid(field="address")
-    return str(target.url.copy_with(fragment=None))
+    normal = str(target.url.copy_with(fragment=None))
+    # Letters beyond ASCII are longer in it.
+    if len(normal) > MAX_URL_LENGTH:
+        raise PageAddressInvalid(f"Addresses are limited to {MAX_URL_LENGTH} characters.", field="address")
+    return normal
 
 
 async def add_page(
     session: AsyncSession, caller: Caller, address: str, *, name: str | None, retrieval_mode: str, now: datetime
 ) -> DocumentRow:
     """Creates a document of a web page, which a job fetches."""
-    host_and_path = address.removeprefix("https://").partition("?")[0].rstrip("/")
     document = KnowledgeDocument(
         organization_id=caller.organization_id,
-        name=name or host_and_path[:255],
+        name=name or name_of(address),
         filename=filename_of(address),
         retrieval_mode=retrieval_mode,
         created_by=caller.user_id,
