@@ -1,5 +1,6 @@
 """Web pages as documents: fetched by a job, read again, and every way in which that fails."""
 
+import asyncio
 import gzip
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -154,7 +155,7 @@ class TestTypes:
              "text/plain", "14 euros"),
             (html(b"<p>Adults pay 14 euros.</p>"), "/README.md", "text/html", "14 euros"),
             (html(gzip.compress(HOURS.format("ten").encode()), **{"content-encoding": "gzip"}), "/", "text/html", "ten"),
-            (html("<html><p>Der Eintritt für Gäste ist frei.</p></html>".encode("cp1252"),
+            (html("<html><p>Freier Eintritt für Gäste.</p></html>".encode("cp1252"),
                   **{"content-type": "text/html; charset=windows-1252"}), "/", "text/html", "für Gäste"),
             (html('<html><meta charset="latin1"><p>Für Gäste frei.</p></html>'.encode(),
                   **{"content-type": "text/html; charset=utf-8"}), "/", "text/html", "Für Gäste"),
@@ -266,6 +267,26 @@ class TestReadingAgain:
         assert second["web_page"]["read_at"] == first["web_page"]["read_at"]
         assert "nine" in (await librarian.find("When does the museum open?"))[0]["text"]
         assert await counted(librarian) == before
+
+    async def test_customers_hear_of_each_end_of_waiting(self, librarian: Librarian, site: LocalServer) -> None:
+        site.answers = lambda _: Reply(503)
+        document = await add(librarian, address_of(site))
+        await read_again(librarian, document["id"])
+        site.answers = lambda _: page("nine")
+        await read_again(librarian, document["id"])
+        await read_again(librarian, document["id"])
+        async with librarian.root.db.transaction() as session:
+            events = (await session.execute(text("SELECT type FROM webhook_events ORDER BY id"))).scalars().all()
+        assert list(events) == ["document.failed", "document.failed", "document.ready"]
+
+    async def test_two_workers_at_one_page(self, librarian: Librarian, org: OrgFixture, site: LocalServer) -> None:
+        added = (await librarian.request("POST", "/pages", json={"address": address_of(site)})).json()
+        payload = {"organization_id": org.id, "document_id": added["id"]}
+        fetch = librarian.root.jobs.handlers["document.fetch"]
+        await asyncio.gather(fetch(payload), fetch(payload))
+        await librarian.work()
+        assert (await librarian.get(added["id"]))["status"] == "ready"
+        assert (await counted(librarian))[0] == 1
 
     async def test_the_same_content_stays(self, librarian: Librarian, site: LocalServer) -> None:
         first = await add(librarian, address_of(site))
