@@ -74,6 +74,7 @@ class BenchStt:
 
     model_ref = ModelRef("stt", "bench", "bench")
     has_endpointing = True
+    judges_turns = False
 
     async def open_stream(self, *, sample_rate: int, language: str) -> "BenchSttStream":
         return BenchSttStream()

@@ -82,6 +82,9 @@ class Settings(BaseSettings):
     stt_api_key: SecretStr | None = None
     stt_processes: int = Field(default=1, ge=1, le=64)
     language: str = "en-US"
+    # A model that judges whether callers have finished: an ONNX file, and the SHA-256 that it must have.
+    turn_detector_file: Path | None = None
+    turn_detector_sha256: str | None = Field(default=None, pattern=r"^[0-9a-fA-F]{64}$")
     # Mirrors of `offhook voices install`: https:// addresses or folders, comma-separated, tried in order.
     voices_url: str = ""
 

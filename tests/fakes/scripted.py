@@ -151,6 +151,7 @@ class ScriptedStt:
 
     hearing: Hearing
     has_endpointing: bool = False
+    judges_turns: bool = False
     # whether its finals say that the caller's turn is over
     reports_end: bool = True
     endpoint_s: float = 0.5

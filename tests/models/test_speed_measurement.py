@@ -37,6 +37,7 @@ class SlowRecognizer:
 
     model_ref = ModelRef("stt", "slow", "recognizer")
     has_endpointing = False
+    judges_turns = False
 
     def __init__(self) -> None:
         self.audio = bytearray()

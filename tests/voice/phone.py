@@ -21,6 +21,7 @@ from offhook.voice.ports import (
     EmptySoundLibrary,
     KnowledgeSource,
     SoundLibrary,
+    TurnDetector,
 )
 from offhook.voice.recording_switch import RecordingSwitch
 from offhook.voice.session import CallSession
@@ -77,6 +78,7 @@ class Call:
     recording: RecordingSwitch | None = None
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
+    turn_detector: TurnDetector | None = None
     # longer than the settings allow
     max_duration_s: float | None = None
     language: str = "en-US"
@@ -163,6 +165,7 @@ class Call:
             dict(self.context),
             self.sounds,
             self.knowledge,
+            turn_detector=self.turn_detector,
         )
         self._session = CallSession(
             agent=agent,

@@ -66,6 +66,7 @@ class RecordedPhoneCall(Call):
             dict(changes.get("context", self.context)),
             self.sounds,
             self.knowledge,
+            turn_detector=self.turn_detector,
         )
 
     def journal(self) -> CallJournal:

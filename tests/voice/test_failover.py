@@ -164,6 +164,7 @@ class LoudnessStt:
     dies_at_s: float | None = None
     error: ModelError = DEAD
     has_endpointing: bool = False
+    judges_turns: bool = False
     streams: list["LoudnessStream"] = field(default_factory=list)
 
     @property

@@ -16,6 +16,7 @@ class TimedStt:
 
     timeline: list[tuple[float, SttEvent]]
     has_endpointing: bool = True
+    judges_turns: bool = False
 
     @property
     def model_ref(self) -> ModelRef:

@@ -1,10 +1,13 @@
 """Workflow configurations: a wrong value is refused by name, everything else is kept."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.root import Root, remember_settings
 from offhook.workflows import configurations
 from tests.fixtures_orgs import OrgFixture
 from tests.quick import first_quick
@@ -31,6 +34,7 @@ WRONG: list[tuple[str, Any]] = [
     ("context_compaction_enabled", "yes"),
     ("early_answers", "auto"),
     ("turn_detection", "none"),
+    ("turn_detector", "on"),
     ("text_chat_inactivity_timeout_seconds", 59),
     ("text_chat_inactivity_timeout_seconds", 10501),
     ("ambient_noise_configuration", {"volume": 2}),
@@ -135,6 +139,32 @@ class TestNoiseSuppression:
         monkeypatch.setattr(configurations, "is_cleaning_available", lambda: False)
         answer = await editor.get(f"/workflow/{workflow_id}/export")
         assert answer.json()["workflow_configurations"]["caller_audio"] == self.WANTED["caller_audio"]
+
+
+class TestTurnDetector:
+    ON: ClassVar = {"turn_detector": True}
+
+    async def test_is_refused_where_the_installation_has_none(self, editor: Editor) -> None:
+        path = f"/workflow/{(await editor.create())['id']}"
+        for answer in (
+            await editor.put(path, json={"workflow_configurations": self.ON}),
+            await editor.post(f"{path}/create-draft", json={"workflow_configurations": self.ON}),
+        ):
+            assert answer.status_code == 422
+            assert (answer.json()["code"], answer.json()["field"]) == ("turn_detector_unavailable", "turn_detector")
+        off = {"turn_detector": False}
+        answer = await editor.put(path, json={"workflow_configurations": off})
+        assert answer.json()["workflow_configurations"] == off
+
+    async def test_is_kept_where_it_has_one(self, editor: Editor, root: Root) -> None:
+        remember_settings(
+            replace(root, settings=root.settings.model_copy(update={"turn_detector_file": Path("a.onnx")}))
+        )
+        answer = await editor.put(
+            f"/workflow/{(await editor.create())['id']}", json={"workflow_configurations": self.ON}
+        )
+        remember_settings(root)
+        assert answer.json()["workflow_configurations"] == self.ON
 
 
 async def test_null_means_not_set(editor: Editor) -> None:

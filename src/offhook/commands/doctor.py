@@ -45,6 +45,7 @@ from offhook.nodes.installation import OtherInstallation, describe_storage, name
 from offhook.orgs import keyring_of
 from offhook.settings import Settings, SettingsError
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
+from offhook.voice.turn_detector.onnx_detector import describe_detector
 
 Status = Literal["ok", "warning", "failed"]
 UI_INDEX = Path(__file__).parents[1] / "_ui" / "index.html"
@@ -139,6 +140,7 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks += [asyncio.run(check_storage(settings)), check_address(settings), check_proxies(settings)]
     checks += [check_signup(settings), check_connections(settings, raise_descriptor_limit())]
     checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
+    checks += [DoctorCheck("turn detector", *describe_detector(settings))]
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
     hint = "not built. The API works without it; build it with `make web`."

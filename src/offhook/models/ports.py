@@ -250,6 +250,11 @@ class Stt(Protocol):
         """Returns True when finals come on their own after the caller stops (most vendors); False for ``builtin``."""
         ...
 
+    @property
+    def judges_turns(self) -> bool:
+        """Returns whether its endpoint is a judgment by words or sound, and not a pause of a fixed length."""
+        ...
+
     async def open_stream(self, *, sample_rate: int, language: str) -> SttStream: ...
 
 

@@ -16,6 +16,7 @@ from offhook.voice.ports import (
     KnowledgeSource,
     RunSink,
     SoundLibrary,
+    TurnDetector,
 )
 from offhook.workflows.graph import WorkflowGraph
 
@@ -23,7 +24,8 @@ from offhook.workflows.graph import WorkflowGraph
 @dataclass(frozen=True, slots=True)
 class CallAgent:
     """The agent of a call: its graph, settings, tools, recordings and documents; ``context`` fills templates and
-    grows. ``topics`` are sentences of its documents, whose words a recognizer without a vendor hears better."""
+    grows. ``topics`` are sentences of its documents, whose words a recognizer without a vendor hears better.
+    ``turn_detector`` is the installation's, asked if the settings want it."""
 
     graph: WorkflowGraph
     config: CallConfig
@@ -32,6 +34,7 @@ class CallAgent:
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
     topics: tuple[str, ...] = ()
+    turn_detector: TurnDetector | None = None
 
 
 class CallContext:

@@ -15,8 +15,9 @@ from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.caller_cleaning import CallerCleaning, WhyUncleaned
 from offhook.voice.input.listener import CallerListener
+from offhook.voice.input.pause_judge import NotedJudgment
 from offhook.voice.input.turn_rules import CallerTurnState
-from offhook.voice.journal.kinds import AUDIO, UNCLEANED
+from offhook.voice.journal.kinds import AUDIO, JUDGED, UNCLEANED
 from offhook.voice.output.language_switch import LanguageSwitch
 from offhook.voice.output.playback import Playback
 from offhook.voice.overlap import OverlapController
@@ -208,3 +209,8 @@ class CallerTurns:
         self._turns.tags.append("stt_failed")
         self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": "recognition_lost", "silent_ms": 0})
         self._turns.end_with_phrase(self._line.phrases.apology, "error")
+
+    def on_pause_judged(self, judgment: NotedJudgment) -> None:
+        self._line.inputs.note(JUDGED, judgment)
+        if not self._ended.is_set():
+            self._listener.judge.take_judgment(*judgment)

@@ -77,6 +77,8 @@ class CallConfig:
     dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
     has_early_answers: bool = False
+    # where the process has one
+    has_turn_detector: bool = False
     voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
     # What the author wrote instead of the phrases that there are in the call's language.
     own_phrases: Mapping[str, str] = field(default_factory=dict)
@@ -130,6 +132,7 @@ class CallConfig:
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
             has_early_answers=configurations.get("early_answers") is True,
+            has_turn_detector=configurations.get("turn_detector") is True,
             voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
             own_phrases=_parse_phrases(phrases),
             languages={

@@ -35,6 +35,7 @@ CALLER_SAID: Final = (
 )
 HELD_TURNS_ANSWERED: Final = "held_turns_answered"  # {turns} nothing came after them: the last so many turns that were ignored as turned_away are answered as one
 EARLY_ANSWER: Final = "early_answer"  # {used: true, ahead_ms} or {used: false, reason}: what came of a request that was made before the turn was over
+PAUSE_JUDGED: Final = "pause_judged"  # {says: "complete"|"incomplete"|"unsure", probability, cpu_ms, then: "turn_ended"|"caller_went_on", after_ms, changed?: "sooner"|"later"} or {says: "late"|"failed"}: what the turn detector made of a pause
 CALLER_NOT_UNDERSTOOD: Final = "caller_not_understood"  # {start_s, end_s} words without a transcript  -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id, timing?: of an answer}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play

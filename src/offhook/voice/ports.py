@@ -5,7 +5,7 @@ All methods that are called per 20 ms frame are plain functions: they never bloc
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from offhook.kit.audio import Codec, Samples
 from offhook.kit.json_values import JsonObject
@@ -223,3 +223,22 @@ class OnWindow(Protocol):
     """Called for every window with its speech probability 0..1 and its length in seconds."""
 
     def __call__(self, probability: float, window_s: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EndJudgment:
+    """How probable it is, by the sound, that the caller has finished; None where no answer came: ``late``, because it took
+    too long or too many wait, or ``failed``. ``cpu_ms`` is what it cost."""
+
+    probability: float | None
+    cpu_ms: int = 0
+    failure: Literal["late", "failed"] | None = None
+
+
+class TurnDetector(Protocol):
+    """Judges whether callers have finished; one for all calls of a process."""
+
+    def judge(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
+        """Judges the caller's turn so far, at 8 or 16 kHz. Never blocks; ``on_judged`` is called once, in this event loop,
+        within a second."""
+        ...

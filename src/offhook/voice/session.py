@@ -111,7 +111,13 @@ class CallSession(CallerTurns):
         """Creates the parts that call back into this session or into each other."""
         line, codec = self._line, self._leg.codec
         self._listener = CallerListener(
-            codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
+            codec=codec,
+            vad=vad,
+            models=models,
+            config=self._config,
+            emit=line.emit,
+            owner=self,
+            turn_detector=agent.turn_detector,
         )
         self._listener.last_sentence = lambda: self._playback.last_text
         self._turns = AgentTurns(

@@ -236,6 +236,7 @@ class WorkflowConfigurations(_OpenModel):
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
     early_answers: Flag | None = None
+    turn_detector: Flag | None = None
     do_not_keep: Flag | None = None
     call_recording: CallRecordingSettings | None = None
     disclosure: DisclosureSentence | None = None

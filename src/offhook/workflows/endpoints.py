@@ -11,8 +11,10 @@ from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import IfMatch, set_revision
 from offhook.kit.http.routing import Router
 from offhook.orgs import CurrentOrg, RequireMember
+from offhook.root import settings_of
 from offhook.workflows import lifecycle, publication, service
 from offhook.workflows.changes import WorkflowChanges
+from offhook.workflows.errors import TurnDetectorUnavailable
 from offhook.workflows.schemas import (
     CreateDraftRequest,
     CreateWorkflowRequest,
@@ -116,7 +118,7 @@ async def update_workflow(
     """Changes the name immediately and saves everything else as the draft. With `expected_revision` or `If-Match`,
     returns 409 if the workflow was changed since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
-    await services.configurations.check_override(session, org.organization_id, body.to_changes().configurations)
+    await _check_configurations(session, services, org.organization_id, body.to_changes())
     await service.update_workflow(session, org, workflow_id, body.to_changes(), expected_revision=expected)
     return await _workflow_response(session, services, org.organization_id, workflow_id, response)
 
@@ -181,7 +183,7 @@ async def create_draft(
     and `If-Match` work as in `update_workflow`."""
     changes = body.to_changes() if body else WorkflowChanges()
     expected = if_match if body is None or body.expected_revision is None else body.expected_revision
-    await services.configurations.check_override(session, org.organization_id, changes.configurations)
+    await _check_configurations(session, services, org.organization_id, changes)
     draft, revision = await service.create_draft(session, org, workflow_id, changes, expected_revision=expected)
     set_revision(response, revision)
     return WorkflowVersionResponse.from_version(draft)
@@ -265,3 +267,13 @@ async def _workflow_response(
     )
     set_revision(response, shown.revision)
     return shown
+
+
+async def _check_configurations(
+    session: Session, services: WorkflowServices, organization_id: int, changes: WorkflowChanges
+) -> None:
+    """Raises UnknownModel or TurnDetectorUnavailable (422) for what calls of this installation cannot have."""
+    await services.configurations.check_override(session, organization_id, changes.configurations)
+    wants_detector = bool((changes.configurations or {}).get("turn_detector"))
+    if wants_detector and settings_of(session).turn_detector_file is None:
+        raise TurnDetectorUnavailable(field="turn_detector")

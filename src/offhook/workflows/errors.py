@@ -149,3 +149,9 @@ class CanaryNeedsPublished(Conflict):
     """There is no published version to compare a canary with. Publish the draft first."""
 
     code = "canary_needs_published"
+
+
+class TurnDetectorUnavailable(UnprocessableRequest):
+    """This server has no turn detector. Turn the setting turn_detector off, or ask the operator to install one."""
+
+    code = "turn_detector_unavailable"

@@ -32,9 +32,10 @@ from offhook.nodes.installation import check_installation
 from offhook.nodes.node_beat import NodeBeat
 from offhook.nodes.server_description import describe_server
 from offhook.orgs import service as orgs
-from offhook.runs import LiveCallRegistry
+from offhook.runs import LiveCallRegistry, RunServices
 from offhook.settings import Settings
 from offhook.voice.output.metronome import Metronome
+from offhook.voice.turn_detector.onnx_detector import OnnxTurnDetector, installed_detector
 from offhook.workflows.demo import ensure_demo
 
 # Two starts at once: another command's first look at the lock must not stop a server.
@@ -66,6 +67,7 @@ def _run_server(settings: Settings, *, with_worker: bool) -> None:
 
 
 def _run_with_database(settings: Settings, children: ForkedChildren, *, with_worker: bool) -> None:
+    detector = installed_detector(settings)
     descriptors = raise_descriptor_limit()
     if (connections := possible_connections(settings, descriptors)) < settings.max_connections:
         log.warning("connections_limited", connections=connections, file_descriptors=descriptors)
@@ -80,7 +82,7 @@ def _run_with_database(settings: Settings, children: ForkedChildren, *, with_wor
         folder.announce(ServerInfo(os.getpid(), base, database.url))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             worker = _worker_beside(database.url, children.worker) if with_worker else None
-            runner.run(_run_processes(settings, database, bound, worker, children.migrator))
+            runner.run(_run_processes(settings, database, bound, worker, children.migrator, detector))
 
 
 def _worker_beside(database_url: str, waiting: ForkedChild | None) -> SupervisedProcess:
@@ -98,9 +100,11 @@ async def _run_processes(
     bound: socket,
     worker: SupervisedProcess | None,
     migrator: ForkedChild | None,
+    detector: OnnxTurnDetector | None,
 ) -> None:
     clock = DatabaseClock()
     root = build_root(settings, open_database(settings, database.url), clock=clock)
+    root.get(RunServices).agents.turn_detector = detector
     structlog.contextvars.bind_contextvars(node=root.node_id)
     beside = TaskTracker()
     try:

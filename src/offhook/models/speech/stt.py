@@ -81,6 +81,7 @@ class SttWire(ABC):
     """One vendor's format. ``chunk_s``: seconds of audio per message.
 
     ``replay_speed``: the fastest audio that the vendor accepts, as a multiple of real time; None: any speed.
+    ``judges_turns``: its endpoint is a judgment by words or sound, and no pause of a fixed length.
     ``idle_message`` keeps a connection open while no audio comes (every 4 s), or ``idles_with_silence``. ``close_codes``: meanings of the
     vendor's own close codes.
     """
@@ -90,6 +91,7 @@ class SttWire(ABC):
     replay_speed: ClassVar[float | None] = None
     idle_message: ClassVar[str | None] = None
     idles_with_silence: ClassVar[bool] = False
+    judges_turns: bool = False
     close_codes: ClassVar[Mapping[int, str]] = {}
 
     def __init__(self, choice: ModelChoice) -> None:
@@ -125,6 +127,7 @@ class SocketStt:
     def __init__(self, wire: SttWire, *, limits: SttLimits | None = None, way: NetworkRoute = DIRECT_ROUTE) -> None:
         self._wire = wire
         self.model_ref = wire.model_ref
+        self.judges_turns = wire.judges_turns
         self._limits = limits or SttLimits()
         self._route = way
 

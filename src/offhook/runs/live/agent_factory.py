@@ -13,17 +13,20 @@ from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.tables import Run
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
+from offhook.voice.ports import TurnDetector
 from offhook.workflows.graph import WorkflowGraph
 
 
 @dataclass(slots=True)
 class AgentFactory:
-    """Builds one agent per conversation; ``models`` has the models that it talks with."""
+    """Builds one agent per conversation; ``models`` has the models that it talks with. A process that carries calls sets
+    ``turn_detector`` if the installation has one."""
 
     tools: ToolRegistry
     recordings: RecordingLibrary
     passages: PassageLookup
     models: ModelSource
+    turn_detector: TurnDetector | None = None
 
     async def build_agent(
         self,
@@ -47,4 +50,5 @@ class AgentFactory:
             sounds=CallSounds(self.recordings, run.organization_id),
             knowledge=knowledge,
             topics=await knowledge.find_sentences(sorted(refs)) if refs else (),
+            turn_detector=self.turn_detector,
         )

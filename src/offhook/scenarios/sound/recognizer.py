@@ -21,6 +21,7 @@ class StreamingRecognizer:
     """Implements Stt for one call. The same ``random`` gives the same delays."""
 
     has_endpointing = True
+    judges_turns = False
 
     def __init__(self, random: np.random.Generator) -> None:
         self.random = random

@@ -15,10 +15,11 @@ from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.listened_seconds import ListenedSeconds
+from offhook.voice.input.pause_judge import NotedJudgment, PauseJudge
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turn_rules import AskedValue, CallerTurnState, TurnRules, choose_turn_rules
-from offhook.voice.ports import VadEngine
+from offhook.voice.ports import TurnDetector, VadEngine
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
@@ -44,6 +45,7 @@ class CallerTurnHandler(Protocol):
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
     def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None: ...
     def on_recognition_lost(self) -> None: ...
+    def on_pause_judged(self, judgment: NotedJudgment) -> None: ...
 
 
 class CallerListener:
@@ -58,6 +60,7 @@ class CallerListener:
         config: CallConfig,
         emit: Emit,
         owner: CallerTurnHandler,
+        turn_detector: TurnDetector | None = None,
     ) -> None:
         self._codec = codec
         self._stts = models.stt
@@ -75,6 +78,13 @@ class CallerListener:
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self.rules = self._choose_rules()
+        self.judge = PauseJudge(
+            turn_detector if config.has_turn_detector else None,
+            sample_rate=codec.sample_rate,
+            taking=config.turn_taking,
+            emit=emit,
+            report=owner.on_pause_judged,
+        )
         self.sound = self._inputs.caller_sound()
         self.detector = SpeechDetector(
             now=self._time,
@@ -121,6 +131,7 @@ class CallerListener:
         if self.audio_tap is not None:
             self.audio_tap(narrow)
         self.sound.push(narrow)
+        self.judge.push(samples)
         self._vad.push(narrow)
 
     @property
@@ -216,8 +227,13 @@ class CallerListener:
         return True
 
     def _choose_rules(self) -> TurnRules:
-        has_endpointing = self._stts[self._circuit.current].has_endpointing
-        return choose_turn_rules(self._config, has_endpointing=has_endpointing, language=self._language)
+        stt = self._stts[self._circuit.current]
+        return choose_turn_rules(
+            self._config,
+            has_endpointing=stt.has_endpointing,
+            judges_turns=stt.judges_turns,
+            language=self._language,
+        )
 
     def use_language(self, language: str) -> None:
         """Goes on with the recognizers and the rules of another language."""
@@ -290,8 +306,10 @@ class CallerListener:
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.measure_silence(now, max(self.detector.stopped_at, self._words_at))
+        may_ask = self.rules.complete_s is not None
+        state.end_says = self.judge.watch(self.detector, self._turn_started_at, now, may_ask=may_ask)
         asked = AskedValue(self.expectation.kinds, self.last_sentence())
-        if (has_words := bool(state.text or state.partial)) and self.rules.is_over(state, asked):
+        if (has_words := bool(state.text or state.partial)) and self.judge.is_over(self.rules, state, asked):
             self._end_turn(now)
             return
         if self._config.has_early_answers and has_words:
@@ -307,6 +325,7 @@ class CallerListener:
             self._report_unheard_turn()
 
     def _end_turn(self, now: float) -> None:
+        self.judge.turn_ended()
         text = f"{self._state.text} {self._state.partial}".strip()
         self._answered_words = self._state.partial
         stopped_at = self.detector.stopped_at or now

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.expected_values import ValueProgress, is_closed_question, kinds_of_question, measure_progress
@@ -20,6 +20,8 @@ NUMBER_S: Final[dict[TurnTaking, float]] = {"eager": 0.8, "balanced": 1.45, "pat
 VALUE_S: Final[dict[TurnTaking, float]] = {"eager": 1.4, "balanced": 1.8, "patient": 2.4}
 # Words that no longer change after this silence are probably all; a word is shown up to half a second after its end.
 STEADY_S: Final = 0.3
+# Silence after which a turn is over that a turn detector takes for complete: as soon as vendors report an endpoint.
+COMPLETE_S: Final[dict[TurnTaking, float]] = {"eager": 0.3, "balanced": 0.4, "patient": 0.6}
 # Four windows of 32 ms: shorter bursts are clicks and breath.
 INTERRUPT_AFTER_S: Final = 0.12
 # "Please" ends a request ("a table for two, please"), but not behind these ("could you please").
@@ -38,6 +40,8 @@ _BEGINNINGS: Final = frozenset({"so", "and", "but", "because", "well", "um", "uh
 MIN_DIGITS: Final = 3
 MAX_DIGITS: Final = 10
 _WORD: Final = re.compile(r"[\w'\u2019]+")
+# What a turn detector makes of a pause by its sound; nothing where it is not sure, or is not asked.
+EndSays = Literal["", "complete", "incomplete"]
 
 
 @dataclass(slots=True)
@@ -63,6 +67,7 @@ class CallerTurnState:
     speech_s: float = 0.0
     silence_s: float = 0.0
     level_db: float = 0.0
+    end_says: EndSays = ""
 
     def begin_speech(self) -> None:
         self.has_endpoint = self.is_likely_end = False
@@ -152,7 +157,8 @@ class TurnRules:
     ``unfinished_s`` applies instead after a sentence that sounds unfinished ("my number is", "and um"); None treats
     all alike. ``value_s`` applies after a part of what the step asks for, and ``whole_s`` after all of it, or after a
     plain "yes" where it asks that. ``partial_s`` applies to a partial transcript whose final never came, which is better than no answer.
-    ``pause_rule`` makes the agent pause and listen without ending its turn.
+    ``pause_rule`` makes the agent pause and listen without ending its turn. ``complete_s`` and ``incomplete_s`` apply to
+    what a turn detector judges by the sound where the words leave it open; None: there is none, or another one decides.
     """
 
     silence_s: float
@@ -161,6 +167,8 @@ class TurnRules:
     number_s: float | None
     value_s: float | None
     whole_s: float | None
+    complete_s: float | None
+    incomplete_s: float | None
     ends_at_endpoint: bool
     interrupt_rule: InterruptRule
     pause_rule: InterruptRule
@@ -184,12 +192,20 @@ class TurnRules:
             return state.silence_s >= self.unfinished_s
         if self.number_s is not None and ends_in_number(text):
             return state.silence_s >= self.number_s
-        return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self.silence_s
+        if self.incomplete_s is not None and state.end_says == "incomplete":
+            return state.silence_s >= self.incomplete_s
+        return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self._silence_s(state)
+
+    def _silence_s(self, state: CallerTurnState) -> float:
+        """Returns the silence after which words that leave it open are a turn."""
+        has_all_words = not state.partial and not state.awaits_final
+        is_complete = self.complete_s is not None and state.end_says == "complete" and has_all_words
+        return self.complete_s if is_complete and self.complete_s is not None else self.silence_s
 
     def is_likely_over(self, state: CallerTurnState, asked: AskedValue = NOTHING_ASKED) -> bool:
         """Returns whether the words so far may be all of a turn that is not over yet."""
         text = f"{state.text} {state.partial}".strip()
-        if not text or (state.is_speaking and not state.is_likely_end):
+        if not text or (state.is_speaking and not state.is_likely_end) or state.end_says == "incomplete":
             return False
         is_steady = min(state.steady_s, state.silence_s) >= STEADY_S or _ends_sentence(state.partial)
         is_final = bool(state.text) and not state.partial and not state.awaits_final
@@ -207,8 +223,11 @@ class TurnRules:
         return measure_progress(text, asked.value_kinds)
 
 
-def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: str = "en") -> TurnRules:
-    """Returns the rules of a call in a language. A recognizer without endpointing always needs the silence rule."""
+def choose_turn_rules(
+    config: CallConfig, *, has_endpointing: bool, judges_turns: bool = False, language: str = "en"
+) -> TurnRules:
+    """Returns the rules of a call in a language. A recognizer without endpointing always needs the silence rule; of one
+    that judges itself whether a turn is over, no other detector is asked."""
     silence_s, partial_s = config.turn_stop_silence_s, MIN_STALE_S
     unfinished_s: float | None = None
     number_s: float | None = None
@@ -225,6 +244,11 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
     if has_endpointing and config.turn_stop != "silence":
         # a vendor that never reports its endpoint must not block the turn
         silence_s = max(MIN_STALE_S, silence_s)
+    complete_s: float | None = None
+    incomplete_s: float | None = None
+    if config.has_turn_detector and not judges_turns and config.turn_stop in ("default", "turn_analyzer"):
+        complete_s = min(COMPLETE_S[config.turn_taking], silence_s)
+        incomplete_s = max(UNFINISHED_S[config.turn_taking], silence_s, unfinished_s or 0.0)
     speech = InterruptRule(
         after_s=config.interrupt_after_s or INTERRUPT_AFTER_S, min_level_db=config.interrupt_min_level_db
     )
@@ -242,6 +266,8 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool, language: st
         number_s=number_s,
         value_s=value_s,
         whole_s=whole_s,
+        complete_s=complete_s,
+        incomplete_s=incomplete_s,
         ends_at_endpoint=analyzes or (has_endpointing and config.turn_stop != "silence"),
         interrupt_rule=interrupt_rule,
         pause_rule=pause_rule,

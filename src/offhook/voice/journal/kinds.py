@@ -22,3 +22,5 @@ MEASURED: Final = 12
 BEEP: Final = 13
 # By the thread that cleans the caller's audio: why it does not
 UNCLEANED: Final = 14
+# By the thread of the turn detector: [pause, probability or None, milliseconds of CPU, why there is none]
+JUDGED: Final = 15

@@ -157,6 +157,10 @@ class RecordedStt:
     def has_endpointing(self) -> bool:
         return self._stt.has_endpointing
 
+    @property
+    def judges_turns(self) -> bool:
+        return self._stt.judges_turns
+
     async def open_stream(self, *, sample_rate: int, language: str) -> SttStream:
         name = self._journal.begin("stt")
         try:

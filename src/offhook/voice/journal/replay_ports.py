@@ -113,6 +113,8 @@ class ReplayStt:
     model_ref: ModelRef
     has_endpointing: bool
     answers: ReplayAnswers
+    # no detector is asked in a replay: what one said is in the journal
+    judges_turns: bool = False
 
     async def open_stream(self, *, sample_rate: int, language: str) -> SttStream:
         what, value = await self.answers.player.next_answer(self.answers.begin("stt"))

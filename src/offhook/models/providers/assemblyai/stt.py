@@ -40,6 +40,7 @@ class AssemblyAiWire(SttWire):
     """AssemblyAI's address of a recognition, which holds all its options."""
 
     vendor = "assemblyai"
+    judges_turns = True
     chunk_s = 0.06
     # above an unpublished multiple: "Audio Transmission Rate Exceeded"; twice is safe
     replay_speed = 2.0

@@ -32,6 +32,7 @@ class BuiltinStt:
     heard again for ``max_decoding_s`` at most: other callers wait meanwhile."""
 
     has_endpointing = False
+    judges_turns = False
 
     def __init__(
         self,

@@ -32,6 +32,7 @@ class DeepgramFluxWire(SttWire):
     # the vendor recommends it
     chunk_s = 0.08
     idles_with_silence = True
+    judges_turns = True
     close_codes = CLOSE_CODES
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:

@@ -38,7 +38,7 @@ class OpenAiRealtimeWire(SttWire):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.may_wait = choice.turns.detection == SEMANTIC_VAD
+        self.may_wait = self.judges_turns = choice.turns.detection == SEMANTIC_VAD
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", 24000)

@@ -32,6 +32,7 @@ class OpenAiCompatibleStt:
     """Implements Stt."""
 
     has_endpointing = False
+    judges_turns = False
 
     def __init__(
         self, choice: ModelChoice, way: NetworkRoute = DIRECT_ROUTE, answer_s: float = ANSWER_TIMEOUT_S

@@ -66,6 +66,7 @@ class PackStt:
     """Implements Stt. Our voice detection cuts the utterances."""
 
     has_endpointing = False
+    judges_turns = False
 
     def __init__(self, recognizers: PackRecognizers, choice: ModelChoice) -> None:
         self._recognizers = recognizers
