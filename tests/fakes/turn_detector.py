@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from offhook.kit.audio import Samples
@@ -24,7 +25,7 @@ class ScriptedDetector:
     takes_s: float = 0.05
     heard: list[Samples] = field(default_factory=list)
 
-    def judge(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
+    def judge_turn(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
         self.heard.append(samples)
         probability = self.probabilities.pop(0)
         judged = EndJudgment(None, failure="late") if probability is None else EndJudgment(probability, 7)
@@ -53,7 +54,7 @@ def write_detector(
         node("Identity" if is_logit else "Sigmoid", ["level"], ["logits"]),
         *(node("Identity", ["logits"], [f"more{index}"]) for index in range(1, outputs)),
     ]
-    constants = {
+    constants: dict[str, NDArray[np.generic]] = {
         "from": np.array([-40], np.int64),
         "to": np.array([2**31], np.int64),
         "last": np.array([len(shape) - 1], np.int64),

@@ -26,10 +26,9 @@ def a_call(
 ) -> RecordedPhoneCall:
     detector = ScriptedDetector(list(probabilities))
     replies: list[Reply] = given.pop("replies", [says("Sure."), says("Of course."), says("Right.")])
-    call = RecordedPhoneCall(
+    return RecordedPhoneCall(
         simple_agent(greeting=greeting), replies, ON if settings is None else settings, turn_detector=detector, **given
     )
-    return call
 
 
 def with_vendor(call: RecordedPhoneCall, **given: Any) -> RecordedPhoneCall:

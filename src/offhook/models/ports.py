@@ -226,17 +226,14 @@ class SttStream(Protocol):
 
     def speech_started(self) -> None:
         """Reports that our VAD heard speech begin; recognizers with their own endpointing ignore it."""
-        ...
 
     def speech_ended(self) -> None:
         """Reports that our VAD heard a pause: a recognizer without endpointing finishes the utterance now."""
-        ...
 
     def set_expectation(self, expectation: Expectation) -> None: ...
 
     def events(self) -> AsyncIterator[SttEvent]:
         """Yields events; iterated once per stream. Ends after ``close``; raises ModelError when the vendor fails."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -248,12 +245,10 @@ class Stt(Protocol):
     @property
     def has_endpointing(self) -> bool:
         """Returns True when finals come on their own after the caller stops (most vendors); False for ``builtin``."""
-        ...
 
     @property
     def judges_turns(self) -> bool:
         """Returns whether its endpoint is a judgment by words or sound, and not a pause of a fixed length."""
-        ...
 
     async def open_stream(self, *, sample_rate: int, language: str) -> SttStream: ...
 

@@ -238,7 +238,7 @@ class EndJudgment:
 class TurnDetector(Protocol):
     """Judges whether callers have finished; one for all calls of a process."""
 
-    def judge(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
+    def judge_turn(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
         """Judges the caller's turn so far, at 8 or 16 kHz. Never blocks; ``on_judged`` is called once, in this event loop,
         within a second."""
         ...

@@ -97,6 +97,7 @@ class CallSession(CallerTurns):
         self.on_over: Callable[[], None] | None = None
         self._is_resumable, self._duration_s, self._end_reason = False, 0.0, ""
         self._connect_parts(agent, models, vad)
+        self._listener.judge.detector = agent.turn_detector
         self.caller_line = CallerLine(self._config, line, recording, self._listener, self._speech, ended=self._ended)
         self.handover = CallContinuation(
             line=line,
@@ -111,13 +112,7 @@ class CallSession(CallerTurns):
         """Creates the parts that call back into this session or into each other."""
         line, codec = self._line, self._leg.codec
         self._listener = CallerListener(
-            codec=codec,
-            vad=vad,
-            models=models,
-            config=self._config,
-            emit=line.emit,
-            owner=self,
-            turn_detector=agent.turn_detector,
+            codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
         )
         self._listener.last_sentence = lambda: self._playback.last_text
         self._turns = AgentTurns(

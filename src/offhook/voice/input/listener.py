@@ -19,7 +19,7 @@ from offhook.voice.input.pause_judge import NotedJudgment, PauseJudge
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
 from offhook.voice.input.turn_rules import AskedValue, CallerTurnState, TurnRules, choose_turn_rules
-from offhook.voice.ports import TurnDetector, VadEngine
+from offhook.voice.ports import VadEngine
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
@@ -60,7 +60,6 @@ class CallerListener:
         config: CallConfig,
         emit: Emit,
         owner: CallerTurnHandler,
-        turn_detector: TurnDetector | None = None,
     ) -> None:
         self._codec = codec
         self._stts = models.stt
@@ -78,13 +77,7 @@ class CallerListener:
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
         self.rules = self._choose_rules()
-        self.judge = PauseJudge(
-            turn_detector if config.has_turn_detector else None,
-            sample_rate=codec.sample_rate,
-            taking=config.turn_taking,
-            emit=emit,
-            report=owner.on_pause_judged,
-        )
+        self.judge = PauseJudge(config, codec.sample_rate, emit, owner.on_pause_judged)
         self.sound = self._inputs.caller_sound()
         self.detector = SpeechDetector(
             now=self._time,
@@ -131,7 +124,7 @@ class CallerListener:
         if self.audio_tap is not None:
             self.audio_tap(narrow)
         self.sound.push(narrow)
-        self.judge.push(samples)
+        self.judge.push_audio(samples)
         self._vad.push(narrow)
 
     @property
@@ -229,10 +222,7 @@ class CallerListener:
     def _choose_rules(self) -> TurnRules:
         stt = self._stts[self._circuit.current]
         return choose_turn_rules(
-            self._config,
-            has_endpointing=stt.has_endpointing,
-            judges_turns=stt.judges_turns,
-            language=self._language,
+            self._config, has_endpointing=stt.has_endpointing, judges_turns=stt.judges_turns, language=self._language
         )
 
     def use_language(self, language: str) -> None:
@@ -306,8 +296,7 @@ class CallerListener:
         state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.measure_silence(now, max(self.detector.stopped_at, self._words_at))
-        may_ask = self.rules.complete_s is not None
-        state.end_says = self.judge.watch(self.detector, self._turn_started_at, now, may_ask=may_ask)
+        state.end_says = self.judge.watch_pause(self.detector, self._turn_started_at, now, self.rules)
         asked = AskedValue(self.expectation.kinds, self.last_sentence())
         if (has_words := bool(state.text or state.partial)) and self.judge.is_over(self.rules, state, asked):
             self._end_turn(now)

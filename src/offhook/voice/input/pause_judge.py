@@ -10,6 +10,7 @@ import numpy as np
 from offhook.kit.audio import Samples
 from offhook.kit.json_values import JsonObject
 from offhook.voice import events
+from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.input.interruption_rules import TurnTaking
 from offhook.voice.input.speech_detector import SpeechDetector
@@ -29,21 +30,17 @@ NotedJudgment = list[Any]
 
 
 class PauseJudge:
-    """Asks the detector once in each pause of a turn. ``report`` gets what it says, for :meth:`take_judgment`: in a replay,
-    that is all there is. Without a ``detector`` nothing is kept of the sound."""
+    """Asks the detector, if there is one, once in each pause of a turn. ``report`` gets what it says, for
+    :meth:`take_judgment`: in a replay, that is all there is."""
 
     def __init__(
-        self,
-        detector: TurnDetector | None,
-        *,
-        sample_rate: int,
-        taking: TurnTaking,
-        emit: Emit,
-        report: Callable[[NotedJudgment], None],
+        self, config: CallConfig, sample_rate: int, emit: Emit, report: Callable[[NotedJudgment], None]
     ) -> None:
-        self._detector = detector
+        self.detector: TurnDetector | None = None
+        self._is_wanted = config.has_turn_detector
         self._rate = sample_rate
-        self._complete_from, self._incomplete_below = COMPLETE_FROM[taking], INCOMPLETE_BELOW[taking]
+        self._complete_from = COMPLETE_FROM[config.turn_taking]
+        self._incomplete_below = INCOMPLETE_BELOW[config.turn_taking]
         self._emit = emit
         self._report = report
         self._sound = bytearray()
@@ -56,17 +53,21 @@ class PauseJudge:
         self._cpu_ms = 0
         self._changed = ""
 
-    def push(self, samples: Samples) -> None:
-        if self._detector is None:
+    def push_audio(self, samples: Samples) -> None:
+        if self.detector is None or not self._is_wanted:
             return
         self._sound += samples.tobytes()
         if (excess := len(self._sound) - _bytes_of(HEARD_S, self._rate)) > 0:
             del self._sound[:excess]
 
-    def watch(self, speech: SpeechDetector, turn_started_at: float | None, now: float, *, may_ask: bool) -> EndSays:
+    def watch_pause(
+        self, speech: SpeechDetector, turn_started_at: float | None, now: float, rules: TurnRules
+    ) -> EndSays:
         """Returns what is known of the pause that the caller makes now. Called with every window."""
+        if not self._is_wanted:
+            return ""
         if speech.silence_s < ASK_AFTER_S:
-            self._finish("caller_went_on")
+            self._finish_pause("caller_went_on")
             self._pause = ""
             return ""
         if not self._pause and turn_started_at is not None:
@@ -77,19 +78,19 @@ class PauseJudge:
             return ""
         self._silence_s = speech.silence_s
         # of one call, one at a time: a detector that is stuck has no more of its sound
-        if may_ask and not self._is_asked and not self._is_awaited and turn_started_at is not None:
-            self._ask(now - turn_started_at)
+        if rules.complete_s is not None and not self._is_asked and not self._is_awaited and turn_started_at is not None:
+            self._ask_detector(now - turn_started_at)
         return self._says
 
-    def _ask(self, turn_s: float) -> None:
-        if self._detector is None:
+    def _ask_detector(self, turn_s: float) -> None:
+        if self.detector is None:
             return
         self._is_asked = self._is_awaited = True
         size = _bytes_of(min(turn_s + LEAD_S, HEARD_S), self._rate)
         samples = np.frombuffer(bytes(self._sound[-size:]), np.int16)
-        self._detector.judge(samples, self._rate, partial(self._receive, self._pauses))
+        self.detector.judge_turn(samples, self._rate, partial(self._receive_judgment, self._pauses))
 
-    def _receive(self, pause: int, judged: EndJudgment) -> None:
+    def _receive_judgment(self, pause: int, judged: EndJudgment) -> None:
         self._is_awaited = False
         probability = None if judged.probability is None else round(judged.probability, 3)
         self._report([pause, probability, judged.cpu_ms, judged.failure])
@@ -109,7 +110,7 @@ class PauseJudge:
         return is_over
 
     def turn_ended(self) -> None:
-        self._finish("turn_ended")
+        self._finish_pause("turn_ended")
         if self._pause:
             self._pause = "over"
 
@@ -121,7 +122,7 @@ class PauseJudge:
             return "complete"
         return "incomplete" if self._probability < self._incomplete_below else ""
 
-    def _finish(self, then: str) -> None:
+    def _finish_pause(self, then: str) -> None:
         if self._pause != "open" or self._probability is None:
             return
         data: JsonObject = {

@@ -70,7 +70,7 @@ class OnnxTurnDetector:
         self._thread: Thread | None = None
         self._has_failed = False
 
-    def judge(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
+    def judge_turn(self, samples: Samples, sample_rate: int, on_judged: Callable[[EndJudgment], None]) -> None:
         question = _Question(samples, sample_rate, on_judged)
         if self._questions.qsize() >= MAX_WAITING:
             question.loop.call_soon(question.give_up)
