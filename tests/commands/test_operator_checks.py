@@ -20,6 +20,8 @@ from offhook.kit.http.server import find_socket_unit
 from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
 from tests.bucket import bucket, closed_port
+from tests.commands.conftest import Offhook
+from tests.fakes.turn_detector import write_detector
 
 LONG = "0123456789abcdef" * 2
 
@@ -140,3 +142,26 @@ async def test_a_bucket_that_does_not_answer(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(storage, "TIMEOUT_S", 1)
     found = await check_storage(Settings(data_dir=tmp_path, storage_url="s3://bucket"))
     assert found.status == "failed"
+
+
+class TestTurnDetector:
+    """A file that is not the one that was named stops a start, before anything else begins."""
+
+    @pytest.mark.parametrize(
+        ("sha256", "why"),
+        [
+            ("0" * 64, "OFFHOOK_TURN_DETECTOR_SHA256 is 0000"),
+            ("", "OFFHOOK_TURN_DETECTOR_SHA256 is '': String should match pattern"),
+        ],
+    )
+    def test_another_file_starts_nothing(self, offhook: Offhook, tmp_path: Path, sha256: str, why: str) -> None:
+        write_detector(tmp_path / "a.onnx")
+        variables = {
+            "OFFHOOK_TURN_DETECTOR_FILE": str(tmp_path / "a.onnx"),
+            "OFFHOOK_TURN_DETECTOR_SHA256": sha256,
+        }
+        done = offhook.run("serve", "--port", "0", **variables)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("offhook: ")
+        assert why in done.stderr
+        assert not (offhook.data_dir / "postgres").exists()

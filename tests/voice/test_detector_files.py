@@ -20,7 +20,7 @@ from offhook.voice.turn_detector.onnx_detector import (
     describe_detector,
     features_of,
     installed_detector,
-    load_detector,
+    load_runner,
 )
 from offhook.voice.turn_detector.whisper_features import FloatArray, whisper_features
 from tests.fakes.turn_detector import write_detector
@@ -104,8 +104,8 @@ class TestTheFeatures:
 class TestAFile:
     def test_that_was_named_is_loaded(self, tmp_path: Path) -> None:
         sha256 = write_detector(tmp_path / "a.onnx")
-        assert load_detector(tmp_path / "a.onnx", sha256.upper())
-        assert load_detector(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx", shape=(1, 80, 800)))
+        assert load_runner(tmp_path / "a.onnx", sha256.upper())
+        assert load_runner(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx", shape=(1, 80, 800)))
 
     @pytest.mark.parametrize(
         ("wrong", "why"),
@@ -121,27 +121,27 @@ class TestAFile:
     def test_of_another_interface_is_refused(self, tmp_path: Path, wrong: dict[str, Any], why: str) -> None:
         sha256 = write_detector(tmp_path / "a.onnx", **wrong)
         with pytest.raises(TurnDetectorRefused) as refused:
-            load_detector(tmp_path / "a.onnx", sha256)
+            load_runner(tmp_path / "a.onnx", sha256)
         assert why in str(refused.value)
         assert str(refused.value).startswith(f"The turn detector {tmp_path / 'a.onnx'}")
 
     def test_with_another_hash_is_refused(self, tmp_path: Path) -> None:
         sha256 = write_detector(tmp_path / "a.onnx")
         with pytest.raises(TurnDetectorRefused, match=f"has the SHA-256 {sha256}, and OFFHOOK_TURN_DETECTOR_SHA256 is"):
-            load_detector(tmp_path / "a.onnx", "0" * 64)
+            load_runner(tmp_path / "a.onnx", "0" * 64)
 
     def test_that_is_missing_empty_or_something_else_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(TurnDetectorRefused, match="cannot be read: No such file"):
-            load_detector(tmp_path / "none.onnx", "0" * 64)
+            load_runner(tmp_path / "none.onnx", "0" * 64)
         with pytest.raises(TurnDetectorRefused, match="cannot be read: Is a directory"):
-            load_detector(tmp_path, "0" * 64)
+            load_runner(tmp_path, "0" * 64)
         (tmp_path / "empty.onnx").touch()
         with pytest.raises(TurnDetectorRefused, match="has 0 MB"):
-            load_detector(tmp_path / "empty.onnx", "0" * 64)
+            load_runner(tmp_path / "empty.onnx", "0" * 64)
         (tmp_path / "text.onnx").write_text("version https://git-lfs.github.com/spec/v1")
         sha256 = hashlib.sha256((tmp_path / "text.onnx").read_bytes()).hexdigest()
         with pytest.raises(TurnDetectorRefused, match="is not an ONNX model"):
-            load_detector(tmp_path / "text.onnx", sha256)
+            load_runner(tmp_path / "text.onnx", sha256)
 
     def test_is_named_with_its_hash_or_not_at_all(self, tmp_path: Path) -> None:
         sha256 = write_detector(tmp_path / "a.onnx")
@@ -172,7 +172,7 @@ async def ask(detector: OnnxTurnDetector, samples: Any = SECOND) -> EndJudgment:
 
 class TestTheThread:
     async def test_answers_calls_one_after_the_other(self, tmp_path: Path) -> None:
-        detector = load_detector(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx"))
+        detector = OnnxTurnDetector(load_runner(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx")))
         loud = np.random.default_rng(5).normal(0, 6000, 24_000).astype(np.int16)
         hushed = np.concatenate((loud, np.zeros(4000, np.int16)))
         going_on, over = await asyncio.gather(ask(detector, loud), ask(detector, hushed))

@@ -115,9 +115,9 @@ def is_probability(value: float) -> bool:
     return math.isfinite(value) and 0 <= value <= 1
 
 
-def load_detector(file: Path, sha256: str) -> OnnxTurnDetector:
-    """Loads the model. Raises :class:`TurnDetectorRefused` unless the file is the one that was named, and of the known
-    interface."""
+def load_runner(file: Path, sha256: str) -> Callable[[FloatArray], float]:
+    """Loads a model and returns what turns features into a probability. Raises :class:`TurnDetectorRefused` unless the
+    file is the one that was named, and of the known interface."""
     try:
         size_mb = file.stat().st_size / 2**20
         content = file.read_bytes() if size_mb <= MAX_FILE_MB else b""
@@ -137,7 +137,7 @@ def load_detector(file: Path, sha256: str) -> OnnxTurnDetector:
         session = onnx_session(content, log_level=3)
     except Exception as error:  # noqa: BLE001 - the library has an exception of its own for each kind of damage
         raise TurnDetectorRefused(f"The turn detector {file} is not an ONNX model: {_first_line(error)}.") from None
-    return OnnxTurnDetector(_checked_runner(file, session))
+    return _checked_runner(file, session)
 
 
 def _checked_runner(file: Path, session: Any) -> Callable[[FloatArray], float]:
@@ -176,7 +176,7 @@ def installed_detector(settings: Settings) -> OnnxTurnDetector | None:
         raise TurnDetectorRefused(
             f"OFFHOOK_TURN_DETECTOR_{missing} is missing: a turn detector needs its file and the file's SHA-256."
         )
-    return load_detector(file, sha256)
+    return OnnxTurnDetector(load_runner(file, sha256))
 
 
 def describe_detector(settings: Settings) -> tuple[Literal["ok", "failed"], str]:

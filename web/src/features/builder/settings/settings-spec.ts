@@ -124,6 +124,13 @@ export const SETTINGS: SettingsGroup[] = [
         { default: false },
       ),
       setting(
+        "turn_detector",
+        "boolean",
+        "Use the turn detector",
+        "Judges pauses by their sound, if the server has a detector. Flux, AssemblyAI and semantic detection of OpenAI have their own.",
+        { default: false },
+      ),
+      setting(
         "context_compaction_enabled",
         "boolean",
         "Summarize long conversations",

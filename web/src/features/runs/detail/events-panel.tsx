@@ -7,6 +7,7 @@ import { inPageWords } from "../../../graph/readable";
 import { humanize } from "../../../lib/format/format";
 import type { RunDetail } from "../../../lib/api/types";
 import { describeEarlyAnswer } from "./early-answers";
+import { describePause } from "./pause-judgments";
 import classes from "../runs.module.css";
 
 export function EventsPanel({ events }: { events: RunDetail["events"] }) {
@@ -26,8 +27,8 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
             <li key={event.seq}>
               <time>{(event.at_ms / 1000).toFixed(2)} s</time>
               <b>{inPageWords(humanize(event.type))}</b>
-              {event.type === "early_answer" ? (
-                <span>{describeEarlyAnswer(event.data)}</span>
+              {event.type in DESCRIBED ? (
+                <span>{DESCRIBED[event.type]?.(event.data)}</span>
               ) : (
                 <code>{summary(event.data)}</code>
               )}
@@ -38,6 +39,11 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
     </Panel>
   );
 }
+
+const DESCRIBED: Record<string, (data: Record<string, unknown>) => string> = {
+  early_answer: describeEarlyAnswer,
+  pause_judged: describePause,
+};
 
 function summary(data: Record<string, unknown>): string {
   return Object.entries(data)
