@@ -27,13 +27,16 @@ from offhook.runs.tables import Run
 from offhook.tools import ToolRunner, ToolServices
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
+from offhook.workflows.graph import parse_graph
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.database import FaultyDatabase
 from tests.fakes.scripted import takes
+from tests.fakes.turn_detector import ScriptedDetector
 from tests.fakes.voice import KeptLeg
 from tests.runs.conftest import MakeRun
 from tests.runs.test_recording import channels
+from tests.voice.phone import simple_agent
 
 
 @pytest.fixture
@@ -93,6 +96,13 @@ async def connect(live: LiveCallRegistry, run: Run, leg: KeptLeg | None = None) 
     call = await live.connect_leg(run.id, leg)
     leg.on_mark = call.session.feed_mark
     return call, leg
+
+
+async def test_the_agents_of_a_process_have_its_turn_detector(root: Root, run: Run) -> None:
+    agents = root.get(RunServices).agents
+    agents.turn_detector = detector = ScriptedDetector([])
+    graph = parse_graph(simple_agent())
+    assert (await agents.build_agent(run, graph, {"turn_detector": True}, {})).turn_detector is detector
 
 
 async def test_a_call_is_stored_whole(root: Root, live: LiveCallRegistry, run: Run, published: list[Any]) -> None:

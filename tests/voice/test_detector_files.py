@@ -104,8 +104,10 @@ class TestTheFeatures:
 class TestAFile:
     def test_that_was_named_is_loaded(self, tmp_path: Path) -> None:
         sha256 = write_detector(tmp_path / "a.onnx")
-        assert load_runner(tmp_path / "a.onnx", sha256.upper())
-        assert load_runner(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx", shape=(1, 80, 800)))
+        run_model = load_runner(tmp_path / "a.onnx", sha256.upper())
+        of_one = load_runner(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx", shape=(1, 80, 800)))
+        features = features_of(SECOND, 8000)
+        assert 0 < run_model(features) == of_one(features) < 1
 
     @pytest.mark.parametrize(
         ("wrong", "why"),
@@ -167,10 +169,15 @@ class TestAFile:
 async def ask(detector: OnnxTurnDetector, samples: Any = SECOND) -> EndJudgment:
     answer: asyncio.Future[EndJudgment] = asyncio.get_running_loop().create_future()
     detector.judge_turn(samples, 8000, answer.set_result)
-    return await asyncio.wait_for(answer, 10)
+    return await asyncio.wait_for(answer, 60)
 
 
 class TestTheThread:
+    @pytest.fixture(autouse=True)
+    def _is_never_late(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A machine that runs other tests besides may need more than a second."""
+        monkeypatch.setattr(onnx_detector, "LIMIT_S", 60)
+
     async def test_answers_calls_one_after_the_other(self, tmp_path: Path) -> None:
         detector = OnnxTurnDetector(load_runner(tmp_path / "a.onnx", write_detector(tmp_path / "a.onnx")))
         loud = np.random.default_rng(5).normal(0, 6000, 24_000).astype(np.int16)
