@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
-from offhook.models.ports import ModelError
+from offhook.models.ports import ModelError, SttEvent
 from offhook.voice import events
 from offhook.voice.config import CallConfig
 from offhook.voice.input.turn_rules import choose_turn_rules
@@ -14,6 +14,7 @@ from tests.fakes.turn_detector import ScriptedDetector
 from tests.fakes.voice import KeptLeg
 from tests.voice.phone import Call, simple_agent
 from tests.voice.recorded_phone import RecordedPhoneCall, replayed
+from tests.voice.test_late_words import TimedStt
 
 ON = {"turn_detector": True}
 # Of the rules, where a recognizer has no endpoint: the silence that ends a turn, and the longest.
@@ -94,6 +95,13 @@ class TestACompleteTurn:
         call = with_vendor(a_call(0.93), partials=True, endpoint_s=0.9)
         call.says("A table for tonight", at=3).hangs_up(at=8).run()
         assert decided_after(call) == pytest.approx(0.92, abs=0.06)
+        assert turns(call) == ["A table for tonight"]
+
+    def test_waits_for_words_behind_a_final_within_the_speech(self) -> None:
+        call = a_call(0.93)
+        timeline = [(4.0, SttEvent("final", "A table")), (5.1, SttEvent("final", "for tonight"))]
+        call.stts = [TimedStt(timeline)]
+        call.says("A table for tonight", at=3, for_s=1.5).hangs_up(at=9).run()
         assert turns(call) == ["A table for tonight"]
 
     def test_has_the_answer_that_was_prepared_early(self) -> None:

@@ -67,6 +67,9 @@ class CallerTurnState:
     speech_s: float = 0.0
     silence_s: float = 0.0
     level_db: float = 0.0
+    final_at: float | None = 0.0
+    # the last final came in the silence, not within the speech
+    is_final_last: bool = False
     end_says: EndSays = ""
 
     def begin_speech(self) -> None:
@@ -88,12 +91,17 @@ class CallerTurnState:
         self.has_endpoint = is_endpoint or self.has_endpoint
         self.is_likely_end = False
         self.awaits_final = self.awaits_final and not text
+        if text:
+            self.final_at = None
 
     def measure_silence(self, now: float, stopped_at: float) -> None:
         """Takes the time; the clock is looked at once for each step of a call."""
         if self.changed_at is None:
             self.changed_at = now
         self.steady_s = now - self.changed_at
+        if self.final_at is None:
+            self.final_at = now
+        self.is_final_last = self.final_at > stopped_at
         self.silence_s = 0.0 if self.is_speaking else now - stopped_at
 
 
@@ -198,9 +206,10 @@ class TurnRules:
 
     def _silence_s(self, state: CallerTurnState) -> float:
         """Returns the silence after which words that leave it open are a turn."""
-        has_all_words = not state.partial and not state.awaits_final
-        is_complete = self.complete_s is not None and state.end_says == "complete" and has_all_words
-        return self.complete_s if is_complete and self.complete_s is not None else self.silence_s
+        has_all_words = state.is_final_last and not state.partial
+        if self.complete_s is not None and state.end_says == "complete" and has_all_words:
+            return self.complete_s
+        return self.silence_s
 
     def is_likely_over(self, state: CallerTurnState, asked: AskedValue = NOTHING_ASKED) -> bool:
         """Returns whether the words so far may be all of a turn that is not over yet."""
