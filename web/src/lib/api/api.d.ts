@@ -13929,6 +13929,8 @@ export interface components {
             text_chat_inactivity_timeout_seconds?: number | null;
             /** Turn Detection */
             turn_detection?: ("server_vad" | "semantic_vad") | null;
+            /** Turn Detector */
+            turn_detector?: boolean | null;
             /** Turn Start Min Words */
             turn_start_min_words?: number | null;
             /** Turn Start Strategy */
