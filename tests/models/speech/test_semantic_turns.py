@@ -72,3 +72,20 @@ class _WrongOpenAi(OPENAI.wire):  # type: ignore[name-defined, misc]
         session = super().create_session(audio, language, terms)
         session._input["turn_detection"]["silence_duration_ms"] = 100
         return session
+
+
+@pytest.mark.parametrize(
+    ("vendor", "detection", "judges"),
+    [
+        ("deepgram", "server_vad", False),
+        ("assemblyai", "server_vad", True),
+        ("speechmatics", "server_vad", False),
+        ("openai", "server_vad", False),
+        ("openai", "semantic_vad", True),
+        ("deepgram flux", "server_vad", True),
+    ],
+)
+def test_who_judges_turns_needs_no_other_detector(vendor: str, detection: str, judges: bool) -> None:
+    (ears,) = (each for each in EARS if each.name == vendor)
+    wire = ears.wire(stt_choice(ears, "http://127.0.0.1:9", turns=TurnSettings(detection)))
+    assert SocketStt(wire).judges_turns is judges
