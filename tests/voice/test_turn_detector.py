@@ -136,6 +136,12 @@ class TestAnIncompleteTurn:
         call.run()
         assert decided_after(call) == pytest.approx(LONGEST_S, abs=0.06)
 
+    @pytest.mark.parametrize(("way", "waits"), [("eager", 0.9), ("balanced", 1.5), ("patient", 2.2)])
+    def test_ends_then_where_a_vendor_has_reported_its_end(self, way: str, waits: float) -> None:
+        call = with_vendor(a_call(0.08, settings={**ON, "turn_taking": way}))
+        call.says("I would like a table", at=3).hangs_up(at=9).run()
+        assert decided_after(call) == pytest.approx(waits, abs=0.06)
+
     def test_is_waited_for_as_long_as_the_analyzer_would(self) -> None:
         settings = {**ON, "turn_stop_strategy": "turn_analyzer", "smart_turn_stop_secs": 2.5}
         call = a_call(0.08, settings=settings).says("I would like a table", at=3).hangs_up(at=9)
@@ -271,6 +277,7 @@ def test_a_replay_with_an_agent_that_no_longer_wants_it_goes_by_the_rules() -> N
     again = call.play_again(configurations={})
     said = [seen.data["data"]["text"] for seen in again.events if seen.data["type"] == events.CALLER_SAID]
     assert said[0] == "I would like a table"
+    assert not [seen for seen in again.events if seen.data["type"] == events.PAUSE_JUDGED]
 
 
 def test_a_patient_agent_is_surer_before_it_answers() -> None:

@@ -96,6 +96,8 @@ class PauseJudge:
         self._report([pause, probability, judged.cpu_ms, judged.failure])
 
     def take_judgment(self, pause: int, probability: float | None, cpu_ms: int, failure: str | None) -> None:
+        if not self._is_wanted:
+            return
         is_late = self._pause != "open" or pause != self._pauses
         if probability is None or is_late:
             self._emit(events.PAUSE_JUDGED, {"says": failure or "late"})

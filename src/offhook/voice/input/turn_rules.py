@@ -200,8 +200,8 @@ class TurnRules:
             return state.silence_s >= self.unfinished_s
         if self.number_s is not None and ends_in_number(text):
             return state.silence_s >= self.number_s
-        if self.incomplete_s is not None and state.end_says == "incomplete":
-            return state.silence_s >= self.incomplete_s
+        if self.incomplete_s is not None and state.end_says == "incomplete" and state.silence_s < self.incomplete_s:
+            return False
         return (self.ends_at_endpoint and state.has_endpoint) or state.silence_s >= self._silence_s(state)
 
     def _silence_s(self, state: CallerTurnState) -> float:
@@ -257,7 +257,7 @@ def choose_turn_rules(
     incomplete_s: float | None = None
     if config.has_turn_detector and not judges_turns and config.turn_stop in ("default", "turn_analyzer"):
         complete_s = min(COMPLETE_S[config.turn_taking], silence_s)
-        incomplete_s = max(UNFINISHED_S[config.turn_taking], silence_s, unfinished_s or 0.0)
+        incomplete_s = unfinished_s or UNFINISHED_S[config.turn_taking]
     speech = InterruptRule(
         after_s=config.interrupt_after_s or INTERRUPT_AFTER_S, min_level_db=config.interrupt_min_level_db
     )
