@@ -2,6 +2,7 @@
 
 import pytest
 
+from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_values
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.words import (
@@ -180,3 +181,33 @@ def test_contractions_are_written_out() -> None:
 def test_tomorrow_is_a_day_of_the_weekend_where_weekdays_are_offered(today: str, said: str, heard: str) -> None:
     assert edge_values.name_weekend(said, today, "Which day suits you best, Monday to Friday?") == heard
     assert edge_values.name_weekend(said, today, "Which day suits you best?") == said
+
+
+ADULT = EdgeHint("adult", "is eighteen", "The applicant is at least eighteen years old.")
+MINOR = EdgeHint("minor", "too young", "The applicant is younger than eighteen.")
+GROUP = EdgeHint("group", "big group", "There are more than 6 people.")
+TABLE = EdgeHint("table", "normal table", "6 people or fewer, at most 6.")
+
+
+@pytest.mark.parametrize(
+    ("said", "edges", "within"),
+    [
+        ("I'm forty", (ADULT, MINOR), ADULT),
+        ("not till March, I'm still seventeen", (ADULT, MINOR), MINOR),
+        ("eighteen", (ADULT, MINOR), ADULT),
+        ("I'll be eighteen in March", (ADULT, MINOR), None),
+        ("almost eighteen", (ADULT, MINOR), None),
+        ("I'm not eighteen", (ADULT, MINOR), None),
+        ("I'm sixteen, no, eighteen", (ADULT, MINOR), None),
+        ("there'd be nine of us", (GROUP, TABLE), GROUP),
+        ("six of us", (GROUP, TABLE), TABLE),
+        ("half past seven", (GROUP, TABLE), None),
+        ("there's a lot of us", (GROUP, TABLE), None),
+        # one limit alone says nothing about what does not keep it
+        ("forty", (ADULT, EdgeHint("no", "does not say", "The applicant declines to answer.")), None),
+    ],
+)
+def test_the_edge_whose_limit_a_number_keeps(
+    said: str, edges: tuple[EdgeHint, ...], within: EdgeHint | None
+) -> None:
+    assert edge_values.edge_within_limit(said, edges) is within

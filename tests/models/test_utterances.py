@@ -52,6 +52,33 @@ class TestParseUtterance:
         assert parse_utterance(heard).standing == standing
 
     @pytest.mark.parametrize(
+        ("heard", "waits"),
+        [
+            ("Hold on, there's somebody at the door.", True),
+            ("Sorry, the mailman is at the door.", True),
+            ("There was a young man at the door who carried my bags up.", False),
+            ("It just turned up at the door.", False),
+        ],
+    )
+    def test_who_is_at_the_door_now_is_waited_for(self, heard: str, waits: bool) -> None:
+        assert parse_utterance(heard).asks_to_wait is waits
+
+    @pytest.mark.parametrize(
+        "heard",
+        [
+            "May I have a check-up on Tuesday?",
+            "I'd like a check-up on Tuesday?",
+            "Hey, can y'all fit me in tomorrow?",
+            "Don't you call here no more, hear?",
+        ],
+    )
+    def test_a_wish_in_the_tone_of_a_question_asks_nothing(self, heard: str) -> None:
+        assert not parse_utterance(heard).is_question
+
+    def test_what_one_would_like_to_know_is_asked(self) -> None:
+        assert parse_utterance("I'd like to know what a check-up costs?").is_question
+
+    @pytest.mark.parametrize(
         "heard",
         ["Nobody ever said sorry.", "Somebody walked in while I was getting changed.", "The later one, please."],
     )

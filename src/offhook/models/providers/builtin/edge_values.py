@@ -47,6 +47,15 @@ _REMARK: Final = re.compile(r"\b(weather|rain\w*|sunny|lovely|nice|hot|cold|birt
 _CANCELS: Final = re.compile(
     r"\bnot (?:\w+ ){0,2}(?:keep|keeping|make it|coming|come|attend|attending|get there|be there|turn up)\b"
 )
+# What a condition allows: "at least eighteen years old", "more than six people".
+_LIMIT: Final = re.compile(
+    r"\b(?:(?P<least>at least|no (?:younger|less|fewer) than)|(?P<above>over|above|more than|older than)|"
+    r"(?P<most>at most|no (?:more|older) than)|(?P<below>under|below|less than|fewer than|younger than)) (?=(?P<number>\S+))"
+)
+# "I'll be eighteen in March", "almost eighteen", "not eighteen yet"
+_NOT_YET: Final = re.compile(
+    r"\b(?:will|going to|turning?|until|till|almost|nearly|about to|not|never|was|were|than|over|under|or|since|before)\b(?! just\b)"
+)
 # A caller who names a day or a time wants to book, if nothing else fits.
 _BOOKING_SCORE: Final = 0.5
 
@@ -87,6 +96,33 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
     return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
         spoken_values.first_number(edge.label) is not None
     )
+
+
+def edge_within_limit(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    """Returns the one edge whose limit the only number in a text keeps: "I'm forty" where it is "at least eighteen"."""
+    clauses = [" ".join(word_tokens(clause)) for clause in re.split(r"[,.;!?]", text)]
+    numbered = [clause for clause in clauses if spoken_values.first_number(clause) is not None]
+    if len(numbered) != 1 or _NOT_YET.search(numbered[0]) or spoken_values.time_of_day(text, may_be_lone=False):
+        return None
+    is_number = [spoken_values.first_number(word) is not None for word in numbered[0].split()]
+    said = spoken_values.first_number(numbered[0])
+    if said is None or sum(now and not before for before, now in zip([False, *is_number], is_number, strict=False)) > 1:
+        return None
+    kept = {edge.tool: _keeps_limit(said, edge) for edge in edges}
+    within = [edge for edge in edges if kept[edge.tool]]
+    return within[0] if len(within) == 1 and False in kept.values() else None
+
+
+def _keeps_limit(said: float, edge: EdgeHint) -> bool | None:
+    """Returns whether a number is one that the edge's condition allows; None where it names no limit."""
+    condition = " ".join(word_tokens(edge.condition))
+    match = _LIMIT.search(condition)
+    limit = None if match is None else spoken_values.first_number(condition[match.end() :])
+    if match is None or limit is None or spoken_values.first_number(match["number"]) is None:
+        return None
+    if match["least"] or match["above"]:
+        return said > limit or (said == limit and match["least"] is not None)
+    return said < limit or (said == limit and match["most"] is not None)
 
 
 def names_weekdays(text: str) -> bool:

@@ -113,7 +113,7 @@ _ASKS_AGAIN: Final = re.compile(
     r"^(?:(?:uh|um|oh|er|hmm?) )?(sorry|pardon|pardon me|excuse me|what|what was that|what is that|come again|huh|again|one more time|"
     r"(sorry )?(can|could|would) you (please )?(repeat|say) (that|it|this)?( again)?|(please )?repeat( that| it)?|"
     r"say (that|it) again|what did you say|i did not (hear|catch|understand|get) (you|that|it)|"
-    r"i (can|could) not hear (you|that|it)|hello|(?:hello )?are you (?:still )?there|(?:hello )?is (?:anyone|anybody|somebody|someone) there|can you hear me)( please)?$"
+    r"i (can|could) not hear (you|that|it)|(?:hello )*(?:are )?you (?:still )?there|hello(?: hello)*|(?:hello )?is (?:anyone|anybody|somebody|someone) there|can you hear me)( please)?$"
 )
 
 

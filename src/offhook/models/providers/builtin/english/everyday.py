@@ -106,6 +106,10 @@ _PLAIN: Final = tuple(
         (r"\b(?:you(?:'ve| have)?(?: got| have)?|this is|that's) the wrong (?:fella|fellow|guy|lady|gal|dude|man|woman|one)\b", "you have the wrong person"),
         (r"\b(?P<who>i|we)(?P<verb>(?:'d| would)? (?:need|want|have|like|love|ought)(?: to)?| should| gotta| must) (?:come |go )?see (?:some(?:one|body)|any(?:one|body)) (?:about|for|regarding) (?P<what>(?:an?|my|our|the|this) [^,.;!?]+)", r"\g<who>\g<verb> come in, I need help with \g<what>"),
         (r"\bi (?:only |just )?(?:need|want|would like) (?:that )?some(?:one|body) (?:to tell|tells|who tells|to let) (?=\w)", "please tell "),
+        (rf"\b(?:a week (?:from|on)(?: next)? (?P<day>{_DAY})|(?P<other>{_DAY}) week)\b(?! ?end)", r"\g<day>\g<other> next week"),
+        # what is no farewell and asks for no time
+        (r"^good day(?: to you)?(?:,? (?:sir|ma'am|madam|miss))?[.,!]* (?=(?:\S+ ){3})", "hello, "),
+        (r"\b(?:well[, ]+)?(?:would|will) you look at that[.,!]* (?=\w)", ""),
         # where no comma was heard
         (r"^(?P<first>nah|nope|no|yeah|yep|yup|yes) (?=(?:i|we|i'm|we're|i've|we've|it's|my|he|she|they)\b)", r"\g<first>, "),
         (r"\b(?:don't|do not) (?:really )?(?:want|wanna|care|feel like) (?:to )?(?:keep(?:ing)? going|go(?:ing)? on|continue|continuing|finish(?:ing)?)(?: (?:with|on) (?:this|it|that))?\b", "want to stop, stop the survey"),

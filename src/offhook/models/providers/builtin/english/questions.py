@@ -124,9 +124,14 @@ _WISHES_SLOT: Final = re.compile(
 _EXCLAIMS: Final = re.compile(
     r"^(?:just )?how (?!much|many|long|far|late|early|soon|often|old|big)\w+ (?:\w+ ){1,4}(?:was|were|is|are)$"
 )
+# "I'd like a check-up on Tuesday?" asks nothing, however it is said.
+_TELLS_WISH: Final = re.compile(
+    r"^(?:(?:um|uh|oh|well|so|hi|hello|hey|yes|and) )*i (?:would like|want|need|am hoping|was hoping) (?!to (?:know|ask|find|hear|check|see)\b)"
+)
 # A question that is appended to a statement.
 TAG: Final = re.compile(
-    r"^(?:is|are|was|were|do|does|did|has|have|would|will|can|right|okay|yeah|eh|huh)(?: not)?(?: (?:it|they|you|he|she|that|we|i))?$"
+    r"^(?:is|are|was|were|do|does|did|has|have|would|will|can|right|okay|yeah|eh|huh)(?: not)?(?: (?:it|they|you|he|she|that|we|i))?$|"
+    r"^(?:(?:do )?you )?hear(?: me)?$"
 )
 _ASKED: Final = re.compile(r"\b(asks?|wants to know|where (?:an?|the|their)|has a question)\b", re.IGNORECASE)
 
@@ -157,7 +162,7 @@ def asks_question(text: str) -> bool:
             continue
         if "?" not in clause and _EXCLAIMS.match(said):
             continue
-        if not words or _WISHES_SLOT.search(said) or (_WISHES.search(said) and not is_open):
+        if not words or _TELLS_WISH.match(said) or _WISHES_SLOT.search(said) or (_WISHES.search(said) and not is_open):
             continue
         begins = words[0] in ASKING_WORDS and not (
             (is_told and "?" not in clause)

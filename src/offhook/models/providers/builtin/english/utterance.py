@@ -121,7 +121,7 @@ _WISH: Final = re.compile(
 )
 _WAITS: Final = re.compile(
     r"^(?:(?:oh|um|sorry|okay|wait|damn|damn it|please|yeah) )*(?:(?:wait|hang on|hold on|give me|just|bear with me|hold the line) ?)*(?:a |an |one )?"
-    r"(?:sec|second|minute|moment|bit)\b|\b(?:let me (?:grab|get|find|look|check|think|see)|other phone|at the door|be right back|bear with me|brb|(?:need|have) to find (?:it|my))\b|"
+    r"(?:sec|second|minute|moment|bit)\b|\b(?:let me (?:grab|get|find|look|check|think|see)|other phone|(?:some(?:one|body)|there is (?:\w+ ){1,3}|(?:is|are)(?: right)?(?: now)?) at the door|be right back|bear with me|brb|(?:need|have) to find (?:it|my))\b|"
     r"^(?:please )?(?:wait|hold on|hang on)(?: please)?$|\bone sec\b"
 )
 _ONLY_WAIT: Final = re.compile(r"^(?:oh |no |hmm )*(?:wait|hold on|hang on)$")

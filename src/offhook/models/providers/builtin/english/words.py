@@ -41,7 +41,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"\bcheck[ -]up\b"), "checkup"),
     (re.compile(r"\bgonna\b"), "going to"),
     (re.compile(r"\b(?:(?:am|are|is) )?not going to (?:be able to )?make it\b"), "can not make it"),
-    (re.compile(r"\byou (?:people|guys|folks)\b"), "you"),
+    (re.compile(r"\byou (?:people|guys|folks)\b|\by'?all\b"), "you"),
     (re.compile(r"\bwanna\b"), "want to"),
     (re.compile(r"'?\bbout\b"), "about"),
     (re.compile(r"'\btil\b"), "till"),

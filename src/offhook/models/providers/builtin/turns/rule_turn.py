@@ -92,9 +92,7 @@ class RuleTurn(FactTurn):
             return None
         reply = turn.decide_reply()
         taken = next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
-        if taken is None or (taken.is_final and not values_in(rest)):
-            return None
-        return reply
+        return None if taken is None else reply
 
     def _reply_at_node(self) -> RuleReply:
         if (result := self._fresh_result()) is not None:
@@ -258,6 +256,8 @@ class RuleTurn(FactTurn):
             return None
         if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
             return by_value
+        if (within := edge_values.edge_within_limit(text, edges)) is not None:
+            return EdgeMatch(within, SURE_SCORE)
         if said.is_question and not said.statement and not said.wants_change:
             # a question is no answer, unless it says an edge's words
             meant = edge_matching.choose_edge(text, edges)
