@@ -207,7 +207,5 @@ TABLE = EdgeHint("table", "normal table", "6 people or fewer, at most 6.")
         ("forty", (ADULT, EdgeHint("no", "does not say", "The applicant declines to answer.")), None),
     ],
 )
-def test_the_edge_whose_limit_a_number_keeps(
-    said: str, edges: tuple[EdgeHint, ...], within: EdgeHint | None
-) -> None:
+def test_the_edge_whose_limit_a_number_keeps(said: str, edges: tuple[EdgeHint, ...], within: EdgeHint | None) -> None:
     assert edge_values.edge_within_limit(said, edges) is within

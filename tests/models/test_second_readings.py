@@ -42,6 +42,25 @@ class TestAnAnswerOfWhichTheFirstIsNotSure:
         assert await stands_at(TwoReaders({HOME: 0.2}, {HOME: 0.95}), UNCLEAR) == "greeting"
 
 
+class TestACallerWhoIsLeaving:
+    """ "Take me off your list" ends the call, by the way that both readers see."""
+
+    LEAVES = "Take me off your list, will you."
+
+    async def test_leaves_by_the_way_that_both_see(self) -> None:
+        readers = TwoReaders({"no thanks": 0.6}, {"no thanks": 0.9})
+        assert await stands_at(readers, self.LEAVES, slug="survey") == "refused"
+
+    async def test_is_asked_again_where_one_does_not_see_it(self) -> None:
+        readers = TwoReaders({"no thanks": 0.6}, {"no thanks": 0.3})
+        assert await stands_at(readers, self.LEAVES, slug="survey") == "greeting"
+
+    async def test_agrees_to_nothing(self) -> None:
+        readers = TwoReaders({"yes book it": 1.0}, {"yes book it": 1.0})
+        turns = ("Book me in, please.", "Wednesday", "two o'clock", "yes", "I have to go now.")
+        assert await stands_at(readers, *turns, slug="appointment_booking") == "confirm"
+
+
 @pytest.fixture
 async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
     async with offline_agent(models_folder) as agent:
@@ -63,6 +82,15 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
         ("reception", ["I'm leavin' my husband and need a divorce lawyer"], "name"),
         ("after_hours", ["boiler's pouring water"], "address"),
         ("support_triage", ["it's really sluggish", "I did that twice already this morning, made no difference"], "specialist"),
+        # left on the way out
+        ("no_show_recall", ["Don't you call here no more, hear?"], "closed"),
+        ("payment_reminder", ["Yes, it is.", "I will see to it, but don't ring me about it again."], "opted_out"),
+        ("recruiting_screen", ["sure", "I'm nineteen.", "Yes I can.", "nights", "Hmm, you know what, we're moving, so forget about it."], "withdrew"),
+        # said after a wait
+        ("appointment_booking", ["Monday, please", "two o'clock", "no, never", "Let me think. All right, yes, let's do that."], "booked"),
+        ("support_triage", ["Everything's awful slow today.", "Give me a minute... there. Yes, it's working fine now."], "solved"),
+        ("recruiting_screen", ["Okay.", "I'm forty."], "lifting"),
+        ("order_status", ["Good day. The number on my slip is four four one nine two."], "order"),
     ],
 )  # fmt: skip
 async def test_where_two_readings_lead(llm: BuiltinLlm, slug: str, turns: Sequence[str], node: str) -> None:

@@ -107,6 +107,8 @@ _PLAIN: Final = tuple(
         (r"\b(?P<who>i|we)(?P<verb>(?:'d| would)? (?:need|want|have|like|love|ought)(?: to)?| should| gotta| must) (?:come |go )?see (?:some(?:one|body)|any(?:one|body)) (?:about|for|regarding) (?P<what>(?:an?|my|our|the|this) [^,.;!?]+)", r"\g<who>\g<verb> come in, I need help with \g<what>"),
         (r"\bi (?:only |just )?(?:need|want|would like) (?:that )?some(?:one|body) (?:to tell|tells|who tells|to let) (?=\w)", "please tell "),
         (rf"\b(?:a week (?:from|on)(?: next)? (?P<day>{_DAY})|(?P<other>{_DAY}) week)\b(?! ?end)", r"\g<day>\g<other> next week"),
+        (r"\bhit me (?:back|up)(?= (?:around|about|after|at|in|on|tomorrow|tonight|later|when|any)\b)", "call me later"),
+        (r"\bhit me (?:back|up)\b", "call me"),
         # what is no farewell and asks for no time
         (r"^good day(?: to you)?(?:,? (?:sir|ma'am|madam|miss))?[.,!]* (?=(?:\S+ ){3})", "hello, "),
         (r"\b(?:well[, ]+)?(?:would|will) you look at that[.,!]* (?=\w)", ""),

@@ -48,16 +48,16 @@ _SOMEONE_ELSE: Final = re.compile(
 )
 _RETURNS: Final = re.compile(r"\b(?:return|money back|send \w+ back)\b", re.IGNORECASE)
 _IS_ME: Final = re.compile(
-    r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\b(?:got|reached|found|(?:speaking|talking) (?:to|with)) (?:him|her)\b"
+    r"\b(?:this|that|it) (?:is|would be) (?:he|she|him|her)\b|\bi am (?:he|she|him|her|the one)\b|\b(?:got|reached|found|(?:speaking|talking) (?:to|with)) (?:him|her)\b"
 )
 
 
 class GuardedTurn(ActTurn):
     """A turn that takes an edge only when everything that was said belongs to it."""
 
-    def _guard(self, reply: RuleReply, *, is_sure: bool = False) -> RuleReply:
-        """Returns a reply, or one that asks again instead of a step that the caller's words leave open. Where the model is sure
-        that the caller declines, it is not asked whether the words carry it."""
+    def _guard(self, reply: RuleReply, *, is_sure: bool = False, is_certain: bool = False) -> RuleReply:
+        """Returns a reply, or one that asks again instead of a step that the caller's words leave open. Where the models are sure
+        that the caller declines, or certain of a step that ends nothing, it is not asked whether the words carry it."""
         heard = self._latest_utterance()
         taken = reply.call[0] if reply.call is not None else None
         edge = next((edge for edge in self._edges if edge.tool == taken), None)
@@ -76,19 +76,27 @@ class GuardedTurn(ActTurn):
                 if meant is None or meant is edge
                 else RuleReply(call=(meant.tool, {}))
             )
-        if not self._hint.entered and not edge.is_final and self._speaks_against(said, edge):
-            return self._answer_otherwise(reply, said, edge)
-        if not self._hint.entered and self._is_of_someone_else(said, edge):
-            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
-        if not self._hint.entered and not edge.is_final and self._is_doubtful_yes(said, edge):
-            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
-        if not self._hint.entered and not edge.is_final and self._answers_otherwise(said, edge):
-            return RuleReply(f"{phrases.TO_BE_SURE} {self._asked_again()}")
-        if not edge.is_final and self._mentions_only(said, edge):
+        if not self._hint.entered and not is_certain and (doubt := self._doubt_step(reply, said, edge)) is not None:
+            return doubt
+        if not edge.is_final and not is_certain and self._mentions_only(said, edge):
             return self._ask_for_value(phrases.TO_BE_SURE)
         if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
             return self._ask_for_value(missing)
         return reply
+
+    def _doubt_step(self, reply: RuleReply, said: CallerUtterance, edge: EdgeHint) -> RuleReply | None:
+        """Returns what is said instead of a step that the words leave open; None where they do not."""
+        if not edge.is_final and self._speaks_against(said, edge):
+            return self._answer_otherwise(reply, said, edge)
+        if self._is_of_someone_else(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+        if edge.is_final:
+            return None
+        if self._is_doubtful_yes(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
+        if self._answers_otherwise(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._asked_again()}")
+        return None
 
     def _commits_to_nothing(self, edge: EdgeHint, said: CallerUtterance) -> bool:
         acts = self._acts_of(edge)

@@ -31,6 +31,8 @@ MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 MIN_PROBABILITY_OF_FIRST: Final = 0.3
 SURE_OF_SECOND: Final = 0.9
 SURE_OF_BOTH: Final = 0.8
+# Of one that ends nothing and is doubted by the guard, by both.
+CERTAIN_OF_BOTH: Final = 0.9
 # Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
 # the call; of one instead of the rules' own; of one that needs no guard.
 MIN_PLAIN: Final = 0.5
@@ -82,7 +84,9 @@ class ReadTurn(QuotingTurn):
             return reply
         taken = RuleReply(call=(edge.tool, {}))
         if not self._may_be_of_others(edge, odds[best]):
-            taken = self._guard(taken, is_sure=min(odds[best], of_second) >= SURE_OF_BOTH)
+            of_both = min(odds[best], of_second)
+            is_certain = of_both >= CERTAIN_OF_BOTH and not edge.is_final
+            taken = self._guard(taken, is_sure=of_both >= SURE_OF_BOTH, is_certain=is_certain)
         return reply if taken.call is None else taken
 
     def _edge_taken(self, reply: RuleReply) -> EdgeHint | None:

@@ -244,6 +244,13 @@ class RuleTurn(FactTurn):
             return RuleReply(call=(only.tool, {}))
         return self._ask_again()
 
+    def _edge_by_value(self, said: CallerUtterance, text: str) -> EdgeMatch | None:
+        """Returns the edge of the day or time that is named, or whose limit the number keeps."""
+        if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
+            return by_value
+        within = edge_values.edge_within_limit(text, self._edges)
+        return None if within is None else EdgeMatch(within, SURE_SCORE)
+
     def _choose(self, said: CallerUtterance) -> EdgeMatch | None:
         """Returns the edge for what stands: a yes with a "but", or with another value, is no yes."""
         text = said.statement or said.standing
@@ -254,10 +261,8 @@ class RuleTurn(FactTurn):
             return edge_matching.choose_edge(said.heard, edges) if edges and said.polarity != "yes" else None
         if not text or edge_values.is_off_scale(text, edges):
             return None
-        if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
+        if (by_value := self._edge_by_value(said, text)) is not None:
             return by_value
-        if (within := edge_values.edge_within_limit(text, edges)) is not None:
-            return EdgeMatch(within, SURE_SCORE)
         if said.is_question and not said.statement and not said.wants_change:
             # a question is no answer, unless it says an edge's words
             meant = edge_matching.choose_edge(text, edges)

@@ -4,13 +4,14 @@ from typing import Final
 
 from offhook.models.edge_reading import EdgeOdds
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import edge_matching
+from offhook.models.providers.builtin import edge_matching, phrases
 from offhook.models.providers.builtin.acts.edge_acts import opts_out
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
-from offhook.models.providers.builtin.turns.read_turn import MIN_REASON, ReadTurn
+from offhook.models.providers.builtin.turns.read_turn import CERTAIN_OF_BOTH, MIN_REASON, ReadTurn
 
 # Chosen on conversations that the models were not trained on (docs/decisions/0139-second-reading.md): of an edge that is
 # doubted, by the second model.
@@ -24,6 +25,8 @@ MIN_OF_BOTH: Final = 0.8
 MAX_OF_DOUBTED_BY_BOTH: Final = 0.15
 # Of what is likelier than an edge that ends the call, or that none is meant.
 MIN_OTHERWISE: Final = 0.5
+# Of an edge that ends the call of who is leaving, by both models.
+MIN_OF_LEAVING: Final = 0.5
 # Who has to go says so: "I thought, Lord, I better go" is part of a story.
 MAX_LEAVING_WORDS: Final = 16
 
@@ -34,7 +37,7 @@ class SecondTurn(ReadTurn):
     def _follow_readings(self, reply: RuleReply) -> RuleReply:
         """Returns a reply, or what is meant instead of an edge that was taken and is hardly meant: another edge, or, where
         it ends the call, the question again. "Sure, I get paid Wednesday, I'll do it then" has paid nothing."""
-        reply = self._follow_reading(reply)
+        reply = self._let_go(self._follow_reading(reply))
         heard, taken = self._latest_utterance(), self._edge_taken(reply)
         if heard is None or self._hint.entered or taken is None or self._says_words_of(taken, heard):
             return reply
@@ -51,6 +54,27 @@ class SecondTurn(ReadTurn):
                 return instead
         is_doubted = taken.is_final and second[self._edges.index(taken)] <= MAX_OF_DOUBTED
         return self._ask_for_decision(RuleReply(""), said) if is_doubted and max(second) >= MIN_OTHERWISE else reply
+
+    def _let_go(self, reply: RuleReply) -> RuleReply:
+        """Returns a reply, or the end that both models see for a caller who is leaving: "never mind, I don't want the job"."""
+        heard = self._latest_utterance()
+        if heard is None or self._hint.entered or reply.call is not None:
+            return reply
+        goes = reply.text == phrases.LETS_GO
+        if not goes and not parse_utterance(heard).wants_to_stop:
+            return reply
+        first, second = self._odds_of_edges(heard), self._odds_of_edges(heard, is_second=True)
+        if first is None or second is None:
+            return reply
+        best = max(range(len(self._edges)), key=lambda at: min(first[at], second[at]))
+        edge, of_both = self._edges[best], min(first[best], second[best])
+        if not edge.is_final:
+            # "that's steep, nah, we'll pile on the blankets till tomorrow"
+            stays = self._guard(RuleReply(call=(edge.tool, {})), is_certain=True)
+            return stays if goes and of_both >= CERTAIN_OF_BOTH and stays.call is not None else reply
+        is_way = goes or opts_out(edge) or bool(self._acts_of(edge) & {"leave", "no"})
+        is_end = is_way and edge_polarity(edge) != "yes" and not edge_matching.is_person(edge)
+        return RuleReply(call=(edge.tool, {})) if is_end and of_both >= MIN_OF_LEAVING else reply
 
     def _edge_of_readings(self, said: CallerUtterance, taken: EdgeHint, second: EdgeOdds) -> EdgeHint | None:
         """Returns the edge that is read instead of the one that was taken; None where there is none to be sure of."""
