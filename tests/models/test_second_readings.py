@@ -90,6 +90,10 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
         ("appointment_booking", ["Monday, please", "two o'clock", "no, never", "Let me think. All right, yes, let's do that."], "booked"),
         ("support_triage", ["Everything's awful slow today.", "Give me a minute... there. Yes, it's working fine now."], "solved"),
         ("recruiting_screen", ["Okay.", "I'm forty."], "lifting"),
+        # given with what led there
+        ("reception", ["My name's Nuala Byrne, I want to see somebody about a divorce, and I'm on 087 555 0199"], "confirm"),
+        ("lead_qualification", ["Go on", "I do own it, yes", "could I not speak to one of your lads about it instead?"], "callback"),
+        ("no_show_recall", ["Yes, sorry about that. Monday at ten if it's going"], "confirm"),
         ("order_status", ["Good day. The number on my slip is four four one nine two."], "order"),
     ],
 )  # fmt: skip

@@ -75,6 +75,20 @@ class TestParseUtterance:
     def test_a_wish_in_the_tone_of_a_question_asks_nothing(self, heard: str) -> None:
         assert not parse_utterance(heard).is_question
 
+    def test_an_apology_corrects_nothing(self) -> None:
+        said = parse_utterance("Yes, sorry about that. Monday at ten.")
+        assert (said.is_correction, said.polarity) == (False, "yes")
+
+    @pytest.mark.parametrize(
+        ("heard", "day"),
+        [
+            ("Could I come in Wednesday? I'm with you already.", "Wednesday"),
+            ("Wednesday? I'm working then.", None),
+        ],
+    )
+    def test_a_day_that_is_asked_for_is_refused_by_a_reason_alone(self, heard: str, day: str | None) -> None:
+        assert day_phrase(parse_utterance(heard).standing) == day
+
     def test_what_one_would_like_to_know_is_asked(self) -> None:
         assert parse_utterance("I'd like to know what a check-up costs?").is_question
 

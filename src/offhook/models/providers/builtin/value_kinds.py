@@ -36,6 +36,12 @@ def asks_address(name: str, described: str) -> bool:
     return "address" in about and "mail" not in about
 
 
+def asks_phone(name: str, described: str) -> bool:
+    """Returns whether a value is a telephone number."""
+    about = f"{name.replace('_', ' ')} {described}".lower()
+    return re.search(r"\b(?:phone|telephone|mobile|cell|callback)\b", about) is not None
+
+
 def street_address(text: str) -> str | None:
     """Returns a street address in the middle of a sentence: "the furnace quit, I'm at 27 Elm Street in Salem"."""
     found = _STREET.search(text)

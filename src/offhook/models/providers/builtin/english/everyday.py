@@ -35,6 +35,11 @@ _IF_FREE: Final = (
 _PLAIN: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), plain)
     for pattern, plain in (
+        # asked for the British way
+        (r"\b(?:speak|talk|chat|sort (?:this|that|it)(?: out)?|deal) (?:to|with) (?:(?:one|any|some) of )?(?:your|the) (?:own )?(?:lads|guys|girls|people|staff|team|colleagues|folks|crew)\b", "talk to a person"),
+        (r"\b(?P<may>(?:can|could) (?:i|we|you)) not (?:just )?(?=(?:talk|speak|see|come|have|get|do|move|change)\b)", r"\g<may> "),
+        (r"\b(?:can|could|would) (?:you|they) not (?:just )?(?:ring|call|phone) me (?=(?:back|later|tomorrow|after|when|on|in|at)\b)", "please call me "),
+        (r"(?:\bi(?:'m| am) )?\b(?:so |very |really )*sorry about (?:that|this|it)\b[,.!]*(?= \w)", ""),
         (r"\b(?:och|ach)\b(?! aye)[ ,]*(?=\w)", "oh "),
         (r"\bno one\b(?! (?:o'clock|pm|am|thirty|fifteen|forty))", "nobody"),
         # dialects of English

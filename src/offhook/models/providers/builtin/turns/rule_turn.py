@@ -40,6 +40,11 @@ _ASKS_PLACE: Final = re.compile(
 
 # "How long does it take? Because I would rather not wait."
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
+# "my appointment on the ninth" is the one that there is, and no wish.
+_OF_EXISTING: Final = re.compile(
+    r"\bmy (?:\w+ )?(?:appointment|booking|visit|lesson|delivery|reservation)(?:'s| is| was| that is)? (?:on|for|at|this|next)\b(?!.*\b(?:to|instead|make it|rather|move)\b)",
+    re.IGNORECASE,
+)
 
 
 class RuleTurn(FactTurn):
@@ -141,7 +146,7 @@ class RuleTurn(FactTurn):
         """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
         if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
             return None
-        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS:
+        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS or _OF_EXISTING.search(said.heard):
             return None  # of a telephone number, three digits can be a time
         choice = self._edge_of_value(said, may_pick=False)
         if choice is None or self._last_edge() == choice.edge.tool:
@@ -196,7 +201,8 @@ class RuleTurn(FactTurn):
         return RuleReply(call=(edge.tool, {})) if self._outweighs(said, edge, self._choose(said)) else None
 
     def _reply_to_question(self, said: CallerUtterance) -> RuleReply | None:
-        if said.is_question and (answered := self._answer_question(said)) is not None:
+        asks = said.is_question and not asks_not_to_be_called(said.heard)
+        if asks and (answered := self._answer_question(said)) is not None:
             return answered
         return RuleReply(phrases.HOLDS) if said.only_waits and said.polarity is None else None
 
@@ -225,7 +231,7 @@ class RuleTurn(FactTurn):
         if (tool := self._tool_for(text or said.heard)) is not None:
             return tool
         is_wish = choice is not None and (said.is_correction or any(self._values_said(said).values()))
-        if not is_wish and (quoted := self._quote_document(heard)) is not None:
+        if not (is_wish or asks_not_to_be_called(said.heard)) and (quoted := self._quote_document(heard)) is not None:
             return quoted
         if choice is not None:
             return RuleReply(call=(choice.edge.tool, {}))

@@ -5,6 +5,7 @@ from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values
+from offhook.models.providers.builtin.arguments import MIN_PHONE_DIGITS
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import ratings, spoken_values
@@ -14,7 +15,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance, 
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import ASKS_MORE, MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.value_turn import ValueTurn
-from offhook.models.providers.builtin.value_kinds import asks_address, kind_of, street_address
+from offhook.models.providers.builtin.value_kinds import asks_address, asks_phone, kind_of, street_address
 
 # How near a wish is to what leads to the only edge of a node.
 LIKELY_MEANING: Final = 0.3
@@ -152,12 +153,13 @@ class WishTurn(ValueTurn):
             spoken_values.person_name(said.heard, may_be_whole=False) or ""
         )
         is_address = asks_address(name, about) and street_address(said.heard) is not None
+        is_number = asks_phone(name, about) and len(spoken_values.all_digits(said.heard)) >= MIN_PHONE_DIGITS
         ways = [
             edge
             for edge in self._edges
             if edge_matching.takes_any_answer(edge) and not edge_matching.is_person(edge) and not edge.is_final
         ]
-        return RuleReply(call=(ways[0].tool, {})) if (is_name or is_address) and len(ways) == 1 else None
+        return RuleReply(call=(ways[0].tool, {})) if (is_name or is_address or is_number) and len(ways) == 1 else None
 
     def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
         """Takes the edge of the last time here, when the caller has come back to correct something else."""
