@@ -113,7 +113,7 @@ class TestEarlyAnswers:
     def test_the_vendors_guess_starts_the_answer(self, early: bool) -> None:
         async def scenario() -> None:
             async with Lab() as lab:
-                ears = await lab.ears(EARS[4], turns=TurnSettings(is_told_early=early))
+                ears = await lab.ears(EARS[4], turns=TurnSettings(wants_likely_ends=early))
                 call = call_with([await lab.voice(VOICES[1])], [ears])
                 call.configurations = {"early_answers": early}
                 await carry(call.says(BOOK, at=3.0).hangs_up(at=9))
@@ -128,7 +128,7 @@ class TestEarlyAnswers:
     def test_who_goes_on_after_the_guess_is_answered_once(self) -> None:
         async def scenario() -> None:
             async with Lab() as lab:
-                ears = await lab.ears(EARS[4], turns=TurnSettings(is_told_early=True))
+                ears = await lab.ears(EARS[4], turns=TurnSettings(wants_likely_ends=True))
                 call = call_with([await lab.voice(VOICES[1])], [ears], "Never heard.", "Two, got it.")
                 call.configurations = {"early_answers": True}
                 call.says(BOOK, at=3.0).says("for two please", at=3.0 + len(speak_tones(BOOK, 8000)) / 8000 + 0.35)

@@ -17,7 +17,7 @@ from tests.models.speech.test_ears import BOOK, heard, says
 from tests.models.speech.vendors import EARS, listening, stt_choice, virtually
 
 FLUX = EARS[4]
-EARLY = TurnSettings(is_told_early=True)
+EARLY = TurnSettings(wants_likely_ends=True)
 
 
 def turn(event: str, text: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class TestFlux:
     )
     def test_the_agents_pace_is_the_vendors(self, taking: str, expected: str) -> None:
         async def scenario() -> None:
-            turns = TurnSettings(taking=taking, is_told_early=True)
+            turns = TurnSettings(taking=taking, wants_likely_ends=True)
             async with listening(FLUX, turns=turns) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, "yes")
                 assert transcript.finals == "yes"
@@ -141,6 +141,6 @@ def test_an_agents_settings_reach_only_recognizers_that_use_them() -> None:
     flux = {"stt": {"provider": "deepgram", "model": "flux-general-en", "api_key": "k"}}
     other = {"stt": {"provider": "assemblyai", "model": "universal-streaming-english", "api_key": "k"}}
     turns = TurnSettings.from_configurations({"turn_taking": "patient", "early_answers": True})
-    assert turns == TurnSettings("server_vad", "patient", is_told_early=True)
+    assert turns == TurnSettings("server_vad", "patient", wants_likely_ends=True)
     assert registry.chooser.resolve(flux, {}, turns=turns).by_kind["stt"][0].turns == turns
     assert registry.chooser.resolve(other, {}, turns=turns).by_kind["stt"][0].turns == TurnSettings()

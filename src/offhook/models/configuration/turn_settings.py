@@ -12,11 +12,11 @@ _TAKINGS: Final = ("eager", "balanced", "patient")
 @dataclass(frozen=True, slots=True)
 class TurnSettings:
     """``detection``: a pause ends a turn, or what was said counts as well. ``taking``: eager, balanced or patient.
-    ``is_told_early``: the call uses the end of a turn that is not certain yet."""
+    ``wants_likely_ends``: the call uses the end of a turn that is not certain yet."""
 
     detection: str = SERVER_VAD
     taking: str = "balanced"
-    is_told_early: bool = False
+    wants_likely_ends: bool = False
 
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "TurnSettings":

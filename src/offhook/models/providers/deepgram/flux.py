@@ -44,7 +44,7 @@ class DeepgramFluxWire(SttWire):
             ("eot_threshold", END_THRESHOLD[turns.taking]),
             ("eot_timeout_ms", END_TIMEOUT_MS[turns.taking]),
         ]
-        if turns.is_told_early:
+        if turns.wants_likely_ends:
             options.append(("eager_eot_threshold", EAGER_THRESHOLD[turns.taking]))
         options += [("keyterm", term) for term in terms]
         url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/v2/listen?{urlencode(options)}"
