@@ -80,7 +80,7 @@ class ComfortNoise(_OpenModel):
 
 
 class CallerAudioSettings(_OpenModel):
-    """What is done to the caller's side before it is listened to; the recording keeps the line as it was."""
+    """Processing of the caller's audio before it is recognized. Recordings keep the original audio."""
 
     noise_suppression: Literal["off", "low", "moderate", "high", "very_high"] | None = None
     auto_gain: Flag | None = None
@@ -99,7 +99,7 @@ class CallerAudioSettings(_OpenModel):
 
 
 class AgentVolumeSettings(_OpenModel):
-    """The level of the agent's speech, which every voice and recording is brought to."""
+    """The loudness that all voices and recordings of the agent are adjusted to."""
 
     enabled: Flag | None = None
     level_db: Annotated[Number, Field(ge=-30, le=-14)] | None = None
