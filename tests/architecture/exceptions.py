@@ -39,6 +39,10 @@ DEPENDENCIES_ELSEWHERE: Exceptions = {}
 
 # Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {
+    "src/offhook/campaigns/start_queries.py::list_due_starts": (
+        "2026-11-29",
+        "the job starts the drafts of all organizations",
+    ),
     "src/offhook/workflows/canaries/queries.py::list_running": (
         "2026-11-25",
         "the job looks at the canaries of all organizations",

@@ -160,7 +160,7 @@ BODIES: dict[str, Body] = {
         "contacts_file_key": world.uploaded["contacts_file_key"],
         "max_concurrency": 1,
     },
-    "update_campaign": lambda world: {"name": f"Renamed {world.mark}"},
+    "update_campaign": lambda world: {"name": f"Renamed {world.mark}", "starts_at": None},
     "place_campaign_test_call": lambda world: {"phone_number": "+12015550102"},
     "create_run_view": lambda world: {"name": f"Another {world.mark}", "search": {"outcome": "busy"}},
     "update_run_view": lambda world: {"name": f"Renamed {world.mark}"},

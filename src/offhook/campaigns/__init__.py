@@ -19,6 +19,7 @@ from offhook.campaigns.reports import endpoints as report_endpoints
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.reports.report import CampaignReports
+from offhook.campaigns.scheduled_starts import START_JOB, ScheduledStarts
 from offhook.campaigns.service import CampaignService, refuse_removing_account, refuse_while_running
 from offhook.campaigns.services import CampaignServices
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
@@ -46,6 +47,8 @@ def register(root: Root) -> None:
     root.provide(CampaignServices, services)
     root.jobs.add(DIAL_JOB, dial_jobs.run_dial_job, lane="platform")
     root.jobs.add(TICK_JOB, dial_jobs.run_tick_job, every_s=root.settings.campaign_tick_s)
+    starts = ScheduledStarts(root.db, root.events, root.clock)
+    root.jobs.add(START_JOB, starts.run_start_job, every_s=root.settings.campaign_tick_s)
     root.jobs.add("campaign.sweep_files", services.files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
 
     async def settle_batch(runs: Sequence[tuple[int, int]]) -> list[None]:

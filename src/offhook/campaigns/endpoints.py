@@ -6,7 +6,7 @@ from fastapi import Query, Response
 
 from offhook.campaigns import repository, service
 from offhook.campaigns.deletion import CampaignDeletion
-from offhook.campaigns.intake.creation import select_rules
+from offhook.campaigns.intake.creation import describe_start, select_rules
 from offhook.campaigns.schemas import (
     CampaignDeletionResponse,
     CampaignResponse,
@@ -18,6 +18,7 @@ from offhook.campaigns.schemas import (
 )
 from offhook.campaigns.service import CARRIER_ACCOUNT
 from offhook.campaigns.services import Services
+from offhook.campaigns.start_time import STARTS_AT, start_columns
 from offhook.campaigns.tables import Campaign
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
@@ -25,7 +26,7 @@ from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.routing import Router
 from offhook.kit.json_values import JsonObject, as_json_object
-from offhook.orgs import CurrentOrg, IdempotencyHeader, RequireAdmin, RequireMember, write_audit_entry
+from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireMember, write_audit_entry
 
 router = Router(prefix="/campaign", tags=["campaigns"])
 
@@ -45,7 +46,7 @@ async def create_campaign(
     body: CreateCampaignRequest, org: RequireMember, services: Services, key: IdempotencyHeader = None
 ) -> CampaignResponse:
     """Creates a draft with the contacts of an uploaded CSV, all of them or none. An invalid file is answered with its
-    errors by row. `Idempotency-Key` is honored."""
+    errors by row. `Idempotency-Key` is honored. With `starts_at`, it starts by itself."""
     return await services.creation.create(org, body, key)
 
 
@@ -58,16 +59,19 @@ async def get_campaign(campaign_id: Id, org: CurrentOrg, session: Session, servi
 
 @router.patch("/{campaign_id}", response_model=CampaignResponse, operation_id="update_campaign")
 async def update_campaign(
-    campaign_id: Id, body: UpdateCampaignRequest, org: RequireMember, session: Session, services: Services
+    campaign_id: Id, body: UpdateCampaignRequest, org: RequireMember, session: Session, services: Services, now: Now
 ) -> CampaignResponse:
-    """Changes the fields in the body, starting with the next call. `null` removes a rule."""
+    """Changes the fields in the body, starting with the next call. `null` removes a rule.
+
+    `starts_at` belongs to drafts: 409 `campaign_not_schedulable` once the campaign was started, 422 `start_in_past` and
+    `start_too_far_ahead` for another time than one within the next 60 days."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
-    values = _changed_columns(body, campaign)
-    if values:
-        campaign = await services.campaigns.update(org.organization_id, campaign_id, values)
-        await write_audit_entry(
-            session, org, "campaign.updated", f"campaign:{campaign_id}", {"changed": sorted(values)}
-        )
+    changed = _changed_columns(body, campaign)
+    start = start_columns(org, body.starts_at, now) if STARTS_AT in body.model_fields_set else {}
+    if changed or start:
+        campaign = await services.campaigns.update(org.organization_id, campaign_id, {**changed, **start})
+        data = {"changed": sorted([*changed, STARTS_AT] if start else changed)} | describe_start(body)
+        await write_audit_entry(session, org, "campaign.updated", f"campaign:{campaign_id}", data)
     elif campaign.status in {"completed", "failed"}:
         campaign = await services.campaigns.update(org.organization_id, campaign_id, {"name": campaign.name})
     return await services.presenter.present(session, campaign)

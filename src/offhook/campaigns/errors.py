@@ -42,6 +42,24 @@ class CampaignNotUpdatable(Conflict):
     code = "campaign_not_updatable"
 
 
+class CampaignNotSchedulable(Conflict):
+    """Only drafts have a start time that can be changed."""
+
+    code = "campaign_not_schedulable"
+
+
+class StartInPast(UnprocessableRequest):
+    """The start time is in the past."""
+
+    code = "start_in_past"
+
+
+class StartTooFarAhead(UnprocessableRequest):
+    """A start can be set at most 60 days ahead."""
+
+    code = "start_too_far_ahead"
+
+
 class CampaignNotRedialable(Conflict):
     """Only completed, paused or failed campaigns can be redialed."""
 

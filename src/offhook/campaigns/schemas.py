@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 import phonenumbers
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.campaigns.rules.hours import WEEKDAYS, Weekday, is_zone
 from offhook.kit.json_numbers import Number, WholeNumber
@@ -123,6 +123,9 @@ class _CampaignRules(Schema):
     voicemail: Voicemail | None = None
     spend_cap_cents: WholeNumber | None = Field(
         default=None, ge=1, le=MAX_INT, description="The campaign pauses when it has cost this much; null: no limit"
+    )
+    starts_at: AwareDatetime | None = Field(
+        default=None, description="When the draft starts by itself, at most 60 days ahead; null: only by a request"
     )
 
     @model_validator(mode="before")
@@ -266,6 +269,12 @@ class CampaignResponse(Schema):
     failure_reason: str | None
     next_open_at: datetime | None = Field(description="When calling hours open next; null while they are open")
     created_at: datetime
+    starts_at: datetime | None = Field(
+        default=None, description="When the draft starts by itself; null once it has started"
+    )
+    start_problem: str | None = Field(
+        default=None, description="Why the draft did not start at `starts_at`; it is not tried again"
+    )
     started_at: datetime | None
     completed_at: datetime | None
 
@@ -365,27 +374,6 @@ class SourceDownloadUrl(Schema):
     file_name: str
     expires_in: int
     expires_at: datetime
-
-
-class PresignedUploadRequest(Schema):
-    """An upload. ``file_size`` is in bytes, at most 50 MB; ``file_name`` ends in .csv."""
-
-    file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-    file_size: WholeNumber = Field(ge=1, le=2**53)
-    content_type: str = Field(default="text/csv", max_length=100)
-
-
-class PresignedUploadResponse(Schema):
-    """Where to ``PUT`` the file. Create the campaign with ``file_key`` afterwards."""
-
-    upload_url: str
-    file_key: str
-    expires_in: int
-
-
-class UploadedFileResponse(Schema):
-    file_key: str
-    file_size: int
 
 
 class CampaignDeletionResponse(Schema):

@@ -1,6 +1,7 @@
 """Users' actions on campaigns: start, pause, resume, change and redial them, and explain a waiting contact."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,6 +14,7 @@ from offhook.campaigns.errors import (
     CampaignNotPausable,
     CampaignNotRedialable,
     CampaignNotResumable,
+    CampaignNotSchedulable,
     CampaignNotStartable,
     CampaignNotUpdatable,
     CampaignRunsByAccount,
@@ -25,13 +27,13 @@ from offhook.campaigns.reports.dial_blockers import ContactFacts, WhyNotNow, why
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.outcomes import REDIALABLE
 from offhook.campaigns.schemas import CampaignResponse
+from offhook.campaigns.start_time import NO_START, STARTS_AT
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.campaigns.webhook_events import publish_status_changed
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
-from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, answer_idempotent, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity, has_free_place
@@ -79,6 +81,38 @@ async def refuse_removing_account(session: AsyncSession, organization_id: int, c
         raise CampaignRunsByAccount
 
 
+async def start_in_transaction(
+    session: AsyncSession, organization_id: int, campaign_id: int, now: datetime
+) -> tuple[Campaign, CampaignStatusChanged]:
+    """Starts a draft, by hand or by itself, and returns it with the event to publish after the commit. Raises
+    CampaignNotStartable (409), CampaignNotFound (404).
+    """
+    values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None, **NO_START}
+    return await _change_status(session, organization_id, campaign_id, "draft", values, CampaignNotStartable, now)
+
+
+async def _change_status(
+    session: AsyncSession,
+    organization_id: int,
+    campaign_id: int,
+    source: str,
+    values: Mapping[str, object],
+    refusal: type[DomainError],
+    now: datetime,
+) -> tuple[Campaign, CampaignStatusChanged]:
+    campaign = await repository.update_if_status(session, organization_id, campaign_id, [source], values)
+    if campaign is None:
+        current = await get_campaign(session, organization_id, campaign_id)
+        raise refusal(f"{refusal.__doc__} This one is {current.status}.")
+    if campaign.status == "running":
+        await enqueue_dial_job(session, organization_id, None, now)
+    event = CampaignStatusChanged(
+        organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
+    )
+    await publish_status_changed(session, event)
+    return campaign, event
+
+
 class CampaignService:
     """Changes campaigns. Each method opens its own transactions, because a pause needs more than one."""
 
@@ -121,9 +155,10 @@ class CampaignService:
         """Starts a draft. Raises CampaignNotStartable (409), also for the second of two starts, and CampaignNotFound
         (404).
         """
-        now = self._clock.now()
-        values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None}
-        return await self._change_status(organization_id, campaign_id, "draft", values, CampaignNotStartable)
+        async with self._db.transaction() as session:
+            campaign, event = await start_in_transaction(session, organization_id, campaign_id, self._clock.now())
+        await self._events.publish(event)
+        return campaign
 
     async def resume(self, organization_id: int, campaign_id: int) -> Campaign:
         """Resumes a paused campaign and resets its circuit breaker. Raises CampaignNotResumable (409)."""
@@ -151,36 +186,31 @@ class CampaignService:
         refusal: type[DomainError],
     ) -> Campaign:
         async with self._db.transaction() as session:
-            campaign = await repository.update_if_status(session, organization_id, campaign_id, [source], values)
-            if campaign is None:
-                current = await get_campaign(session, organization_id, campaign_id)
-                raise refusal(f"{refusal.__doc__} This one is {current.status}.")
-            if campaign.status == "running":
-                await enqueue_dial_job(session, organization_id, None, self._clock.now())
-            event = CampaignStatusChanged(
-                organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
+            campaign, event = await _change_status(
+                session, organization_id, campaign_id, source, values, refusal, self._clock.now()
             )
-            await publish_status_changed(session, event)
         await self._events.publish(event)
         return campaign
 
-    async def update(self, organization_id: int, campaign_id: int, values: JsonObject) -> Campaign:
+    async def update(self, organization_id: int, campaign_id: int, values: Mapping[str, object]) -> Campaign:
         """Changes columns of a campaign that is not over; the next dial follows them. All but the carrier account are
-        already validated. Raises ConfigurationNotFound (404), CampaignNotUpdatable (409).
+        already validated. Raises ConfigurationNotFound (404), CampaignNotUpdatable (409), and CampaignNotSchedulable (409)
+        for the start time of a campaign that was started.
         """
+        sources = ["draft"] if STARTS_AT in values else ["draft", "running", "paused"]
         async with self._db.transaction() as session:
             if isinstance(account_id := values.get(CARRIER_ACCOUNT), int):
                 await self._outbound.load_capacity(session, organization_id, account_id)
             campaign = (
-                await repository.update_if_status(
-                    session, organization_id, campaign_id, ["draft", "running", "paused"], values
-                )
+                await repository.update_if_status(session, organization_id, campaign_id, sources, values)
                 if values
                 else await get_campaign(session, organization_id, campaign_id)
             )
             if campaign is None:
-                await get_campaign(session, organization_id, campaign_id)
-                raise CampaignNotUpdatable
+                current = await get_campaign(session, organization_id, campaign_id)
+                if current.status in {"completed", "failed"}:
+                    raise CampaignNotUpdatable
+                raise CampaignNotSchedulable(f"{CampaignNotSchedulable.__doc__} This one is {current.status}.")
             if campaign.status == "running":
                 await enqueue_dial_job(session, organization_id, None, self._clock.now())
             return campaign

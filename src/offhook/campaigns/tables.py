@@ -26,7 +26,12 @@ class Campaign(Base):
         Index("ix_campaigns_org", "organization_id", "id"),
         # For workers: the few running campaigns.
         Index("ix_campaigns_running", "organization_id", "id", postgresql_where=text("status = 'running'")),
-    )
+        # For the job that starts drafts when they are due.
+        Index(
+            "ix_campaigns_starts_at", "starts_at",
+            postgresql_where=text("status = 'draft' AND starts_at IS NOT NULL AND start_problem IS NULL"),
+        ),
+    )  # fmt: skip
 
     id: Mapped[int] = mapped_column(primary_key=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
@@ -47,6 +52,12 @@ class Campaign(Base):
     spend_cap_cents: Mapped[int | None]
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # When a draft starts by itself, and the person or API key that set it: may they still start it then?
+    starts_at: Mapped[datetime | None]
+    start_set_by: Mapped[int | None]
+    start_set_by_key: Mapped[int | None]
+    # Why it did not. It is not tried again until another time is set.
+    start_problem: Mapped[str | None] = mapped_column(String(500))
     started_at: Mapped[datetime | None]
     # The last start or resume: the circuit breaker ignores earlier calls.
     running_since: Mapped[datetime | None]

@@ -32,7 +32,7 @@ from offhook.orgs.dependencies import (
     record_link_read,
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
-from offhook.orgs.held_access import as_begun, hold_access
+from offhook.orgs.held_access import as_begun, hold_access, may_still_call, refuse_without_call_scope
 from offhook.orgs.idempotency import IdempotencyHeader, answer_idempotent
 from offhook.orgs.identity_provider import endpoints as identity_provider_endpoints
 from offhook.orgs.identity_provider.provider_http import ProviderHttp
@@ -76,7 +76,9 @@ __all__ = [
     "end_with_credential",
     "hold_access",
     "keyring_of",
+    "may_still_call",
     "record_link_read",
+    "refuse_without_call_scope",
     "register",
     "skip_audit_entry",
     "write_audit_entry",

@@ -1,13 +1,15 @@
 """Access that a request still has when it writes: it was let in before it waited for a carrier, a vendor or an upload."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Forbidden
 from offhook.orgs import repository
-from offhook.orgs.caller import ROLES, Caller
-from offhook.orgs.errors import InvalidApiKey, InvalidToken
+from offhook.orgs.access_rules import CALL
+from offhook.orgs.caller import ROLES, WRITERS, Caller
+from offhook.orgs.errors import InvalidApiKey, InvalidToken, KeyScopeMissing
 
 
 async def hold_access(session: AsyncSession, caller: Caller) -> None:
@@ -30,6 +32,29 @@ async def hold_access(session: AsyncSession, caller: Caller) -> None:
         raise InvalidToken
     if ROLES.index(role) > ROLES.index(caller.role):
         raise Forbidden("Your role was lowered while this request was under way.")
+
+
+def refuse_without_call_scope(caller: Caller) -> None:
+    """For requests that plan calls: raises ``KeyScopeMissing`` (403) for an API key without the scope ``call``."""
+    if caller.scopes is not None and CALL not in caller.scopes:
+        raise KeyScopeMissing(f"This API key lacks the scope {CALL!r}. Use another key, or create one with this scope.")
+
+
+async def may_still_call(
+    session: AsyncSession, organization_id: int, *, user_id: int | None, key_id: int | None, now: datetime
+) -> bool:
+    """Returns whether the person or API key that planned something may still place calls here: a member whose role
+    allows it, or a key with such a role and the scope ``call`` that was not archived and has not expired. Holds it as
+    :func:`hold_access` does.
+    """
+    if await repository.is_closed(session, organization_id):
+        return False
+    if key_id is not None:
+        key = await repository.key_by_id(session, organization_id, key_id)
+        is_usable = key is not None and key.archived_at is None and (key.expires_at is None or key.expires_at > now)
+        return key is not None and is_usable and key.role in WRITERS and CALL in key.scopes
+    found = None if user_id is None else await repository.find_membership(session, organization_id, user_id)
+    return found is not None and found[1] in WRITERS
 
 
 def as_begun(caller: Caller) -> Caller:

@@ -34,6 +34,7 @@ EventType = Literal[
     "run.failed",
     "campaign.status_changed",
     "campaign.completed",
+    "campaign.not_started",
     "document.ready",
     "document.failed",
     "scenarios.played",

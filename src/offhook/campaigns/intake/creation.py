@@ -10,7 +10,8 @@ from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.contact_import import ContactReader
 from offhook.campaigns.intake.repository import CheckedContacts, insert_checked_file
 from offhook.campaigns.reports.presenter import CampaignPresenter
-from offhook.campaigns.schemas import CampaignResponse, CreateCampaignRequest
+from offhook.campaigns.schemas import CampaignResponse, CreateCampaignRequest, UpdateCampaignRequest
+from offhook.campaigns.start_time import start_columns
 from offhook.campaigns.tables import Campaign
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
@@ -63,9 +64,10 @@ class CampaignCreation:
         """Creates a draft with the contacts of a file, all of them or none, and returns its id.
 
         Raises for an unknown workflow, configuration or file (404), an archived or unpublished workflow (409), and
-        ContactsInvalid (422), TooManyRequests (429).
+        ContactsInvalid (422), TooManyRequests (429), and those of ``start_columns``.
         """
         organization_id = caller.organization_id
+        start = start_columns(caller, body.starts_at, self._clock.now())
         async with self._db.transaction() as session:
             version = await get_runnable_version(session, organization_id, body.workflow_id)
             await self._outbound.load_capacity(session, organization_id, body.telephony_configuration_id)
@@ -77,7 +79,7 @@ class CampaignCreation:
             async with self._db.transaction() as session:
                 # Checked again and locked until the campaign exists: reading the file took time.
                 await get_runnable_version(session, organization_id, body.workflow_id)
-                return await self._insert_campaign(session, caller, body, checked)
+                return await self._insert_campaign(session, caller, body, checked, start)
         finally:
             lines.unlink(missing_ok=True)
 
@@ -87,6 +89,7 @@ class CampaignCreation:
         caller: Caller,
         body: CreateCampaignRequest,
         checked: CheckedContacts,
+        start: Mapping[str, object],
     ) -> int:
         campaign = Campaign(
             organization_id=caller.organization_id,
@@ -97,12 +100,13 @@ class CampaignCreation:
             contacts_file_key=body.contacts_file_key,
             columns=list(checked.columns),
             created_by=caller.user_id,
+            **start,
             **select_rules(body.model_dump(mode="json", exclude_none=True)),
         )
         session.add(campaign)
         await session.flush()
         await insert_checked_file(session, caller.organization_id, campaign.id, checked, self._clock.now())
-        data = {"name": campaign.name, "contacts": checked.contacts}
+        data = {"name": campaign.name, "contacts": checked.contacts} | describe_start(body)
         await write_audit_entry(session, caller, "campaign.created", f"campaign:{campaign.id}", data)
         return campaign.id
 
@@ -110,6 +114,11 @@ class CampaignCreation:
 def select_rules(given: Mapping[str, JsonValue]) -> JsonObject:
     """Returns the columns of the rules that a body contains."""
     return {name: given[name] for name in (*RULE_COLUMNS, "spend_cap_cents") if name in given}
+
+
+def describe_start(body: CreateCampaignRequest | UpdateCampaignRequest) -> dict[str, object]:
+    """Returns what the audit log keeps of a start that was set."""
+    return {} if body.starts_at is None else {"starts_at": body.starts_at.isoformat()}
 
 
 async def get_runnable_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:

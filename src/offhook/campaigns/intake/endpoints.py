@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from fastapi import Header, Request, Response
 
 from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES
-from offhook.campaigns.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
+from offhook.campaigns.intake.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
 from offhook.campaigns.services import Services
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses

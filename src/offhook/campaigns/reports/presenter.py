@@ -75,6 +75,8 @@ class CampaignPresenter:
                 failure_reason=campaign.failure_reason,
                 next_open_at=_next_opening(campaign, now),
                 created_at=campaign.created_at,
+                starts_at=campaign.starts_at,
+                start_problem=campaign.start_problem,
                 started_at=campaign.started_at,
                 completed_at=campaign.completed_at,
             )
