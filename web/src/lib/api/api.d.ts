@@ -468,7 +468,7 @@ export interface paths {
         /**
          * Create Campaign
          * @description Creates a draft with the contacts of an uploaded CSV, all of them or none. An invalid file is answered with its
-         *     errors by row. `Idempotency-Key` is honored.
+         *     errors by row. `Idempotency-Key` is honored. With `starts_at`, it starts by itself.
          */
         post: operations["create_campaign"];
         delete?: never;
@@ -506,6 +506,9 @@ export interface paths {
         /**
          * Update Campaign
          * @description Changes the fields in the body, starting with the next call. `null` removes a rule.
+         *
+         *     `starts_at` belongs to drafts: 409 `campaign_not_schedulable` once the campaign was started, 422 `start_in_past` and
+         *     `start_too_far_ahead` for another time than one within the next 60 days.
          */
         patch: operations["update_campaign"];
         trace?: never;
@@ -6292,8 +6295,18 @@ export interface components {
             source_type: string;
             /** Spend Cap Cents */
             spend_cap_cents: number | null;
+            /**
+             * Start Problem
+             * @description Why the draft did not start at `starts_at`; it is not tried again
+             */
+            start_problem?: string | null;
             /** Started At */
             started_at: string | null;
+            /**
+             * Starts At
+             * @description When the draft starts by itself; null once it has started
+             */
+            starts_at?: string | null;
             /**
              * State
              * @description The status as compatible clients expect it: a draft is `created`
@@ -6905,6 +6918,11 @@ export interface components {
              * @description The campaign pauses when it has cost this much; null: no limit
              */
             spend_cap_cents?: number | null;
+            /**
+             * Starts At
+             * @description When the draft starts by itself, at most 60 days ahead; null: only by a request
+             */
+            starts_at?: string | null;
             /** Telephony Configuration Id */
             telephony_configuration_id?: number | null;
             voicemail?: components["schemas"]["Voicemail"] | null;
@@ -13207,6 +13225,11 @@ export interface components {
              */
             spend_cap_cents?: number | null;
             /**
+             * Starts At
+             * @description When the draft starts by itself, at most 60 days ahead; null: only by a request
+             */
+            starts_at?: string | null;
+            /**
              * Telephony Configuration Id
              * @description null: the default account
              */
@@ -13732,7 +13755,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "campaign.not_started" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
             /** Url */
             url: string;
         };
@@ -13858,7 +13881,7 @@ export interface components {
             /** Description */
             description?: string | null;
             /** Events */
-            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
+            events?: ("run.started" | "run.completed" | "run.failed" | "campaign.status_changed" | "campaign.completed" | "campaign.not_started" | "document.ready" | "document.failed" | "scenarios.played" | "canary.ended")[];
             /**
              * Is Enabled
              * @default true
