@@ -7,6 +7,7 @@ import { listenToEvents, waitAfter } from "../../lib/api/server-events";
 import { useLongList } from "../../lib/api/long-list";
 import type { Schema } from "../../lib/api/types";
 import { uploadFile } from "../../lib/api/upload";
+import { refreshWait } from "./start/start-time";
 
 export type Campaign = Schema<"CampaignResponse">;
 export type Progress = Schema<"ProgressRecord">;
@@ -24,8 +25,8 @@ export function useCampaigns() {
 export function useCampaign(id: number) {
   return useQuery({
     queryKey: ["campaigns", id],
-    // Whether its hours are open changes with time alone.
-    refetchInterval: (query) => (query.state.data?.status === "running" ? 30_000 : false),
+    // Whether its hours are open changes with time alone, and so does a draft that starts by itself.
+    refetchInterval: (query) => refreshWait(query.state.data),
     queryFn: () => unwrap(api.GET("/api/v1/campaign/{campaign_id}", at(id))),
   });
 }

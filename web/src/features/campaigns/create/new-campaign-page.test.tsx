@@ -1,8 +1,10 @@
-import { screen, waitFor } from "@testing-library/react";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { chooseOption, renderPart, signIn } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import { stubUploads } from "../../../testing/uploads";
+import { LOCAL_ZONE } from "../rules/draft";
+import { firstStart, startsAtOf } from "../start/start-time";
 import { NewCampaignPage } from "./new-campaign-page";
 
 const agent = (id: number, name: string, published: number | null) => ({
@@ -71,4 +73,22 @@ it("says at once that an agent has no published version, and where to publish it
   await chooseOption(user, /^Agent/, "Survey (not published)");
   expect((await screen.findByRole("link", { name: "Open it to publish it" })).getAttribute("href")).toBe("/agents/2");
   expect(screen.getByText(/^Still needed:.*an agent that is published/)).toBeTruthy();
+});
+
+it("creates a campaign that starts at a date and time, in the zone of its hours", async () => {
+  const { user, server } = await openWizard();
+  server.on("POST /api/v1/campaign/create", { body: { id: 7 } });
+  await fillFirstStep(user);
+  await user.click(screen.getByRole("button", { name: "Next" }));
+  await user.click(await screen.findByRole("button", { name: "Next" }));
+  await user.click(await screen.findByRole("radio", { name: "At a date and time" }));
+  fireEvent.change(screen.getByLabelText("Date"), { target: { value: "2020-01-01" } });
+  expect(screen.getByText("This time is in the past. Enter a later one.")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Create campaign" })).toHaveProperty("disabled", true);
+  const start = firstStart(LOCAL_ZONE);
+  fireEvent.change(screen.getByLabelText("Date"), { target: { value: start.day } });
+  fireEvent.change(screen.getByLabelText("Time"), { target: { value: "10:15" } });
+  await user.click(screen.getByRole("button", { name: "Create campaign" }));
+  const starts_at = startsAtOf({ ...start, time: "10:15" }, LOCAL_ZONE);
+  await waitFor(() => expect(server.sent.at(-1)?.body).toMatchObject({ name: "May", starts_at }));
 });

@@ -11,6 +11,7 @@ import { Panel } from "../../../components/layout/panel";
 import { usePermissions, useOrganizationContext } from "../../../lib/organization/organization-context";
 import { ApiError, fieldErrors, formError } from "../../../lib/api/errors";
 import { formatCount, formatMoney } from "../../../lib/format/format";
+import type { WallTime } from "../../../lib/format/zoned-time";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
 import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { useCreateCampaign } from "../api";
@@ -24,12 +25,14 @@ import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, RULE_LABELS, type Rules } 
 import classes from "./new-campaign.module.css";
 import { RulesForm } from "../rules/rules-form";
 import { describeDestinations, describeHours, describeRetries, describeVoicemail } from "../rules/rule-descriptions";
+import { StartPanel } from "../start/start-fields";
+import { startProblem, startsAtOf, useStartZone } from "../start/start-time";
 import { useWizardSteps } from "./wizard-steps";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
 const SECOND_STEP: readonly string[] = RULE_FIELDS;
-const FIELDS = [...FIRST_STEP, ...SECOND_STEP];
-const LABELS = { ...RULE_LABELS, contacts_file_key: "Contacts", workflow_id: "Agent" };
+const FIELDS = [...FIRST_STEP, ...SECOND_STEP, "starts_at"];
+const LABELS = { ...RULE_LABELS, contacts_file_key: "Contacts", starts_at: "Start", workflow_id: "Agent" };
 
 export function NewCampaignPage() {
   const where = useOrganizationContext();
@@ -57,6 +60,8 @@ function Steps() {
   const [agentId, setAgentId] = useState<string | null>(null);
   const [contacts, setContacts] = useState<Contacts | null>(null);
   const [rules, setRules] = useState<Rules>(FIRST_RULES);
+  const [start, setStart] = useState<WallTime | null>(null);
+  const zone = useStartZone(rules.hasHours ? rules.timezone : undefined);
   const agents = useCallingAgents();
   const create = useCreateCampaign();
   const isCreated = useRef(false);
@@ -71,7 +76,13 @@ function Steps() {
   const submit = () => {
     if (agentId === null || contacts?.fileKey == null) return;
     create.mutate(
-      { name, workflow_id: Number(agentId), contacts_file_key: contacts.fileKey, ...bodyOf(rules) },
+      {
+        name,
+        workflow_id: Number(agentId),
+        contacts_file_key: contacts.fileKey,
+        ...bodyOf(rules),
+        ...startOf(start, zone),
+      },
       {
         onSuccess: ({ id }) => {
           isCreated.current = true;
@@ -127,6 +138,7 @@ function Steps() {
       )}
       {step === 1 && <RulesForm rules={rules} onChange={setRules} errorAt={(field) => errors[field]} />}
       {step === 2 && <LastLook name={name} agentId={agentId} contacts={contacts} rules={rules} />}
+      {step === 2 && <StartPanel start={start} zone={zone} onChange={setStart} error={errors["starts_at"]} />}
       {step === 1 && <FormProblem words={ruleProblem} />}
       {!rowErrors && <FormProblem words={formError(create.error, FIELDS, LABELS)} />}
       <Group justify="space-between">
@@ -143,13 +155,21 @@ function Steps() {
             Next
           </Button>
         ) : (
-          <Button onClick={() => clicks.run(submit)} loading={create.isPending}>
+          <Button
+            onClick={() => clicks.run(submit)}
+            loading={create.isPending}
+            disabled={start !== null && startProblem(start, zone) !== null}
+          >
             Create campaign
           </Button>
         )}
       </Group>
     </Stack>
   );
+}
+
+function startOf(start: WallTime | null, zone: string): { starts_at?: string | null } {
+  return start === null ? {} : { starts_at: startsAtOf(start, zone) };
 }
 
 function neededOf(name: string, agentId: string | null, isAgentReady: boolean, contacts: Contacts | null): string {

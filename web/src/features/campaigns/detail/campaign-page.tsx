@@ -10,6 +10,7 @@ import { Problem } from "../../../components/feedback/problem";
 import { formatDateTime, formatMoney, humanize } from "../../../lib/format/format";
 import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { AccountAlert, AccountFact } from "../rules/account-choice";
+import { ScheduledStart } from "../start/scheduled-start";
 import { Actions } from "./actions";
 import { type Campaign, useCampaign, useLiveProgress } from "../api";
 import { ContactsPanel } from "./contacts-panel";
@@ -93,6 +94,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
             Dialing resumes {formatDateTime(campaign.next_open_at)}.
           </Alert>
         )}
+        {isDraft && <ScheduledStart campaign={campaign} />}
         {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
         {isDraft ? <PreflightPanel campaign={campaign} /> : <ProgressPanel campaign={campaign} progress={progress} />}
         {!isDraft && <ResultsPanel campaign={campaign} done={progress.completed} />}

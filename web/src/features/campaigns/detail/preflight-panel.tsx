@@ -14,6 +14,7 @@ import type { Schema } from "../../../lib/api/types";
 import { type Campaign, useMove, usePreflight } from "../api";
 import { CallMeFirst } from "./call-me-first";
 import { describeHours } from "../rules/rule-descriptions";
+import { StartLater } from "../start/scheduled-start";
 
 export function PreflightPanel({ campaign }: { campaign: Campaign }) {
   const report = usePreflight(campaign.id, true);
@@ -64,6 +65,7 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                 >
                   Start dialing
                 </Button>
+                <StartLater campaign={campaign} />
                 <CallMeFirst campaign={campaign} />
                 {data.callable_contacts === 0 && (
                   <Text fz="sm" c="dimmed">
