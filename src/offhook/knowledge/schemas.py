@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from pathlib import PurePath
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, field_validator, model_va
 from offhook.kit.egress.policy import MAX_URL_LENGTH
 from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.json_values import sanitize_json, sanitize_text
-from offhook.kit.reading.kinds import MIME_TYPES
+from offhook.kit.reading.kinds import MIME_TYPES, is_named_otherwise
 from offhook.kit.schema import Schema
 from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
 from offhook.knowledge.web_pages.page_errors import PageErrorCode
@@ -76,7 +77,7 @@ class WebPageState(Schema):
 class DocumentResponse(Schema):
     """``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-    model. ``web_page`` is null for uploaded files; a page that was never read has the size 0."""
+    model, or that its name is that of another kind of file. ``web_page`` is null for uploaded files; a page that was never read has the size 0."""
 
     id: str
     name: str
@@ -117,13 +118,22 @@ class DocumentResponse(Schema):
             retrieval_mode=document.retrieval_mode,
             progress=round(min(content.progress, 0.99), 3) if is_waiting else 1.0,
             error=error if document.status == "failed" else None,
-            notice=content.error if document.status == "ready" else None,
+            notice=_find_notice(document, content),
             created_at=document.created_at,
             updated_at=document.updated_at,
             ready_at=document.ready_at,
             archived_at=document.archived_at,
             web_page=WebPageState.from_document(document),
         )
+
+
+def _find_notice(document: KnowledgeDocument, content: DocumentContent) -> str | None:
+    if document.status != "ready":
+        return None
+    if content.error is None and document.address is None and is_named_otherwise(content.kind, document.filename):
+        ending = PurePath(document.filename).suffix
+        return f"The file is called {ending}, but its content is {MIME_TYPES[content.kind]}. Check that it is the right one."  # type: ignore[index] # the column holds these
+    return content.error
 
 
 class WebPageRequest(Schema):

@@ -16,7 +16,7 @@ MIME_TYPES: Final[dict[DocumentKind, str]] = {
 }
 # The endings under which these kinds are known.
 ENDINGS: Final = frozenset({".pdf", ".docx", ".html", ".htm", ".xhtml", ".md", ".markdown", ".csv", ".txt", ".text"})
-# Endings of files that hold no plain text: what begins with text under one of these is damaged, or named wrongly.
+# Endings of files that hold no plain text.
 _NEVER_TEXT: Final = re.compile(
     r"\.(?:pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|pages|psd|ai|eps|png|jpe?g|gif|webp|bmp|tiff?|heic|ico|mp3|wav|og[ga]"
     r"|m4a|flac|aac|mp4|mov|avi|mkv|webm|zip|gz|bz2|xz|7z|rar|tar|exe|dll|so|dmg|msi|apk|iso|bin)"
@@ -48,6 +48,12 @@ def detect_kind(path: Path, name: str) -> DocumentKind | None:
     return _text_kind(head, Path(name).suffix.lower())
 
 
+def is_named_otherwise(kind: str, name: str) -> bool:
+    """Returns whether a name ends as a file of another kind does: a text called .png is probably an export that went wrong."""
+    suffix = Path(name).suffix.lower()
+    return suffix != f".{kind}" and _NEVER_TEXT.fullmatch(suffix) is not None
+
+
 def _is_text(head: bytes) -> bool:
     if head.startswith(_UTF_16):
         return True
@@ -58,12 +64,10 @@ def _is_text(head: bytes) -> bool:
     return control <= len(head) // 100
 
 
-def _text_kind(head: bytes, suffix: str) -> DocumentKind | None:
+def _text_kind(head: bytes, suffix: str) -> DocumentKind:
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe\xef\xbb\xbf \t\r\n")
     if plain[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "html"
-    if _NEVER_TEXT.fullmatch(suffix):
-        return None
     if suffix in (".md", ".markdown"):
         return "markdown"
     if suffix == ".csv":

@@ -21,6 +21,7 @@ const documentOf = (page: object, more: object = {}) =>
     filename: "hours",
     status: "ready",
     error: null,
+    notice: null,
     size_bytes: 900,
     chunk_count: 2,
     created_at: new Date().toISOString(),
@@ -63,4 +64,9 @@ it("shows no passages and no size of a page that was never read", async () => {
   expect(await screen.findByText(error)).toBeTruthy();
   expect(screen.getAllByText("–")).toHaveLength(2);
   expect(await screen.findByRole("button", { name: "Read Hours again" })).toBeTruthy();
+});
+
+it("says what a ready document lacks", async () => {
+  await show(documentOf({}, { notice: "The file is called .png, but its content is text/plain." }));
+  expect(await screen.findByText(/called \.png, but its content is text/)).toBeTruthy();
 });

@@ -169,6 +169,11 @@ function State({ document }: { document: Document }) {
           {page.error} Agents use what was read before.
         </Text>
       )}
+      {document.notice !== null && (
+        <Text fz="xs" c="dimmed" mt={4} style={{ whiteSpace: "normal" }}>
+          {document.notice}
+        </Text>
+      )}
     </>
   );
 }
