@@ -1,5 +1,7 @@
 """A caller and an agent on virtual time: turns, edges, goodbyes."""
 
+import json
+
 from offhook.voice import events
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
@@ -125,6 +127,16 @@ class TestVariables:
         assert call.result is not None
         assert call.result.gathered_context["extracted_variables"] == {"city": "Oslo"}
         assert call.sink.of(events.VARIABLES_EXTRACTED) == [{"node_id": "start", "values": {"city": "Oslo"}}]
+
+    def test_values_that_are_too_long_are_named(self) -> None:
+        variables = [{"name": name, "type": "string"} for name in ("city", "story")]
+        graph = simple_agent(extraction_enabled=True, extraction_variables=variables)
+        extracted = json.dumps({"city": "Oslo", "story": "x" * 10_000})
+        llm = ScriptedLlm([says("Where to?"), takes("done")], extracts=extracted)
+        call = Call(graph, llms=[llm]).says("A flight", at=3).says("To Oslo", at=8).run()
+
+        assert call.sink.of(events.VARIABLES_EXTRACTED) == [{"node_id": "start", "values": {"city": "Oslo"}}]
+        assert call.sink.of(events.VALUES_LEFT_OUT) == [{"node_id": "start", "names": ["story"]}]
 
     def test_the_next_node_waits_for_a_variable_that_it_names(self) -> None:
         graph = simple_agent(extraction_enabled=True, extraction_variables=[{"name": "city", "type": "string"}])

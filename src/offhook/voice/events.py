@@ -69,6 +69,7 @@ WATCHDOG_ACTED: Final = "watchdog_acted"  # {step: "filler"|"retry"|"apology"|"e
 CALLER_IDLE: Final = "caller_idle"  # {prompts, idle_s}
 DURATION_WARNED: Final = "duration_warned"  # {left_s}
 VARIABLES_EXTRACTED: Final = "variables_extracted"  # {node_id, values}
+VALUES_LEFT_OUT: Final = "values_left_out"  # {node_id, names} extracted, but too long to be kept
 VOICEMAIL_DETECTED: Final = "voicemail_detected"  # {by}
 USAGE_COUNTED: Final = "usage_counted"  # {llm: [{provider, model, prompt_tokens, completion_tokens, calls}], tts: [...characters], stt: [...seconds]}
 CALL_ENDED: Final = "call_ended"  # {end_reason, outcome}

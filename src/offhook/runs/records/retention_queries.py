@@ -29,6 +29,7 @@ FACTS: Final = frozenset(
         events.DISCLOSURE_MISSED, events.TURN_TIMED,
         events.FAILED_OVER, events.WATCHDOG_ACTED, events.CALLER_IDLE, events.DURATION_WARNED, events.VOICEMAIL_DETECTED,
         events.HELD_TURNS_ANSWERED, events.EARLY_ANSWER, events.CALLER_AUDIO_UNCLEANED, events.PAUSE_JUDGED,
+        events.VALUES_LEFT_OUT,
         events.USAGE_COUNTED, events.CALL_ENDED, "status_changed", "status_ignored", "run_swept", "events_dropped",
         "webhook_delivered", "recording_failed", "qa_skipped",
     }

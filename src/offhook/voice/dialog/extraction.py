@@ -114,10 +114,12 @@ class VariableExtractor:
             values = _parse_values(await self._llm.complete_text(request), names)
         except AllModelsFailed:
             return
-        values = self._fitting(values)
-        self.values.update(values)
-        if values:
-            self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
+        fitting = self._fitting(values)
+        self.values.update(fitting)
+        if fitting:
+            self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": fitting})
+        if left_out := [name for name in values if name not in fitting]:
+            self._emit(events.VALUES_LEFT_OUT, {"node_id": node.id, "names": left_out})
 
     def _fitting(self, found: JsonObject) -> JsonObject:
         """Returns the values of a usual length, as far as there is room beside those that are known already."""

@@ -134,3 +134,8 @@ describe("a conversation", () => {
     expect(after(event("something_new", { text: "x" }))).toEqual(EMPTY_TRANSCRIPT);
   });
 });
+
+it("names the values that were too long to be kept", () => {
+  const lines = after(event("values_left_out", { node_id: "a", names: ["story", "notes"] })).lines;
+  expect(lines).toMatchObject([{ kind: "note", tone: "warning", text: "Too long to be kept: story, notes" }]);
+});
