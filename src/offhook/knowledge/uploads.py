@@ -79,12 +79,17 @@ class DocumentIntake:
         async for batch in self._objects.list_keys(STORAGE_FOLDER):
             old = [key for key, kept_at in batch if kept_at < before]
             for key in set(old) - await known(old):
-                # the same bytes may have been uploaded again since the list was made
-                with suppress(FileGone):
-                    if await self._objects.last_modified(key) < before:
-                        await self._objects.delete(key)
-                        removed += 1
+                removed += await self.forget_file(key, before)
         return removed
+
+    async def forget_file(self, key: str, before: datetime) -> bool:
+        """Deletes a file without a document if it was stored before a moment: the same bytes may have been uploaded again,
+        and a file is stored before its document exists."""
+        with suppress(FileGone):
+            if await self._objects.last_modified(key) < before:
+                await self._objects.delete(key)
+                return True
+        return False
 
     @asynccontextmanager
     async def draft_file(self) -> AsyncIterator[Path]:

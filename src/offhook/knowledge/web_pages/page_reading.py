@@ -11,6 +11,7 @@ from offhook.jobs.queue import enqueue
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.files.disk_space import DiskAlmostFull
+from offhook.kit.files.file_store import StorageUnavailable
 from offhook.knowledge import service
 from offhook.knowledge.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown
 from offhook.knowledge.jobs import PROCESS
@@ -24,6 +25,8 @@ from offhook.orgs import StorageQuotaExceeded
 # A worker that dies is followed by another one; what stops each of them is given up.
 GIVE_UP_AFTER: Final = timedelta(hours=1)
 INTERRUPTED_MESSAGE: Final = "The page could not be read: the server stopped several times while reading it."
+# Longer than a request takes from storing a file to its document.
+UPLOAD_TIME: Final = timedelta(minutes=1)
 NOT_TEXT_MESSAGE: Final = "The page's content is not text. Web pages, PDF, Markdown, and plain text can be read."
 log = structlog.get_logger(__name__)
 
@@ -63,7 +66,14 @@ class PageReading:
 
     async def forget_content(self, payload: Mapping[str, int]) -> None:
         async with self._db.transaction() as session:
-            await page_queries.delete_unused_content(session, payload["organization_id"], payload["content_id"])
+            key = await page_queries.delete_unused_content(session, payload["organization_id"], payload["content_id"])
+        if key is None:
+            return
+        # It counts for the organization's storage. What stays here is removed by the daily sweep.
+        try:
+            await self._intake.forget_file(key, self._clock.now() - UPLOAD_TIME)
+        except StorageUnavailable as error:
+            log.warning("document_file_left", key=key, error=error.message)
 
     async def _fetch_and_store(self, organization_id: int, address: str) -> StoredFile:
         page = await self._fetcher.fetch(address)
