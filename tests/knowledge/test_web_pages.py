@@ -366,6 +366,8 @@ class TestLostJobs:
         await self._sweep(librarian)
         document = await librarian.get(document_id)
         assert (document["status"], document["web_page"]["error_code"]) == ("failed", "page_interrupted")
+        # also when no worker ran for that long
+        assert "busy" in document["error"]
 
     async def test_a_page_whose_content_was_finished_by_older_code(
         self, librarian: Librarian, site: LocalServer

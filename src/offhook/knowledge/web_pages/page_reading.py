@@ -22,9 +22,11 @@ from offhook.knowledge.web_pages.page_errors import PageUnreadable
 from offhook.knowledge.web_pages.page_state import EMPTY_MESSAGE, fail_reading
 from offhook.orgs import StorageQuotaExceeded
 
-# A worker that dies is followed by another one; what stops each of them is given up.
+# A worker that dies is followed by another one; what stops each of them, or waits for as long, is given up.
 GIVE_UP_AFTER: Final = timedelta(hours=1)
-INTERRUPTED_MESSAGE: Final = "The page could not be read: the server stopped several times while reading it."
+INTERRUPTED_MESSAGE: Final = (
+    "The page was not read within an hour: the server was busy, or stopped while reading it. Read it again."
+)
 # Longer than a request takes from storing a file to its document.
 UPLOAD_TIME: Final = timedelta(minutes=1)
 NOT_TEXT_MESSAGE: Final = "The page's content is not text. Web pages, PDF, Markdown, and plain text can be read."
