@@ -5,7 +5,8 @@ import time
 import pytest
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.turns.rule_agent import MAX_EDGE_CHARS, fit_edges
+from offhook.models.providers.builtin.abilities import MAX_EDGE_CHARS
+from offhook.models.providers.builtin.turns.rule_agent import fit_edges
 from tests.models.test_builtin_llm import NO, SUPPORT, YES, answer, node
 
 WORDS = "wa " * 250_000
@@ -33,6 +34,13 @@ async def test_an_edge_of_endless_words_takes_no_time(edge: EdgeHint) -> None:
 def test_edges_of_a_usual_length_stay() -> None:
     edges = (YES, NO, SUPPORT)
     assert fit_edges(edges) is edges
+
+
+def test_short_edges_stay_beside_a_long_one() -> None:
+    long = EdgeHint("long", "long", WORDS)
+    assert fit_edges((YES, long, SUPPORT))[::2] == (YES, SUPPORT)
+    usual = EdgeHint("usual", "usual", "The caller asks for it. " * 625, ("Please", "x" * 3000))
+    assert fit_edges((usual, long))[0] == usual
 
 
 def test_every_edge_keeps_its_beginning() -> None:

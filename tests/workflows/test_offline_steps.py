@@ -53,6 +53,11 @@ def reasons(raw: dict[str, Any], node_id: str = "a") -> list[tuple[str, str]]:
             graph(edge("a", "e", "Done"), edge("a", "s", "Again"), prompt=SPOKEN[0]),
             [("no_examples", "limited")],
         ),
+        (
+            graph(edge("a", "e", "Done", examples=["That was all."]),
+                  edge("a", "s", "Again", examples=["Once more. " * 4000]), prompt=SPOKEN[0]),
+            [("long_edges", "limited")],
+        ),
     ],
 )  # fmt: skip
 def test_what_a_step_needs(raw: dict[str, Any], expected: list[tuple[str, str]]) -> None:

@@ -7,7 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from offhook.models.providers.builtin.abilities import can_open_node, can_recognize_value
+from offhook.models.providers.builtin.abilities import (
+    MAX_EDGE_CHARS,
+    can_open_node,
+    can_recognize_value,
+    count_edge_chars,
+)
 from offhook.workflows.analysis.languages import other_languages, speaks_another_language, spoken_language
 from offhook.workflows.graph import Node, WorkflowGraph
 from offhook.workflows.nodes import KINDS
@@ -84,6 +89,12 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool, others: Se
             "limited",
             f"{_name_all(unsaid)} without examples: offline, callers' words are compared with the label and the condition only.",
         )
+    if _count_edge_chars(graph, node) > MAX_EDGE_CHARS:
+        yield OfflineReason(
+            "long_edges",
+            "limited",
+            f"The transitions have more than {MAX_EDGE_CHARS:,} characters in total: offline, only the beginning of long ones is read.",
+        )
     variables = node.extraction_variables if node.extraction_enabled else ()
     free = [str(variable.get("name")) for variable in variables if not _is_recognized(variable)]
     if free:
@@ -105,6 +116,10 @@ def _has_own_words(node: Node) -> bool:
     return bool(node.say or node.greeting or node.say_recording or node.greeting_recording) or (
         isinstance(own, str) and bool(own.strip())
     )
+
+
+def _count_edge_chars(graph: WorkflowGraph, node: Node) -> int:
+    return sum(count_edge_chars(edge.label, edge.condition, edge.examples) for edge in graph.edges_from(node.id))
 
 
 def _is_recognized(variable: Mapping[str, Any]) -> bool:

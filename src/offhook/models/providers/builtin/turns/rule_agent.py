@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from offhook.models.ports import EdgeHint, LlmEvent, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
+from offhook.models.providers.builtin.abilities import MAX_EDGE_CHARS, count_edge_chars
 from offhook.models.providers.builtin.acts.classifier import compared_texts
 from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer, read_answer
 from offhook.models.providers.builtin.meaning import SentenceMeaning
@@ -23,8 +24,6 @@ MAX_DECISIONS: Final = 2
 MAX_READINGS: Final = 3
 # What was asked, and the answer.
 MIN_LINES: Final = 2
-# Of the edges of a step, far more than authors write. A turn compares all of it, in the loop that carries calls.
-MAX_EDGE_CHARS: Final = 40_000
 MIN_CHARS_OF_EDGE: Final = 40
 _PIECE: Final = re.compile(r"\S+\s*")
 
@@ -92,11 +91,14 @@ class RuleAgent:
 
 
 def fit_edges(edges: tuple[EdgeHint, ...]) -> tuple[EdgeHint, ...]:
-    """Returns the edges, with their beginnings where they have too many words in all."""
-    if sum(len(edge.label) + len(edge.condition) + sum(map(len, edge.examples)) for edge in edges) <= MAX_EDGE_CHARS:
+    """Returns the edges, with the beginnings of long ones where they have too many words in all."""
+    lengths = [count_edge_chars(edge.label, edge.condition, edge.examples) for edge in edges]
+    if sum(lengths) <= MAX_EDGE_CHARS:
         return edges
     share = max(MIN_CHARS_OF_EDGE, MAX_EDGE_CHARS // len(edges))
-    return tuple(_shorten_edge(edge, share) for edge in edges)
+    return tuple(
+        edge if length <= share else _shorten_edge(edge, share) for edge, length in zip(edges, lengths, strict=True)
+    )
 
 
 def _shorten_edge(edge: EdgeHint, share: int) -> EdgeHint:
