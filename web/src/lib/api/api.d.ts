@@ -7620,7 +7620,7 @@ export interface components {
          * DocumentResponse
          * @description ``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
          *     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-         *     model. ``web_page`` is null for uploaded files; a page that was never read has the size 0.
+         *     model, or that its name is that of another kind of file. ``web_page`` is null for uploaded files; a page that was never read has the size 0.
          */
         DocumentResponse: {
             /** Archived At */
