@@ -10,7 +10,7 @@ from obstore.exceptions import GenericError
 from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
-from offhook.kit.files.file_store import FileStore
+from offhook.kit.files.file_store import FileStore, StorageUnavailable
 from offhook.nodes import installation
 from offhook.nodes.installation import BucketTaken, WrongSecretKey, WrongStorage
 from offhook.root import Root
@@ -154,6 +154,17 @@ async def test_a_bucket_without_conditional_writes_is_written_to(
     for _ in range(2):
         await installation.check_bucket(root.db, FileStore(tmp_path / "here", shared_address), said.append)
     assert said == []
+
+
+async def test_a_first_file_says_that_the_storage_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = FileStore(tmp_path, f"file://{tmp_path}/shared")
+
+    def fail() -> Any:
+        raise PermissionError("shared")
+
+    monkeypatch.setattr(storage, "_open_store", fail)
+    with pytest.raises(StorageUnavailable):
+        await storage.put_first("owner", tmp_path / "owner")
 
 
 async def test_a_bucket_that_is_away_stops_no_start(

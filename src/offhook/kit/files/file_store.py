@@ -183,12 +183,11 @@ class FileStore:
         try:
             with self._translate_errors():
                 obstore, store = await asyncio.to_thread(self._open_store)
-                known = obstore.exceptions
-                with suppress(known.AlreadyExistsError):
+                with suppress(obstore.exceptions.AlreadyExistsError):
                     await obstore.put_async(store, key, source, mode="create", use_multipart=False)
         except StorageUnavailable as error:
             cause = error.__cause__
-            if not isinstance(cause, known.NotSupportedError) and "501 Not Implemented" not in str(cause):
+            if type(cause).__name__ != "NotSupportedError" and "501 Not Implemented" not in str(cause):
                 raise
             await self.put(key, source)
 
