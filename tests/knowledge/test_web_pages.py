@@ -13,10 +13,9 @@ from sqlalchemy import text
 from offhook.bootstrap import build_root, stop_domains
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient, EgressPolicy, EgressResponse
-from offhook.kit.files.file_store import StorageUnavailable
 from offhook.knowledge.tasks import STALE_AFTER
 from offhook.knowledge.web_pages import fetching
-from offhook.knowledge.web_pages.page_reading import GIVE_UP_AFTER, UPLOAD_TIME
+from offhook.knowledge.web_pages.page_reading import GIVE_UP_AFTER
 from offhook.orgs import StorageQuota
 from offhook.root import Root
 from offhook.settings import Settings
@@ -239,38 +238,6 @@ class TestReadingAgain:
         assert (second["status"], second["ready_at"]) == ("ready", first["ready_at"])
         assert second["web_page"]["read_at"] > first["web_page"]["read_at"]
         assert "eleven" in (await librarian.find("When does the museum open?"))[0]["text"]
-        assert await counted(librarian) == before
-
-    async def test_the_file_of_the_old_content_goes_with_it(
-        self, librarian: Librarian, org: OrgFixture, site: LocalServer
-    ) -> None:
-        clock, storage = librarian.root.clock, librarian.root.storage
-        assert isinstance(clock, ShiftedClock)
-        document = await add(librarian, address_of(site))
-        folder = f"knowledge/{org.id}"
-        one = await storage.measure_folder(folder)
-        # A request that stored the same bytes in this minute may not have its document yet.
-        site.answers = lambda _: page("four")
-        await read_again(librarian, document["id"])
-        assert await storage.measure_folder(folder) == 2 * one
-        clock.advance(seconds=UPLOAD_TIME.total_seconds() + 5)
-        site.answers = lambda _: page("five")
-        await read_again(librarian, document["id"])
-        assert await storage.measure_folder(folder) == 2 * one
-        assert (await librarian.get(document["id"]))["status"] == "ready"
-
-    async def test_a_bucket_that_fails_keeps_the_file_of_the_old_content(
-        self, librarian: Librarian, site: LocalServer, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        document = await add(librarian, address_of(site))
-        before = await counted(librarian)
-
-        async def fail(_key: str) -> None:
-            raise StorageUnavailable
-
-        monkeypatch.setattr(librarian.root.storage, "last_modified", fail)
-        site.answers = lambda _: page("four")
-        assert (await read_again(librarian, document["id"]))["status"] == "ready"
         assert await counted(librarian) == before
 
     async def test_agents_keep_the_old_content_until_then(self, librarian: Librarian, site: LocalServer) -> None:

@@ -198,11 +198,6 @@ function startMs(event: CallEvent): number {
   return start === null ? event.at_ms : Math.round(start * 1000);
 }
 
-function names(event: CallEvent): string {
-  const found = event.data["names"];
-  return Array.isArray(found) ? found.join(", ") : "";
-}
-
 /** What was done so that the caller does not hear silence. */
 const WATCHDOG: Record<string, string> = {
   filler: "Filled a silence",
@@ -246,7 +241,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
     case "caller_audio_uncleaned":
       return ["The caller's audio is not being cleaned up", "warning"];
     case "values_left_out":
-      return [`Too long to be kept: ${names(event)}`, "warning"];
+      return [`Too long to be kept: ${(event.data["names"] as string[]).join(", ")}`, "warning"];
     case "disclosure_missed":
       return ["The disclosure did not play in full, so nothing is recorded", "warning"];
     default:
