@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -26,6 +28,17 @@ from offhook.voice.turn_detector.whisper_features import FloatArray, whisper_fea
 from tests.fakes.turn_detector import write_detector
 
 SECOND = np.zeros(8000, np.int16)
+# Prints the share of this thread in the CPU time of a process that does nothing else.
+_OWN_SHARE = """
+import time
+import numpy as np
+from offhook.voice.turn_detector.whisper_features import whisper_features
+audio = np.zeros(128_000, np.float32)
+of_all, of_this = time.process_time(), time.thread_time()
+for _ in range(100):
+    whisper_features(audio)
+print((time.thread_time() - of_this) / (time.process_time() - of_all))
+"""
 
 
 def plain_features(audio: FloatArray, frames: list[int]) -> FloatArray:
@@ -89,6 +102,12 @@ class TestTheFeatures:
     def test_are_of_the_last_eight_seconds(self) -> None:
         audio = np.random.default_rng(4).normal(0, 0.1, 200_000).astype(np.float32)
         assert (whisper_features(audio) == whisper_features(audio[-128_000:])).all()
+
+    def test_are_computed_in_one_thread(self) -> None:
+        """The library that multiplies matrices has a thread on each core, and they spin when it has nothing to do."""
+        ran = subprocess.run([sys.executable, "-c", _OWN_SHARE], capture_output=True, text=True, check=True)
+        # at the start, they spin for 30 ms anyway
+        assert float(ran.stdout) > 0.75
 
     def test_of_silence_are_numbers(self) -> None:
         assert np.isfinite(features_of(SECOND, 8000)).all()

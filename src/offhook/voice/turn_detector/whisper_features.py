@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float32]
 
 def whisper_features(audio: FloatArray) -> FloatArray:
     """Returns the features (80, 800) of the last 8 s of audio at 16 kHz, whose samples are within ±1."""
-    window, filters = _tables()
+    window, bands = _tables()
     wave = np.zeros(WINDOW, np.float32)
     tail = audio[-WINDOW:]
     wave[WINDOW - tail.size :] = tail
@@ -39,23 +39,28 @@ def whisper_features(audio: FloatArray) -> FloatArray:
     mirrored = np.pad(wave.astype(np.float32), _FFT // 2, mode="reflect")
     # one frame more than wanted would fit
     frames = np.lib.stride_tricks.sliding_window_view(mirrored, _FFT)[: FRAMES * HOP : HOP]
-    spectrum = np.fft.rfft(frames * window, axis=1)
-    power = spectrum.real**2 + spectrum.imag**2
-    levels = np.log10(np.maximum(power @ filters, _SMALLEST)).T
-    features: FloatArray = ((np.maximum(levels, levels.max() - _RANGE) + 4) / 4).astype(np.float32, order="C")
+    spectrum = np.fft.rfft(frames * window, axis=1).T
+    power = np.ascontiguousarray(spectrum.real**2 + spectrum.imag**2)
+    sums = np.empty((MELS, FRAMES))
+    for band, (first, weights) in enumerate(bands):
+        # a product of matrices would wake a thread of the BLAS library on every core
+        np.einsum("b,bf->f", weights, power[first : first + weights.size], out=sums[band])
+    levels = np.log10(np.maximum(sums, _SMALLEST))
+    features: FloatArray = ((np.maximum(levels, levels.max() - _RANGE) + 4) / 4).astype(np.float32)
     return features
 
 
 @cache
-def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns the window of a frame, and the weight of each bin in each band (201, 80)."""
+def _tables() -> tuple[NDArray[np.float64], list[tuple[int, NDArray[np.float64]]]]:
+    """Returns the window of a frame, and of each band its first bin and the weights from there on."""
     window = np.hanning(_FFT + 1)[:-1]
     top = _to_mel(RATE / 2)
     edges = _to_hz(np.linspace(0, top, MELS + 2))
     bins = np.linspace(0, RATE / 2, _BINS)[:, None]
     rising = (bins - edges[:-2]) / np.diff(edges)[:-1]
     falling = (edges[2:] - bins) / np.diff(edges)[1:]
-    return window, np.maximum(0, np.minimum(rising, falling)) * (2 / (edges[2:] - edges[:-2]))
+    filters = np.maximum(0, np.minimum(rising, falling)) * (2 / (edges[2:] - edges[:-2]))
+    return window, [(int(used[0]), weights[used]) for weights in filters.T if (used := np.flatnonzero(weights)).size]
 
 
 def _to_mel(hz: float) -> float:
