@@ -237,6 +237,14 @@ class TestItIsNotAsked:
         call.run()
         assert len(heard(call)) == 1
 
+    def test_about_words_too_quiet_to_be_speech(self) -> None:
+        """It would hear half a second of silence."""
+        call = a_call(0.02)
+        call.stts = [TimedStt([(4.0, SttEvent("final", "A table", is_endpoint=True))])]
+        call.hangs_up(at=9).run()
+        assert turns(call) == ["A table"]
+        assert heard(call) == []
+
     def test_again_while_its_answer_is_missing(self) -> None:
         call = a_call(None, 0.9)
         call.says("I would", at=3, for_s=0.6).says("like a", at=3.9, for_s=0.3).says("table", at=4.5, for_s=0.3)

@@ -78,7 +78,9 @@ class PauseJudge:
             return ""
         self._silence_s = speech.silence_s
         # of one call, one at a time: a detector that is stuck has no more of its sound
-        if rules.complete_s is not None and not self._is_asked and not self._is_awaited and turn_started_at is not None:
+        may_ask = rules.complete_s is not None and not self._is_asked and not self._is_awaited
+        # of words that were too quiet for the detection of speech, it would hear the silence behind them
+        if may_ask and turn_started_at is not None and turn_started_at <= speech.stopped_at:
             self._ask_detector(now - turn_started_at)
         return self._says
 
