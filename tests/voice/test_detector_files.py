@@ -240,6 +240,26 @@ class TestTheThread:
         assert {each.failure for each in judged} == {"late"}
         assert [(await task).failure for task in asked if task not in done] == [None] * (6 - len(done))
 
+    async def test_answers_the_newest_first(self) -> None:
+        """With more pauses than it can judge, the oldest answer would always come too late."""
+        begun, released, heard = Event(), Event(), []
+
+        def wait(features: FloatArray) -> float:
+            heard.append(float(features.max()))
+            begun.set()
+            released.wait(10)
+            return 0.9
+
+        detector = OnnxTurnDetector(wait)
+        sounds = [np.random.default_rng(seed).normal(0, 3000, 8000).astype(np.int16) for seed in range(3)]
+        asked = [asyncio.create_task(ask(detector, sounds[0]))]
+        await asyncio.to_thread(begun.wait, 10)
+        asked += [asyncio.create_task(ask(detector, sound)) for sound in sounds[1:]]
+        await asyncio.sleep(0)
+        released.set()
+        await asyncio.gather(*asked)
+        assert heard == [float(features_of(sounds[index], 8000).max()) for index in (0, 2, 1)]
+
     @pytest.mark.parametrize("wrong", [float("nan"), 1.5, -0.1, RuntimeError("the model broke")])
     async def test_says_when_the_model_fails_and_goes_on(self, wrong: Any) -> None:
         answers: list[Any] = [wrong, 0.25]

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
+from queue import LifoQueue
 from threading import Thread
 from typing import Any, Final, Literal
 
@@ -66,7 +66,8 @@ class OnnxTurnDetector:
 
     def __init__(self, run_model: Callable[[FloatArray], float]) -> None:
         self._run_model = run_model
-        self._questions: SimpleQueue[_Question] = SimpleQueue()
+        # the newest first: with more than can be judged, the oldest answer would always come too late
+        self._questions: LifoQueue[_Question] = LifoQueue()
         self._thread: Thread | None = None
         self._has_failed = False
 
