@@ -188,6 +188,14 @@ class TestImport:
         assert [part["kind"] for part in imported["missing"]] == ["models"]
         assert imported["workflow"]["workflow_configurations"] == {}
 
+    async def test_a_turn_detector_that_is_not_installed_here_is_left_out(self, editor: Editor) -> None:
+        """Otherwise, the agent's next change would be refused because of it."""
+        file = await export(editor, (await editor.create())["id"])
+        file["workflow_configurations"] = {"turn_detector": True, "early_answers": True}
+        imported = await import_file(editor, file)
+        assert [(part["kind"], part["name"]) for part in imported["missing"]] == [("models", "Turn detector")]
+        assert imported["workflow"]["workflow_configurations"] == {"early_answers": True}
+
     @pytest.mark.parametrize(
         ("change", "code"),
         [

@@ -156,6 +156,30 @@ class TestTurnDetector:
         answer = await editor.put(path, json={"workflow_configurations": off})
         assert answer.json()["workflow_configurations"] == off
 
+    async def test_is_warned_of_where_the_installation_has_none_any_more(self, editor: Editor, root: Root) -> None:
+        workflow_id = (await editor.create())["id"]
+        remember_settings(
+            replace(root, settings=root.settings.model_copy(update={"turn_detector_file": Path("a.onnx")}))
+        )
+        path = f"/workflow/{workflow_id}"
+        await editor.put(path, json={"workflow_configurations": self.ON})
+        assert (await editor.post(f"{path}/validate")).json()["warnings"] == []
+        remember_settings(root)
+        report = (await editor.post(f"{path}/validate")).json()
+        assert (report["is_valid"], report["warnings"]) == (
+            True,
+            [
+                {
+                    "kind": "workflow",
+                    "id": None,
+                    "field": "workflow_configurations.turn_detector",
+                    "code": "turn_detector_unavailable",
+                    "message": "This server has no turn detector, so the rules decide alone when a caller has finished.",
+                }
+            ],
+        )
+        assert (await editor.publish(workflow_id)).status_code == 200
+
     async def test_is_kept_where_it_has_one(self, editor: Editor, root: Root) -> None:
         remember_settings(
             replace(root, settings=root.settings.model_copy(update={"turn_detector_file": Path("a.onnx")}))

@@ -32,6 +32,7 @@ from offhook.workflows.schemas import (
     WorkflowVersionResponse,
 )
 from offhook.workflows.services import Services, WorkflowServices
+from offhook.workflows.validation.turn_detector import lacks_turn_detector
 
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
 Number = Annotated[Id, Path(description="Version number")]
@@ -274,6 +275,5 @@ async def _check_configurations(
 ) -> None:
     """Raises UnknownModel or TurnDetectorUnavailable (422) for what calls of this installation cannot have."""
     await services.configurations.check_override(session, organization_id, changes.configurations)
-    wants_detector = bool((changes.configurations or {}).get("turn_detector"))
-    if wants_detector and settings_of(session).turn_detector_file is None:
+    if lacks_turn_detector(changes.configurations or {}, settings_of(session)):
         raise TurnDetectorUnavailable(field="turn_detector")

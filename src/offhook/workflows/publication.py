@@ -13,6 +13,7 @@ from offhook.models import ModelConfigurationStore
 from offhook.models.errors import UnknownModel
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.recordings import service as recordings
+from offhook.root import settings_of
 from offhook.workflows import repository, service
 from offhook.workflows.analysis import GraphFinding, analyze_graph
 from offhook.workflows.analysis.offline_steps import OfflineStep, find_offline_steps
@@ -35,6 +36,7 @@ from offhook.workflows.validation import ValidationReport, trigger_conflict, tri
 from offhook.workflows.validation.documents import document_warnings
 from offhook.workflows.validation.issues import ValidationIssue
 from offhook.workflows.validation.recordings import check_recordings, recording_references
+from offhook.workflows.validation.turn_detector import detector_warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,11 @@ async def _validate_version(
     chosen = await _check_models(session, models, version) if models is not None else []
     return ValidationReport(
         (*report.errors, *check_recordings(named, known), *chosen),
-        (*report.warnings, *document_warnings(graph, documents)),
+        (
+            *report.warnings,
+            *document_warnings(graph, documents),
+            *detector_warnings(version.configurations, settings_of(session)),
+        ),
     )
 
 

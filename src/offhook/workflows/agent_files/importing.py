@@ -12,6 +12,7 @@ from offhook.knowledge import service as knowledge
 from offhook.models.errors import UnknownModel
 from offhook.orgs import Caller, write_audit_entry
 from offhook.recordings import service as recordings
+from offhook.root import settings_of
 from offhook.tools import service as tools
 from offhook.tools.definitions import ToolDefinition, read_definition
 from offhook.tools.hosts import host_of, is_host_allowed
@@ -22,6 +23,7 @@ from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import AgentFileInvalid
 from offhook.workflows.services import WorkflowServices
 from offhook.workflows.tables import Workflow
+from offhook.workflows.validation.turn_detector import lacks_turn_detector
 
 
 @dataclass(slots=True)
@@ -102,6 +104,10 @@ async def import_agent(
         for language in configurations.get("languages", ()):
             language.pop("models", None)
         missing.append(ImportedPart(kind="models", name="Models", message=f"{error.message} The defaults are used."))
+    if lacks_turn_detector(configurations, settings_of(session)):
+        del configurations["turn_detector"]
+        message = "This server has none, so the rules decide alone when a caller has finished."
+        missing.append(ImportedPart(kind="models", name="Turn detector", message=message))
     missing += [ImportedPart(kind="value", name=place, message="Enter this secret again.") for place in file.omitted]
     workflow = await service.create_workflow(
         session,
