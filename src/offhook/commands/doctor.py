@@ -366,12 +366,8 @@ async def check_models(settings: Settings) -> list[DoctorCheck]:
 def _model_check(choice: ModelChoice, result: AccessCheckResult) -> DoctorCheck | None:
     """Returns None for an offline voice and recognizer, which have their own checks."""
     if choice.provider == BUILTIN:
-        is_llm = choice.kind == "llm"
-        return (
-            DoctorCheck(_MODEL_TITLES["llm"], "ok", "built-in rules; set OFFHOOK_LLM_PROVIDER to use a language model")
-            if is_llm
-            else None
-        )
+        detail = "built-in rules; set OFFHOOK_LLM_PROVIDER to use a language model"
+        return DoctorCheck(_MODEL_TITLES["llm"], "ok", detail) if choice.kind == "llm" else None
     name = f"{choice.model} of {choice.provider}" + (f" at {choice.base_url}" if choice.base_url else "")
     if result.code is None:
         return DoctorCheck(_MODEL_TITLES[choice.kind], "ok", name)
