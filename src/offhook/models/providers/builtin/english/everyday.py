@@ -114,6 +114,8 @@ _PLAIN: Final = tuple(
         (rf"\b(?:a week (?:from|on)(?: next)? (?P<day>{_DAY})|(?P<other>{_DAY}) week)\b(?! ?end)", r"\g<day>\g<other> next week"),
         (r"\bhit me (?:back|up)(?= (?:around|about|after|at|in|on|tomorrow|tonight|later|when|any)\b)", "call me later"),
         (r"\bhit me (?:back|up)\b", "call me"),
+        # no appointment is moved
+        (rf"\b(?:i|we)(?:'m|'re|'ve| am| are| have)?(?: just| already| all)? (?:moving|moved) (?:away|house|home|back|out of|(?:to|from) (?!(?:{_DAY}|{_HOUR}|an?|the|another|next|later|earlier|it)\b))", "we relocated "),
         # what is no farewell and asks for no time
         (r"^good day(?: to you)?(?:,? (?:sir|ma'am|madam|miss))?[.,!]* (?=(?:\S+ ){3})", "hello, "),
         (r"\b(?:well[, ]+)?(?:would|will) you look at that[.,!]* (?=\w)", ""),

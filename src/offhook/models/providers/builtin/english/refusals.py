@@ -77,6 +77,7 @@ _FAREWELL: Final = re.compile(
 )
 
 _SENTENCES: Final = re.compile(r"(?<=[,.;!?\u2026])\s*")
+_WHOLE_SENTENCES: Final = re.compile(r"(?<=[.!?\u2026])\s*")
 _ONLY_WAITS: Final = re.compile(
     r"^(?:(?:oh|ah|um|uh|hmm|mm|sorry|okay|please|well|now|and|no|just) )*(?:wait|hang on|hold on|hold the line|bear with me|"
     r"let me (?:think|see|look|check)|(?:give me |just |wait )*(?:a|an|one|half a) (?:sec|second|minute|moment|tick|mo))"
@@ -141,9 +142,13 @@ def without_disclaimer(text: str) -> str:
     return rest if content_stems(rest) else text
 
 
-def after_waiting(text: str) -> str | None:
-    """Returns what is said after "hang on, let me think"; None where nothing is, or the caller waits for nothing."""
-    parts = [part.strip() for part in _SENTENCES.split(text) if part.strip()]
+def after_waiting(text: str, *, is_sentence: bool = False) -> str | None:
+    """Returns what is said after "hang on, let me think"; None where nothing is, or the caller waits for nothing.
+
+    ``is_sentence``: only what is a sentence of its own. "Hold on, I have to sign for a package" is still the wait.
+    """
+    split = _WHOLE_SENTENCES if is_sentence else _SENTENCES
+    parts = [part.strip() for part in split.split(text) if part.strip()]
     waits = [at for at, part in enumerate(parts) if _ONLY_WAITS.match(" ".join(word_tokens(part)))]
     rest = " ".join(parts[waits[-1] + 1 :]) if waits else ""
     return rest if content_stems(rest) else None

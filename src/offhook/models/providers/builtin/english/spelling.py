@@ -23,7 +23,7 @@ _SHORTHAND: Final = """
     btw=by the way; hrs=hours; mins=minutes; addy=address; opn=open; soo=so; oder=order; odrer=order; ordr=order; odr=order; thre=three; fve=five; fiv=five; foru=four; fuor=four; spk=speak;
     spek=speak; humn=human; bok=book; firday=friday; thrusday=thursday; tusday=tuesday; sec=second; secs=seconds; leven=eleven; fife=five; fower=four;
     yesss=yes; ys=yes; yse=yes; yeh=yeah; yep=yes; plese=please; wen=when; wat=what; wot=what;
-    outof=out of; oclok=o'clock; oclcok=o'clock; alot=a lot; taht=that; tath=that; teh=the; hte=the; adn=and; nad=and; yuo=you; wnat=want; watn=want;
+    outof=out of; lite=light; dosnt=doesn't; dosent=doesn't; oclok=o'clock; oclcok=o'clock; alot=a lot; taht=that; tath=that; teh=the; hte=the; adn=and; nad=and; yuo=you; wnat=want; watn=want;
     waht=what; giv=give; dwon=down; jsut=just; wiht=with; thsi=this; frmo=from; nto=not; cna=can; iwth=with
 """
 _SHORT: Final = dict(pair.strip().split("=") for pair in _SHORTHAND.split(";"))
@@ -38,7 +38,7 @@ _KNOWN: Final = word_set(
     bleeding emergency toothache checkup cleaning available eleven twelve seven eight three label email later busy
     interested driving another different instead actually perfect absolutely already before first visit patient
     money back arrive arrived where when what which probably receive received shipped missing wrong speak talking
-    callback survey hotel internet computer password account invoice payment
+    callback survey hotel internet computer password account invoice payment orange light lights
     """
 )
 # Right words that a slip of a known one would be mistaken for.

@@ -83,7 +83,7 @@ _SOON_BETTER: Final = re.compile(r"\bthe (?:earlier|sooner|quicker) the better\b
 _LATE_BETTER: Final = re.compile(r"\bthe later the better\b", re.IGNORECASE)
 # "Monday? No way.", "what about two... no, that's when school ends"
 _ECHOED: Final = re.compile(
-    rf"\b(?:(?:what|how) about )?(?P<value>{VALUE_PATTERN})\s*(?:\?|\.\.\.|…)\s*(?=(?:no|nah|nope|not|i(?:'m| am) (?:not|never|working|busy|away|out|off|at|on|in|afraid)|that's|that is)\b)(?!.*\b{VALUE_PATTERN})",
+    rf"\b(?:(?:what|how) about )?(?P<value>{VALUE_PATTERN})\s*(?:\?|\.\.\.|…)\s*(?=(?:no|nah|nope|not|i(?:'m| am)(?! (?:already|with|an?|new|free|your|calling|looking|happy)\b)|that's|that is)\b)(?!.*\b{VALUE_PATTERN})",
     re.IGNORECASE,
 )
 _DENIED_WISH: Final = re.compile(

@@ -76,9 +76,12 @@ class GuardedTurn(ActTurn):
                 if meant is None or meant is edge
                 else RuleReply(call=(meant.tool, {}))
             )
+        is_certain = is_certain and not (said.is_question or said.asks_to_wait or self._lacks_value(said, edge))
+        if not self._hint.entered and self._is_of_someone_else(said, edge):
+            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if not self._hint.entered and not is_certain and (doubt := self._doubt_step(reply, said, edge)) is not None:
             return doubt
-        if not edge.is_final and not is_certain and self._mentions_only(said, edge):
+        if not edge.is_final and self._mentions_only(said, edge):
             return self._ask_for_value(phrases.TO_BE_SURE)
         if not self._hint.entered and (missing := self._missing_value(said, edge)) is not None:
             return self._ask_for_value(missing)
@@ -86,12 +89,10 @@ class GuardedTurn(ActTurn):
 
     def _doubt_step(self, reply: RuleReply, said: CallerUtterance, edge: EdgeHint) -> RuleReply | None:
         """Returns what is said instead of a step that the words leave open; None where they do not."""
-        if not edge.is_final and self._speaks_against(said, edge):
-            return self._answer_otherwise(reply, said, edge)
-        if self._is_of_someone_else(said, edge):
-            return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if edge.is_final:
             return None
+        if self._speaks_against(said, edge):
+            return self._answer_otherwise(reply, said, edge)
         if self._is_doubtful_yes(said, edge):
             return RuleReply(f"{phrases.TO_BE_SURE} {self._current_question()}")
         if self._answers_otherwise(said, edge):

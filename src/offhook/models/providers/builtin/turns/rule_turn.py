@@ -85,7 +85,8 @@ class RuleTurn(FactTurn):
 
     def _after_waiting(self) -> RuleReply | None:
         """Returns the step of what is said after "hang on": "days. Hmm, let me think. No, nights, please"."""
-        rest = refusals.after_waiting(self._latest_utterance() or "")
+        heard = self._latest_utterance() or ""
+        rest = refusals.after_waiting(heard)
         if rest is None:
             return None
         earlier = list(self._messages)
@@ -97,7 +98,10 @@ class RuleTurn(FactTurn):
             return None
         reply = turn.decide_reply()
         taken = next((edge for edge in self._edges if reply.call is not None and edge.tool == reply.call[0]), None)
-        return None if taken is None else reply
+        is_answer = taken is not None and (
+            not taken.is_final or values_in(rest) or refusals.after_waiting(heard, is_sentence=True)
+        )
+        return reply if is_answer else None
 
     def _reply_at_node(self) -> RuleReply:
         if (result := self._fresh_result()) is not None:

@@ -2,16 +2,18 @@
 
 from typing import Final
 
+from offhook.kit.opt_out_sentences import asks_not_to_be_called
 from offhook.models.edge_reading import EdgeOdds
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, phrases
 from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english.overlap import NEGATIONS
+from offhook.models.providers.builtin.english.refusals import keeps_it, puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
-from offhook.models.providers.builtin.turns.read_turn import CERTAIN_OF_BOTH, MIN_REASON, ReadTurn
+from offhook.models.providers.builtin.turns.read_turn import CERTAIN_OF_BOTH, MIN_REASON, SURE_OF_SECOND, ReadTurn
 
 # Chosen on conversations that the models were not trained on (docs/decisions/0139-second-reading.md): of an edge that is
 # doubted, by the second model.
@@ -71,8 +73,13 @@ class SecondTurn(ReadTurn):
         if not edge.is_final:
             # "that's steep, nah, we'll pile on the blankets till tomorrow"
             stays = self._guard(RuleReply(call=(edge.tool, {})), is_certain=True)
-            return stays if goes and of_both >= CERTAIN_OF_BOTH and stays.call is not None else reply
-        is_way = goes or opts_out(edge) or bool(self._acts_of(edge) & {"leave", "no"})
+            is_step = goes and of_both >= CERTAIN_OF_BOTH and not puts_off(heard)
+            return stays if is_step and stays.call is not None else reply
+        # the no of a question is no farewell: "you couldn't pay me to say anything bad, my friends have to go"
+        is_sure = second[best] >= SURE_OF_SECOND and not keeps_it(heard)
+        is_way = opts_out(edge) or (goes and is_sure and edge_polarity(edge) is None)
+        declines = edge_polarity(edge) == "no" or bool(self._acts_of(edge) & {"leave", "no"})
+        is_way = is_way or (asks_not_to_be_called(heard) and declines)
         is_end = is_way and edge_polarity(edge) != "yes" and not edge_matching.is_person(edge)
         return RuleReply(call=(edge.tool, {})) if is_end and of_both >= MIN_OF_LEAVING else reply
 
