@@ -69,7 +69,9 @@ async def _pace_chunks(chunks: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
     async for chunk in chunks:
         count += 1
         if count > MAX_CHUNKS:
-            raise ModelError("llm_answer_too_long", f"The model's answer has more than {MAX_CHUNKS:,} chunks.", retryable=False)
+            raise ModelError(
+                "llm_answer_too_long", f"The model's answer has more than {MAX_CHUNKS:,} chunks.", retryable=False
+            )
         early_s = (count - MAX_BURST_CHUNKS) / MAX_CHUNKS_PER_S - (loop.time() - started_at)
         wait_s = max(early_s, take_shared_chunk())
         if wait_s > 0:
