@@ -5251,7 +5251,7 @@ export interface components {
         };
         /**
          * AgentVolumeSettings
-         * @description The level of the agent's speech, which every voice and recording is brought to.
+         * @description The loudness that all voices and recordings of the agent are adjusted to.
          */
         AgentVolumeSettings: {
             /** Enabled */
@@ -6041,7 +6041,7 @@ export interface components {
         };
         /**
          * CallerAudioSettings
-         * @description What is done to the caller's side before it is listened to; the recording keeps the line as it was.
+         * @description Processing of the caller's audio before it is recognized. Recordings keep the original audio.
          */
         CallerAudioSettings: {
             /** Auto Gain */
