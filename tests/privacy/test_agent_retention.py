@@ -107,7 +107,7 @@ class Killed(BaseException):
 class DyingEraser(RunEraser):
     """Dies after the files of a batch are gone and before their rows are."""
 
-    async def erase_runs(self, organization_id: int, run_ids: Any) -> ErasedRuns:
+    async def erase_runs(self, organization_id: int, run_ids: Any, on_erased: Any = None) -> ErasedRuns:
         await self._delete_recordings(organization_id, run_ids)
         raise Killed
 
