@@ -13,11 +13,19 @@ from offhook.kit.time_zones import find_zone
 
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
 _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
-_CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", "current_weekday": "%A"}
+WEEKDAY: Final = "current_weekday"
+_CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", WEEKDAY: "%A"}
+# Takes ``current_time`` or ``current_weekday`` and the moment, in its time zone.
+ClockFormat = Callable[[str, datetime], str]
 # Prefixes by which a value may be addressed even when the context is flat.
 _FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
 # Of all values in one template: it can name a long value as often as it has characters.
 MAX_FILLED_CHARS: Final = 500_000
+
+
+def plain_clock(name: str, moment: datetime) -> str:
+    """Returns the clock as programs read it, in every call: "Monday" and "2026-01-05 12:00:00 UTC"."""
+    return moment.strftime(_CLOCK_FORMATS[name])
 
 
 def _present() -> datetime:
@@ -68,19 +76,26 @@ class _Room:
 
 
 def render_template(
-    text: str, context: Mapping[str, Any], *, now: datetime | None = None, max_filled: int = MAX_FILLED_CHARS
+    text: str,
+    context: Mapping[str, Any],
+    *,
+    now: datetime | None = None,
+    max_filled: int = MAX_FILLED_CHARS,
+    clock: ClockFormat = plain_clock,
 ) -> str:
     """Fills a template from a context. Never raises: a missing value becomes its default, or nothing. Values beyond
     ``max_filled`` characters in all are cut.
 
     ``current_time``, ``current_weekday`` and ``current_time_<IANA zone>`` are built in (``now`` is aware, default the
-    present); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
+    present, shown by ``clock``); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
     and lists become JSON. A written ``\\n`` becomes a line break.
     """
-    return _fill_text(text, context, now, _Room(max_filled))
+    return _fill_text(text, context, now, _Room(max_filled), clock)
 
 
-def _fill_text(text: str, context: Mapping[str, Any], now: datetime | None, room: _Room) -> str:
+def _fill_text(
+    text: str, context: Mapping[str, Any], now: datetime | None, room: _Room, clock: ClockFormat = plain_clock
+) -> str:
     moment = now or _wall_clock.get()()
     clocks = (_CLOCK.fullmatch(variable.path) for variable in find_variables(text))
     zones = (find_zone(clock[2].strip()) for clock in clocks if clock is not None and clock[2])
@@ -92,7 +107,7 @@ def _fill_text(text: str, context: Mapping[str, Any], now: datetime | None, room
         variable = _parse_variable(slot)
         value = lookup_path(context, variable.path)
         if value is None or value == "":
-            value = _clock_value(variable.path, moment, inherited)
+            value = _clock_value(variable.path, moment, inherited, clock)
         if value is None or value == "":
             return variable.default or ""
         return room.fit(_as_text(value))
@@ -162,12 +177,12 @@ def _walk_path(value: Any, parts: Sequence[str]) -> Any:
     return value
 
 
-def _clock_value(path: str, moment: datetime, inherited: tzinfo | None) -> str | None:
+def _clock_value(path: str, moment: datetime, inherited: tzinfo | None, clock: ClockFormat) -> str | None:
     match = _CLOCK.fullmatch(path)
     if match is None:
         return None
     zone = (find_zone(match[2].strip()) if match[2] else inherited or UTC) or None
-    return moment.astimezone(zone).strftime(_CLOCK_FORMATS[match[1]]) if zone else None
+    return clock(match[1], moment.astimezone(zone)) if zone else None
 
 
 def _as_text(value: Any) -> str:

@@ -9,8 +9,10 @@ from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
+from offhook.voice.dialog.call_language import LanguageWords
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
+from offhook.voice.dialog.spoken_clock import prepare_clock
 from offhook.voice.dialog.steps import AgentSpeech, ConversationEnded, ConversationState
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
@@ -46,6 +48,8 @@ class TextSession:
             emit=self._emit_event,
             is_spoken=False,
         )
+        self._conversation.language = LanguageWords(models.language)
+        prepare_clock(models.language)
         self.result: CallResult | None = None
         if state is not None:
             self._conversation.restore(cast(ConversationState, state))

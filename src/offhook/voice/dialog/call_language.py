@@ -36,16 +36,22 @@ def answer_rule(language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """How a conversation continues in a language: the model's instruction, and what is said instead of fixed
-    sentences."""
+    """How a conversation continues in a language (a tag): the model's instruction, and what is said instead of fixed
+    sentences. ``first``: the agent's first language, of which sentences without a translation are."""
 
+    tag: str = ""
     rule: str = ""
     translations: Mapping[str, str] = field(default_factory=dict)
+    first: str = ""
 
     def translate(self, text: str | None, recording: str | None) -> tuple[str | None, str | None]:
         """Returns the translation of a fixed sentence, in place of its recording; both as they are without one."""
         translated = self.translations.get(text.strip()) if text is not None else None
         return (text, recording) if translated is None else (translated, None)
+
+    def language_of(self, text: str) -> str:
+        """Returns the language in which a fixed sentence is said."""
+        return self.tag if not self.first or text.strip() in self.translations else self.first
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from offhook.voice.dialog.prompts import (
     written_opening,
 )
 from offhook.voice.dialog.retrieval import PassageRetriever, render_background
+from offhook.voice.dialog.spoken_clock import spoken_clock
 from offhook.voice.dialog.steps import (
     AgentSpeech,
     ConversationEnded,
@@ -189,6 +190,7 @@ class Conversation:
 
         ``otherwise`` is the fallback that the event reports.
         """
+        clock = spoken_clock(self.language.language_of(text or ""))
         text, recording = self.language.translate(text, recording)
         if recording is not None:
             sound = await self._sounds.find_sound(recording, self._sample_rate)
@@ -196,7 +198,7 @@ class Conversation:
                 return AgentSpeech(sound.transcript, is_scripted=True, sound=sound)
             instead = otherwise if text is None else "text"
             self._emit(events.RECORDING_MISSING, {"recording_id": recording, "instead": instead})
-        return None if text is None else AgentSpeech(render_template(text, self.context), is_scripted=True)
+        return None if text is None else AgentSpeech(render_template(text, self.context, clock=clock), is_scripted=True)
 
     async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[AgentSpeech, None]:
         passages = await self.retriever.passages_for_turn(self.node, self._caller_text)
@@ -236,7 +238,7 @@ class Conversation:
     def _build_request(self, passages: Sequence[KnowledgePassage], messages: Sequence[LlmMessage]) -> LlmRequest:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
-        system = system_message(self.graph, node, self.context, self.language.rule, is_spoken=self._is_spoken)
+        system = system_message(self.graph, node, self.context, self.language, is_spoken=self._is_spoken)
         system += render_background(self.told_first, self._compactor.summary, passages)
         persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
         hint = hint_for(

@@ -7,7 +7,9 @@ from typing import Any, Final
 from offhook.kit.json_values import nonblank_text
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
+from offhook.voice.dialog.call_language import LanguageWords
 from offhook.voice.dialog.expected_values import VALUE_KINDS, asked_kinds
+from offhook.voice.dialog.spoken_clock import written_clock
 from offhook.voice.ports import AgentTool
 from offhook.workflows.graph import Edge, Node, WorkflowGraph
 from offhook.workflows.template import render_template
@@ -26,16 +28,17 @@ END_RULE = "This is the end of the conversation: say goodbye in one or two sente
 
 
 def system_message(
-    graph: WorkflowGraph, node: Node, context: Mapping[str, Any], language_rule: str = "", *, is_spoken: bool
+    graph: WorkflowGraph, node: Node, context: Mapping[str, Any], language: LanguageWords, *, is_spoken: bool
 ) -> str:
     """Combines the channel's rules, the global prompt, the node's prompt, its end and the language, in this order."""
     parts = [VOICE_RULES if is_spoken else TEXT_RULES]
+    clock = written_clock(language.tag)
     if node.add_global_prompt and graph.global_prompt:
-        parts.append(render_template(graph.global_prompt, context))
-    parts.append(f"# Your task now: {node.name}\n{render_template(node.prompt, context)}")
+        parts.append(render_template(graph.global_prompt, context, clock=clock))
+    parts.append(f"# Your task now: {node.name}\n{render_template(node.prompt, context, clock=clock)}")
     if node.kind == "endCall":
         parts.append(END_RULE)
-    parts.append(language_rule)
+    parts.append(language.rule)
     return "\n\n".join(part for part in parts if part.strip())
 
 

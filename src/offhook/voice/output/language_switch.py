@@ -7,6 +7,7 @@ from offhook.voice.call_inputs import current_inputs
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.call_language import CallerLanguage, LanguageWords, answer_rule
 from offhook.voice.dialog.conversation import Conversation
+from offhook.voice.dialog.spoken_clock import prepare_clock
 from offhook.voice.input.listener import CallerListener
 from offhook.voice.input.spoken_signals import lexicon_for
 from offhook.voice.output.speech import CallSpeaker
@@ -38,11 +39,14 @@ class LanguageSwitch:
         self._overlap = overlap
         inputs = current_inputs()
         conversation.context[CALL_LANGUAGE] = models.language
+        conversation.language = LanguageWords(models.language)
         languages = tuple(models.by_language) if models.realtime is None else ()
         self._caller = CallerLanguage(languages, inputs.judge_language) if len(languages) > 1 else None
         if self._caller is not None:
             inputs.prepare_language_judge()
             self._tell(self._caller.current)
+        for language in languages or (models.language,):
+            prepare_clock(language)
 
     @property
     def current(self) -> str:
@@ -84,4 +88,7 @@ class LanguageSwitch:
 
     def _tell(self, language: str) -> None:
         self._conversation.context[CALL_LANGUAGE] = language
-        self._conversation.language = LanguageWords(answer_rule(language), self._config.translations_in(language))
+        first = self._caller.languages[0] if self._caller is not None else ""
+        self._conversation.language = LanguageWords(
+            language, answer_rule(language), self._config.translations_in(language), first
+        )
