@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from offhook.voice.dialog.phrases import phrase_languages
 from offhook.voice.input.interruption_rules import TIMES, InterruptionRules, InterruptionVerdict, SpeechOverlap
 from offhook.voice.input.recent_sound import RecentSound
 from offhook.voice.input.sound_evidence import SoundEvidence
-from offhook.voice.input.spoken_signals import lexicon_for
+from offhook.voice.input.spoken_signals import SpeechSignal, lexicon_for
 
 
 class TestTheRules:
@@ -115,3 +117,15 @@ class TestTheRules:
         assert rules.judge(SpeechOverlap(text="Tuesday", age_s=0.6))[0] is InterruptionVerdict.WAIT
         assert rules.judge(SpeechOverlap(text="Tuesday morning", age_s=0.9))[0] is InterruptionVerdict.YIELD
         assert rules.judge(SpeechOverlap(text="Mm-hmm", age_s=0.6))[0] is InterruptionVerdict.YIELD
+
+
+@pytest.mark.parametrize("language", phrase_languages())
+def test_every_answer_of_a_lexicon_is_one(language: str) -> None:
+    lexicon = lexicon_for(language)
+    assert [answer for answer in lexicon.yes_no if not lexicon.is_plain_answer(answer)] == []
+
+
+def test_words_with_vowel_signs_are_words() -> None:
+    assert lexicon_for("hi-IN").classify("हाँ") is SpeechSignal.BACKCHANNEL
+    assert lexicon_for("hi-IN").classify("रुको") is SpeechSignal.COMMAND
+    assert lexicon_for("ar").classify("حسناً") is SpeechSignal.BACKCHANNEL

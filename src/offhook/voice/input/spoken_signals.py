@@ -9,7 +9,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-_WORDS: Final = re.compile("[\\w'\u2019-]+")
+# Letters, and the vowel signs of Arabic and Devanagari, which Python takes for no part of a word.
+WORD_CHARACTERS: Final = "\\w\u064b-\u0652\u0900-\u0903\u093a-\u0963'\u2019"
+_WORDS: Final = re.compile(f"[{WORD_CHARACTERS}-]+")
 # Languages that are written without spaces are compared by their characters.
 _UNSPACED: Final = frozenset({"zh", "ja"})
 MIN_ECHO_WORDS: Final = 3
