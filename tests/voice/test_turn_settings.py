@@ -6,8 +6,9 @@ import pytest
 
 from offhook.voice import events
 from offhook.voice.config import CallConfig
+from offhook.voice.dialog.expected_values import ends_in_number
 from offhook.voice.input.spoken_signals import lexicon_for
-from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules, ends_in_number, is_unfinished
+from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules, is_unfinished
 from tests.fakes.scripted import Hearing, ScriptedStt, says
 from tests.voice.phone import Call, simple_agent
 

@@ -104,7 +104,8 @@ class Conversation:
         return self.graph.edges_from(self.node.id)
 
     def caller_expectation(self) -> Expectation:
-        return expectation_for(self.node, self.outgoing_edges(), self._sentences)
+        spoken = (self.language.first, self.language.tag)
+        return expectation_for(self.node, self.outgoing_edges(), self._sentences, spoken)
 
     @property
     def gathered_context(self) -> JsonObject:

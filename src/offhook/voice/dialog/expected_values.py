@@ -1,4 +1,6 @@
-"""What a step asks for that takes a while to say, and how much of it the caller has said. English. Pure."""
+"""What a step asks for that takes a while to say, and how much of it the caller has said. English. Pure.
+
+Other languages: ``asked_values.py``."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -71,7 +73,7 @@ _ORDINALS: Final = frozenset(
         "twentieth", "thirtieth",
     }
 )  # fmt: skip
-_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _STREETS: Final = frozenset(
     {
         "street", "st", "avenue", "ave", "road", "rd", "lane", "ln", "drive", "dr", "boulevard", "blvd", "court", "ct",
@@ -88,14 +90,25 @@ _LEAD_IN: Final = frozenset(
 _UNITS_OF_HOUSES: Final = frozenset({"apartment", "apt", "suite", "unit", "floor", "number", "zip", "code"})
 MAX_STREET_WORDS: Final = 2
 _TOKEN: Final = re.compile(r"\d+(?=(?:st|nd|rd|th)\b)|\d+|[a-z]+(?:'[a-z]+)?")
+# A number of several digits follows these words, and a street after its number.
+_NUMBERED: Final = frozenset({"number", "code", "zip", "phone", "account", "address", "id", "pin", "live", "at", "is"})
+_DIGIT_WORDS: Final = frozenset(
+    {
+        "zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
+        "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "double", "triple",
+    }
+)  # fmt: skip
+MIN_DIGITS: Final = 3
+MAX_DIGITS: Final = 10
 _PHONE_DIGITS: Final = 10
 # Without the 1 of North America, numbers that begin with a country code have up to 12, and those with a 0 some 11.
 _LONG_PHONE_DIGITS: Final = 12
 _CARD_DIGITS: Final = 16
 _AMEX_DIGITS: Final = 15
-_DATE_DIGITS: Final = 8
+DATE_DIGITS: Final = 8
 # Fewer may be all of a date with a year of two digits.
-_SHORT_DATE_DIGITS: Final = 6
+SHORT_DATE_DIGITS: Final = 6
 
 
 def asked_kinds(text: str) -> tuple[str, ...]:
@@ -108,12 +121,6 @@ def asked_kinds(text: str) -> tuple[str, ...]:
     if _ZIP.search(text):
         lengths.append(str(_ZIP_DIGITS))
     return (*kinds, *(f"digits_{length}" for length in dict.fromkeys(lengths)))
-
-
-@lru_cache(maxsize=256)
-def kinds_of_question(sentence: str) -> tuple[str, ...]:
-    """Returns what the agent's last sentence asks for, which is compared several times a second."""
-    return asked_kinds(sentence)
 
 
 @lru_cache(maxsize=256)
@@ -174,7 +181,18 @@ def _measure_digits(words: Sequence[str], length: int) -> ValueProgress:
     digits = _last_number(words)
     if not digits:
         return ValueProgress.UNKNOWN
-    return ValueProgress.WHOLE if len(digits) >= length and _is_number(words[-1]) else ValueProgress.PART
+    return whole_or_part(len(digits), length, is_open=not _is_number(words[-1]))
+
+
+def whole_or_part(digits: int, length: int, *, is_open: bool) -> ValueProgress:
+    """Returns how much of a number of ``length`` digits is said; ``is_open``: with a word behind it that announces
+    more."""
+    return ValueProgress.WHOLE if digits >= length and not is_open else ValueProgress.PART
+
+
+def card_length(digits: str) -> int:
+    """Returns how many digits a card's number has that begins with these."""
+    return _AMEX_DIGITS if digits.startswith(("34", "37")) else _CARD_DIGITS
 
 
 def _measure_phone(words: Sequence[str], *, has_plus: bool) -> ValueProgress:
@@ -187,8 +205,7 @@ def _measure_phone(words: Sequence[str], *, has_plus: bool) -> ValueProgress:
 
 
 def _measure_card(words: Sequence[str]) -> ValueProgress:
-    is_amex = _last_number(words).startswith(("34", "37"))
-    return _measure_digits(words, _AMEX_DIGITS if is_amex else _CARD_DIGITS)
+    return _measure_digits(words, card_length(_last_number(words)))
 
 
 def _measure_birth_date(words: Sequence[str]) -> ValueProgress:
@@ -196,13 +213,13 @@ def _measure_birth_date(words: Sequence[str]) -> ValueProgress:
     digits = _last_number(words)
     if month_at is not None:
         year = _last_number(words[month_at + 1 :])
-        if _YEAR.fullmatch(year[-4:]) and not words[-1].endswith("ty") and words[-1] != "thousand":
+        if YEAR.fullmatch(year[-4:]) and not words[-1].endswith("ty") and words[-1] != "thousand":
             return ValueProgress.WHOLE
-        if _YEAR.match(year[-4:]):
+        if YEAR.match(year[-4:]):
             return ValueProgress.UNKNOWN  # "nineteen eighty" may become "nineteen eighty five"
-    elif len(digits) >= _DATE_DIGITS:
+    elif len(digits) >= DATE_DIGITS:
         return ValueProgress.WHOLE
-    elif len(digits) >= _SHORT_DATE_DIGITS:
+    elif len(digits) >= SHORT_DATE_DIGITS:
         return ValueProgress.UNKNOWN
     is_date = bool(digits) or words[-1] in _MONTHS or words[-1] in _ORDINALS
     goes_on = month_at is not None and words[-1] in ("of", "the", "in")
@@ -236,6 +253,21 @@ def _measure_spelling(words: Sequence[str]) -> ValueProgress:
         return ValueProgress.PART if is_announced and has_letter else ValueProgress.UNKNOWN
     # "Smith, S M I T H"
     return ValueProgress.WHOLE if letters in words[:begins_at] and len(letters) > 1 else ValueProgress.PART
+
+
+def ends_in_number(text: str) -> bool:
+    """Returns whether a text ends within a number that is said digit by digit, or within a name that is spelled."""
+    words = re.findall(r"[\w']+", text.lower())
+    if len(words) > 2 and all(len(word) == 1 and word.isalpha() for word in words[-2:]):
+        return True  # a name that is spelled
+    count = 0
+    while count < len(words) and (words[-1 - count] in _DIGIT_WORDS or words[-1 - count].isdigit()):
+        count += 1
+    if not count:
+        return False
+    digits = sum(len(word) if word.isdigit() else 1 for word in words[-count:])
+    before = set(words[: len(words) - count])
+    return MIN_DIGITS <= digits < MAX_DIGITS or (digits < MIN_DIGITS and bool(_NUMBERED & before))
 
 
 _MEASURES: Final[dict[str, Callable[[Sequence[str]], ValueProgress]]] = {

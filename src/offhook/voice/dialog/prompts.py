@@ -7,8 +7,9 @@ from typing import Any, Final
 from offhook.kit.json_values import nonblank_text
 from offhook.knowledge.passages import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
+from offhook.voice.dialog.asked_values import asked_kinds
 from offhook.voice.dialog.call_language import LanguageWords
-from offhook.voice.dialog.expected_values import VALUE_KINDS, asked_kinds
+from offhook.voice.dialog.expected_values import VALUE_KINDS
 from offhook.voice.dialog.spoken_clock import written_clock
 from offhook.voice.ports import AgentTool
 from offhook.workflows.graph import Edge, Node, WorkflowGraph
@@ -143,11 +144,14 @@ def expected_sentences(graph: WorkflowGraph, topics: Sequence[str]) -> tuple[str
     return tuple(kept)
 
 
-def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = ()) -> Expectation:
+def expectation_for(
+    node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = (), languages: tuple[str, ...] = ()
+) -> Expectation:
     """Returns what the caller is likely to say at this node: example phrases, labels and vocabularies.
 
     A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers), and values
-    that are said in several breaths (phone, card, birth_date, address, spelling); others are found in what it asks.
+    that are said in several breaths (phone, card, birth_date, address, spelling); others are found in what it asks, in
+    English or one of the ``languages`` (tags).
     """
     phrases: list[str] = []
     for edge in edges:
@@ -156,7 +160,7 @@ def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...
     declared = node.data.get("expects")
     spoken = [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
     named = [str(variable.get(key) or "") for variable in node.extraction_variables for key in ("name", "prompt")]
-    values = asked_kinds("\n".join([*spoken, *named]))
+    values = asked_kinds("\n".join([*spoken, *named]), languages)
     if isinstance(declared, list):
         kinds = [kind for kind in declared if kind in _KIND_WORDS or kind in VALUE_KINDS]
     else:

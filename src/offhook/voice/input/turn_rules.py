@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from offhook.voice.config import CallConfig
-from offhook.voice.dialog.expected_values import ValueProgress, is_closed_question, kinds_of_question, measure_progress
+from offhook.voice.dialog.asked_values import ENGLISH_VALUES, ValueReader, is_question, values_in
+from offhook.voice.dialog.expected_values import ValueProgress
 from offhook.voice.input.interruption_rules import TurnTaking
-from offhook.voice.input.spoken_signals import SpokenLexicon, lexicon_for
+from offhook.voice.input.spoken_signals import WORD_CHARACTERS, SpokenLexicon, lexicon_for
 
 # Longer than any vendor's endpointing default (0.3 to 1.0 s): a final transcript or endpoint comes no more.
 MIN_STALE_S: Final = 1.5
@@ -26,20 +27,9 @@ COMPLETE_S: Final[dict[TurnTaking, float]] = {"eager": 0.3, "balanced": 0.4, "pa
 INTERRUPT_AFTER_S: Final = 0.12
 # "Please" ends a request ("a table for two, please"), but not behind these ("could you please").
 _BEFORE_PLEASE: Final = frozenset({"you", "can", "could", "would", "will"})
-# A number of several digits follows these words, and a street after its number.
-_NUMBERED: Final = frozenset({"number", "code", "zip", "phone", "account", "address", "id", "pin", "live", "at", "is"})
-_DIGITS: Final = frozenset(
-    {
-        "zero", "oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "thirty", "forty",
-        "fifty", "sixty", "seventy", "eighty", "ninety", "hundred", "thousand", "double", "triple",
-    }
-)  # fmt: skip
 # These words alone are a beginning.
 _BEGINNINGS: Final = frozenset({"so", "and", "but", "because", "well", "um", "uh", "if", "when", "actually"})
-MIN_DIGITS: Final = 3
-MAX_DIGITS: Final = 10
-_WORD: Final = re.compile(r"[\w'\u2019]+")
+_WORD: Final = re.compile(f"[{WORD_CHARACTERS}]+")
 # What a turn detector makes of a pause by its sound; nothing where it is not sure, or is not asked.
 EndSays = Literal["", "complete", "incomplete"]
 
@@ -112,18 +102,13 @@ class AskedValue:
     kinds: tuple[str, ...] = ()
     sentence: str = ""
 
-    @property
-    def value_kinds(self) -> tuple[str, ...]:
+    def value_kinds(self, values: ValueReader) -> tuple[str, ...]:
         """Returns what the sentence asks for, or what the step does where it is no question.
 
         A step may ask one thing after the other: "four" is all of an answer to "For how many people?".
         """
-        asked = kinds_of_question(self.sentence)
-        return asked if asked or self.sentence.rstrip().endswith("?") else self.kinds
-
-    @property
-    def is_yes_no(self) -> bool:
-        return "yes_no" in self.kinds and is_closed_question(self.sentence)
+        asked = values.asked_kinds(self.sentence)
+        return asked if asked or is_question(self.sentence) else self.kinds
 
 
 NOTHING_ASKED: Final = AskedValue()
@@ -182,6 +167,7 @@ class TurnRules:
     pause_rule: InterruptRule
     open_words: frozenset[str]
     lexicon: SpokenLexicon
+    values: ValueReader
 
     def is_over(self, state: CallerTurnState, asked: AskedValue = NOTHING_ASKED) -> bool:
         if state.is_speaking:
@@ -198,7 +184,7 @@ class TurnRules:
         text = f"{state.text} {state.partial}"
         if self.unfinished_s is not None and is_unfinished(text, self.open_words):
             return state.silence_s >= self.unfinished_s
-        if self.number_s is not None and ends_in_number(text):
+        if self.number_s is not None and self.values.ends_in_number(text):
             return state.silence_s >= self.number_s
         if self.incomplete_s is not None and state.end_says == "incomplete" and state.silence_s < self.incomplete_s:
             return False
@@ -221,15 +207,16 @@ class TurnRules:
         if not (state.is_likely_end or is_final or (state.partial and is_steady and not state.tells_ends)):
             return False
         is_part = self._measure(state, asked) is ValueProgress.PART
-        return not is_part and not is_unfinished(text, self.open_words) and not ends_in_number(text)
+        return not is_part and not is_unfinished(text, self.open_words) and not self.values.ends_in_number(text)
 
     def _measure(self, state: CallerTurnState, asked: AskedValue) -> ValueProgress:
         text = f"{state.text} {state.partial}".strip()
         if not text or (self.value_s is None and self.whole_s is None):
             return ValueProgress.UNKNOWN
-        if asked.is_yes_no and not is_unfinished(text, self.open_words) and self.lexicon.is_plain_answer(text):
+        is_answer = self.lexicon.is_plain_answer(text) and not is_unfinished(text, self.open_words)
+        if is_answer and self.values.is_yes_no(asked.sentence, asked.kinds):
             return ValueProgress.WHOLE
-        return measure_progress(text, asked.value_kinds)
+        return self.values.measure(text, asked.value_kinds(self.values))
 
 
 def choose_turn_rules(
@@ -243,8 +230,8 @@ def choose_turn_rules(
     if config.turn_stop == "default" and has_endpointing:
         unfinished_s, number_s = UNFINISHED_S[config.turn_taking], NUMBER_S[config.turn_taking]
         partial_s = max(MIN_STALE_S, unfinished_s)
-    is_english = language.partition("-")[0].lower() == "en"
-    value_s = VALUE_S[config.turn_taking] if is_english and config.turn_stop == "default" else None
+    values = values_in(language)
+    value_s = VALUE_S[config.turn_taking] if values is not None and config.turn_stop == "default" else None
     whole_s = config.turn_stop_silence_s if value_s is not None else None
     analyzes = config.turn_stop == "turn_analyzer"
     if analyzes:
@@ -283,6 +270,7 @@ def choose_turn_rules(
         # no complete statement ends with them
         open_words=lexicon.open | lexicon.fillers,
         lexicon=lexicon,
+        values=values or ENGLISH_VALUES,
     )
 
 
@@ -301,18 +289,3 @@ def is_unfinished(text: str, open_words: frozenset[str]) -> bool:
     if word == "please":
         return before[-1] in _BEFORE_PLEASE
     return word in (open_words if len(text.split()) > 1 else _BEGINNINGS)
-
-
-def ends_in_number(text: str) -> bool:
-    """Returns whether a text ends within a number that is said digit by digit, or within a name that is spelled."""
-    words = re.findall(r"[\w']+", text.lower())
-    if len(words) > 2 and all(len(word) == 1 and word.isalpha() for word in words[-2:]):
-        return True  # a name that is spelled
-    count = 0
-    while count < len(words) and (words[-1 - count] in _DIGITS or words[-1 - count].isdigit()):
-        count += 1
-    if not count:
-        return False
-    digits = sum(len(word) if word.isdigit() else 1 for word in words[-count:])
-    before = set(words[: len(words) - count])
-    return MIN_DIGITS <= digits < MAX_DIGITS or (digits < MIN_DIGITS and bool(_NUMBERED & before))
