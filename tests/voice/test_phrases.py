@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from offhook.models.spoken_text import join_choices, join_keys
 from offhook.voice.dialog.phrases import PHRASE_NAMES, phrase_languages, phrases_for
 from offhook.voice.input.spoken_signals import lexicon_for
 from offhook.workflows.analysis.languages import PHRASE_LANGUAGES
@@ -38,6 +39,46 @@ class TestEveryLanguage:
 
     def test_has_a_lexicon_of_short_words(self, language: str) -> None:
         assert language == "en" or lexicon_for(language) != lexicon_for("en")
+
+
+# Three keys, two choices, and one of each.
+JOINED: Final = {
+    "ar": ("1 من أجل x، 2 من أجل y أو 8 من أجل z", "x أو y", "1 من أجل x"),
+    "de": ("1 für x, 2 für y oder 8 für z", "x oder y", "1 für x"),
+    "en": ("1 for x, 2 for y, or 8 for z", "x or y", "1 for x"),
+    "es": ("1 para x, 2 para y u 8 para z", "x o y", "1 para x"),
+    "fr": ("1 pour x, 2 pour y ou 8 pour z", "x ou y", "1 pour x"),
+    "hi": ("x के लिए 1, y के लिए 2 या z के लिए 8", "x या y", "x के लिए 1"),
+    "ja": ("xは1、yは2、またはzは8", "x、またはy", "xは1"),
+    "pt": ("1 para x, 2 para y ou 8 para z", "x ou y", "1 para x"),
+    "ru": ("1 — x, 2 — y или 8 — z", "x или y", "1 — x"),
+    "zh": ("x请按1、y请按2或z请按8", "x或y", "x请按1"),
+}
+
+
+@pytest.mark.parametrize("language", phrase_languages())
+def test_keys_and_choices_are_listed_as_in_the_language(language: str) -> None:
+    joining = phrases_for(language).joining
+    keys = [("1", ["x"]), ("2", ["y"]), ("8", ["z"])]
+
+    assert (join_keys(keys, joining), join_choices(["x", "y"], joining), join_keys(keys[:1], joining)) == JOINED[
+        language
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choices", "joined"),
+    [
+        (["siete", "ocho"], "siete u ocho"),
+        (["mañana", "hoy"], "mañana u hoy"),
+        (["a las nueve", "a las diez", "otro día"], "a las nueve, a las diez u otro día"),
+        (["10", "11"], "10 u 11"),
+        (["100", "110"], "100 o 110"),
+        (["hoy", "mañana"], "hoy o mañana"),
+    ],
+)
+def test_spanish_has_another_or_before_the_same_sound(choices: list[str], joined: str) -> None:
+    assert join_choices(choices, phrases_for("es").joining) == joined
 
 
 def test_the_languages_are_those_that_the_checks_of_agents_know() -> None:

@@ -16,12 +16,17 @@ _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
 
 @dataclass(frozen=True, slots=True)
 class JoiningWords:
-    """How a language joins choices: patterns with ``{first}`` and ``{last}``, and ``{digits}`` and ``{choice}``."""
+    """How a language joins choices: patterns with ``{first}`` and ``{last}``, and ``{digits}`` and ``{choice}``.
+
+    ``of_alike`` applies to a last choice that begins like ``alike``, a regular expression: Spanish "siete u ocho".
+    """
 
     between: str
     of_two: str
     of_more: str
     key: str
+    alike: str = ""
+    of_alike: str = ""
 
 
 ENGLISH: Final = JoiningWords(", ", "{first} or {last}", "{first}, or {last}", "{digits} for {choice}")
@@ -50,6 +55,8 @@ def join_choices(choices: Sequence[str], words: JoiningWords = ENGLISH) -> str:
     if len(choices) <= 1:
         return "".join(choices)
     pattern = words.of_two if len(choices) == 2 else words.of_more
+    if words.alike and re.match(words.alike, choices[-1], re.IGNORECASE):
+        pattern = words.of_alike
     return pattern.format(first=words.between.join(choices[:-1]), last=choices[-1])
 
 
