@@ -34,7 +34,7 @@ export function AddWebPage({ onClose }: { onClose: () => void }) {
       <TextInput
         label="Address"
         description="Only this page is read, not the pages that it links to. It must be public."
-        placeholder="https://www.example.com/opening-hours"
+        placeholder="https://example.com/opening-hours"
         type="url"
         inputMode="url"
         autoCapitalize="none"

@@ -26,13 +26,12 @@ from offhook.models.providers.builtin.english.words import content_stems, word_t
 from offhook.models.providers.builtin.outright_edges import edge_said_outright
 from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS, UNSURE_ODDS
 from offhook.models.providers.builtin.turns.fact_turn import FactTurn
-from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.wish_turn import parts_of_opening
 
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
 MAX_MISSES: Final = 3
-MIN_PHONE_DIGITS: Final = 5
 # "Where are you again?" and "what does it cost again?" are about the house, not about what was said.
 _ASKS_PLACE: Final = re.compile(
     r"\bwhere (?:are|is) (?:you|it|that|the)\b|\b(?:costs?|price|how (?:much|many|long))\b", re.IGNORECASE
@@ -40,11 +39,6 @@ _ASKS_PLACE: Final = re.compile(
 
 # "How long does it take? Because I would rather not wait."
 _EXPLAINS: Final = re.compile(r"^(?:because|since|cause|as|it is just)\b")
-# "my appointment on the ninth" is the one that there is, and no wish.
-_OF_EXISTING: Final = re.compile(
-    r"\bmy (?:\w+ )?(?:appointment|booking|visit|lesson|delivery|reservation)(?:'s| is| was| that is)? (?:on|for|at|this|next)\b(?!.*\b(?:to|instead|make it|rather|move)\b)",
-    re.IGNORECASE,
-)
 
 
 class RuleTurn(FactTurn):
@@ -146,17 +140,6 @@ class RuleTurn(FactTurn):
             return RuleReply(self._opening, (onward.tool, {}))
         return RuleReply(phrases.drop_pleasantry(self._opening) if self._hint.is_revisit else self._opening)
 
-    def _answered_ahead(self, said: CallerUtterance) -> RuleReply | None:
-        """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
-        if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
-            return None
-        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS or _OF_EXISTING.search(said.heard):
-            return None  # of a telephone number, three digits can be a time
-        choice = self._edge_of_value(said, may_pick=False)
-        if choice is None or self._last_edge() == choice.edge.tool:
-            return None
-        return RuleReply(call=(choice.edge.tool, {}))
-
     # -- answering ------------------------------------------------------------------------------------------------
 
     def _reply_to(self, heard: str) -> RuleReply:
@@ -253,13 +236,6 @@ class RuleTurn(FactTurn):
         if is_answer and (only := self._only_edge(text)) is not None:
             return RuleReply(call=(only.tool, {}))
         return self._ask_again()
-
-    def _edge_by_value(self, said: CallerUtterance, text: str) -> EdgeMatch | None:
-        """Returns the edge of the day or time that is named, or whose limit the number keeps."""
-        if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
-            return by_value
-        within = edge_values.edge_within_limit(text, self._edges)
-        return None if within is None else EdgeMatch(within, SURE_SCORE)
 
     def _choose(self, said: CallerUtterance) -> EdgeMatch | None:
         """Returns the edge for what stands: a yes with a "but", or with another value, is no yes."""

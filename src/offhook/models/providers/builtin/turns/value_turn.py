@@ -18,7 +18,7 @@ from offhook.models.providers.builtin.english.corrections import corrected_part,
 from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
-from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.turns.tool_turn import ToolTurn
 from offhook.models.providers.builtin.value_kinds import kind_of
 from offhook.models.spoken_text import join_choices
@@ -29,10 +29,34 @@ _ASKS_WHICH: Final = re.compile(r"\b(?:which|what|when|how soon|how long|or)\b")
 _OFFERS_NEW: Final = re.compile(
     r"\b(?:new|another|different|other) (?:time|day|date|appointment|visit|slot|one)\b", re.IGNORECASE
 )
+MIN_PHONE_DIGITS: Final = 5
+# "my appointment on the ninth" is the one that there is, and no wish.
+_OF_EXISTING: Final = re.compile(
+    r"\bmy (?:\w+ )?(?:appointment|booking|visit|lesson|delivery|reservation)(?:'s| is| was| that is)? (?:on|for|at|this|next)\b(?!.*\b(?:to|instead|make it|rather|move)\b)",
+    re.IGNORECASE,
+)
 
 
 class ValueTurn(ToolTurn):
     """A turn with values that a caller gives."""
+
+    def _answered_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
+        if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
+            return None
+        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS or _OF_EXISTING.search(said.heard):
+            return None  # of a telephone number, three digits can be a time
+        choice = self._edge_of_value(said, may_pick=False)
+        if choice is None or self._last_edge() == choice.edge.tool:
+            return None
+        return RuleReply(call=(choice.edge.tool, {}))
+
+    def _edge_by_value(self, said: CallerUtterance, text: str) -> EdgeMatch | None:
+        """Returns the edge of the day or time that is named, or whose limit the number keeps."""
+        if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
+            return by_value
+        within = edge_values.edge_within_limit(text, self._edges)
+        return None if within is None else EdgeMatch(within, SURE_SCORE)
 
     def _edge_of_value(self, said: CallerUtterance, *, may_pick: bool = True) -> EdgeMatch | None:
         """Returns the edge of the day or the time that the caller names and this node asks for."""
