@@ -1,4 +1,4 @@
-/** Adds a page of the web by its address. */
+/** Adds a web page by its address. */
 
 import { TextInput } from "@mantine/core";
 import { FormDialog } from "../../components/forms/dialog";
@@ -33,7 +33,7 @@ export function AddWebPage({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label="Address"
-        description="Only this page is read, not the pages that it links to. It must be public."
+        description="Only this page is read, not the pages it links to. It must be public."
         placeholder="https://example.com/opening-hours"
         type="url"
         inputMode="url"

@@ -47,7 +47,7 @@ it("links to a page and reads it again", async () => {
 
 it("says that agents keep what they had when a page could not be read again", async () => {
   await show(documentOf({ error: "The web server responded with status 503.", error_code: "page_unreachable" }));
-  expect(await screen.findByText(/responded with status 503\. Agents use what was read before\./)).toBeTruthy();
+  expect(await screen.findByText(/responded with status 503\. Agents keep using the previous content\./)).toBeTruthy();
   expect(screen.getByText("Ready")).toBeTruthy();
 });
 
@@ -67,6 +67,6 @@ it("shows no passages and no size of a page that was never read", async () => {
 });
 
 it("says what a ready document lacks", async () => {
-  await show(documentOf({}, { notice: "The file is called .png, but its content is text/plain." }));
-  expect(await screen.findByText(/called \.png, but its content is text/)).toBeTruthy();
+  await show(documentOf({}, { notice: "The file name ends in .png, but its content is text/plain." }));
+  expect(await screen.findByText(/ends in \.png, but its content is text/)).toBeTruthy();
 });

@@ -87,7 +87,7 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
   );
 }
 
-/** Where a document comes from, if its name does not say it. */
+/** Shows where a document comes from, unless its name says so. */
 function Origin({ document }: { document: Document }) {
   const page = document.web_page;
   if (page === null) {
@@ -166,7 +166,7 @@ function State({ document }: { document: Document }) {
       <Badge color={document.status === "ready" ? "brand" : "gray"}>{humanize(document.status)}</Badge>
       {document.status === "ready" && page?.error != null && (
         <Text fz="xs" c="red" mt={4} style={{ whiteSpace: "normal" }}>
-          {page.error} Agents use what was read before.
+          {page.error} Agents keep using the previous content.
         </Text>
       )}
       {document.notice !== null && (

@@ -36,7 +36,8 @@ export function KnowledgePage() {
             return (
               <Empty title="No documents yet">
                 Upload opening hours, price lists, or a handbook as PDF, Word, text, Markdown, HTML, or CSV, or add a
-                page of your website. Documents are ready within a minute, and you can test here what agents would find.
+                page from your website. Documents are ready within a minute, and you can test here what agents would
+                find.
               </Empty>
             );
           }

@@ -31,7 +31,7 @@ export function AccountForm({ account, carriers, onClose }: AccountFormProps) {
   );
 }
 
-/** The list is in the order of the alphabet, whose first carrier few people have. */
+/** The list is alphabetical, and few people use its first carrier. */
 const firstOffer = (carriers: Carrier[]) => carriers.find((one) => one.provider === "twilio") ?? carriers[0];
 
 const isSecret = (field: Carrier["fields"][number]) => field.kind === "secret" || field.kind === "multiline_secret";

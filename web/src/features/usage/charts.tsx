@@ -16,7 +16,7 @@ interface ChartProps {
   rows: Record<string, string | number | null>[];
   series: readonly Series[];
   show: (value: number) => string;
-  /** Whether the series are named below. One alone needs it where the title does not say what it is. */
+  /** Names the series below. A single series needs this if the title does not say what it is. */
   hasLegend?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Days and times on the clocks of a time zone, which need not be the reader's own. */
+/** Dates and times in a time zone other than the reader's. */
 
 export interface WallTime {
   /** As 2026-12-01. */
@@ -7,7 +7,7 @@ export interface WallTime {
   time: string;
 }
 
-/** What the clocks of a zone show at a moment. */
+/** Returns what clocks in a zone show at a moment. */
 export function wallTimeIn(moment: Date, zone: string): WallTime {
   const parts = new Intl.DateTimeFormat("en-US", {
     timeZone: zone,
@@ -25,7 +25,7 @@ export function wallTimeIn(moment: Date, zone: string): WallTime {
   };
 }
 
-/** When the clocks of a zone show this; the first of two such moments. Null for what they never show. */
+/** Returns when clocks in a zone show this, the first moment if there are two; null if they never do. */
 export function momentOf({ day, time }: WallTime, zone: string): Date | null {
   const asUtc = Date.parse(`${day}T${time}:00Z`);
   if (Number.isNaN(asUtc)) return null;
@@ -45,7 +45,7 @@ function offsetAt(at: number, zone: string): number {
   return Date.parse(`${day}T${time}:00Z`) - minute;
 }
 
-/** "Tue, Dec 1, 9:00 AM" by the clocks of a zone; with the year where it is not this one. */
+/** Returns "Tue, Dec 1, 9:00 AM" in a zone, with the year unless it is this year. */
 export function formatInZone(iso: string, zone: string, now: Date = new Date()): string {
   const moment = new Date(iso);
   const isThisYear = wallTimeIn(moment, zone).day.slice(0, 4) === wallTimeIn(now, zone).day.slice(0, 4);

@@ -137,5 +137,5 @@ describe("a conversation", () => {
 
 it("names the values that were too long to be kept", () => {
   const lines = after(event("values_left_out", { node_id: "a", names: ["story", "notes"] })).lines;
-  expect(lines).toMatchObject([{ kind: "note", tone: "warning", text: "Too long to be kept: story, notes" }]);
+  expect(lines).toMatchObject([{ kind: "note", tone: "warning", text: "Too long to store: story, notes" }]);
 });

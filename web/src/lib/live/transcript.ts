@@ -241,7 +241,7 @@ function noteOf(event: CallEvent): [string, NoteLine["tone"]] {
     case "caller_audio_uncleaned":
       return ["The caller's audio is not being cleaned up", "warning"];
     case "values_left_out":
-      return [`Too long to be kept: ${(event.data["names"] as string[]).join(", ")}`, "warning"];
+      return [`Too long to store: ${(event.data["names"] as string[]).join(", ")}`, "warning"];
     case "disclosure_missed":
       return ["The disclosure did not play in full, so nothing is recorded", "warning"];
     default:

@@ -10,7 +10,7 @@ export interface TitledRun {
   initial_context?: Record<string, unknown>;
 }
 
-/** The call with a simulated caller that the first start records. */
+/** Returns whether a run is the call with a simulated caller that the first start records. */
 export function isSampleCall({ is_sample_call, initial_context }: TitledRun): boolean {
   return is_sample_call ?? initial_context?.["sample_call"] === true;
 }

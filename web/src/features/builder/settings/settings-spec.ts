@@ -127,7 +127,7 @@ export const SETTINGS: SettingsGroup[] = [
         "turn_detector",
         "boolean",
         "Use the turn detector",
-        "Judges pauses by their sound, if the server has a detector. Flux, AssemblyAI and semantic detection of OpenAI have their own.",
+        "Judges by the sound of a pause whether the caller has finished, if the server has a detector. Flux, AssemblyAI, and OpenAI's semantic detection have their own.",
         { default: false },
       ),
       setting(

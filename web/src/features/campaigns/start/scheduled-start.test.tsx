@@ -51,12 +51,12 @@ it("sets a time for a draft without hours in the organization's zone, and shows 
   const { user, server } = await renderStart({ calling_hours: null });
   server.on(PATCH, {
     status: 422,
-    body: { detail: "The start time is in the past.", code: "start_in_past", field: "starts_at" },
+    body: { detail: "The start time is in the past. Enter a later one.", code: "start_in_past", field: "starts_at" },
   });
   await user.click(await screen.findByRole("button", { name: "Start later" }));
   expect(await screen.findByText("Time zone: Europe/Oslo")).toBeTruthy();
   await user.click(screen.getByRole("button", { name: "Save" }));
-  expect(await screen.findByText("The start time is in the past.")).toBeTruthy();
+  expect(await screen.findByText("The start time is in the past. Enter a later one.")).toBeTruthy();
   expect(screen.getByRole("dialog")).toBeTruthy();
 });
 

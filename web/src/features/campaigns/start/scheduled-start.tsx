@@ -1,4 +1,4 @@
-/** When a draft starts by itself, or why it did not, and where that is changed. */
+/** Shows when a draft starts on its own, or why it did not, and lets people change that. */
 
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { CalendarClock } from "lucide-react";
@@ -18,7 +18,7 @@ import { firstStart, startProblem, startsAtOf, useStartZone } from "./start-time
 const FIELDS = ["starts_at"] as const;
 const LABELS = { starts_at: "Start" };
 
-/** Nothing for a draft that is started by hand. */
+/** Shows nothing for a draft without a scheduled start. */
 export function ScheduledStart({ campaign }: { campaign: Campaign }) {
   const zone = useStartZone(campaign.calling_hours?.timezone);
   const permissions = usePermissions();
@@ -32,7 +32,7 @@ export function ScheduledStart({ campaign }: { campaign: Campaign }) {
   const clear = () =>
     update.mutate(
       { starts_at: null },
-      { onSuccess: () => notifySuccess("The campaign no longer starts by itself."), onError: notifyError },
+      { onSuccess: () => notifySuccess("Scheduled start removed."), onError: notifyError },
     );
   return (
     <Alert
@@ -57,7 +57,7 @@ export function ScheduledStart({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** For a draft that is started by hand. */
+/** Shown on drafts without a scheduled start. */
 export function StartLater({ campaign }: { campaign: Campaign }) {
   const zone = useStartZone(campaign.calling_hours?.timezone);
   const [isAsking, setIsAsking] = useState(false);
@@ -84,14 +84,14 @@ function StartDialog({ campaign, zone, onClose }: { campaign: Campaign; zone: st
       { starts_at: startsAtOf(start, zone) },
       {
         onSuccess: () => {
-          notifySuccess("Start saved.");
+          notifySuccess("Start time saved.");
           onClose();
         },
       },
     );
   return (
     <FormDialog
-      title="Start at a date and time"
+      title="Schedule the start"
       isOpen
       onClose={onClose}
       onSubmit={save}

@@ -1,4 +1,4 @@
-/** The date and the time at which a campaign starts by itself. */
+/** Fields for the date and time at which a campaign starts on its own. */
 
 import { Group, SegmentedControl, Text, TextInput } from "@mantine/core";
 import { Panel } from "../../../components/layout/panel";
@@ -37,8 +37,8 @@ export function StartFields({ start, zone, onChange, error }: StartFieldsProps) 
         </Text>
       </Group>
       <Text fz="sm" c="dimmed">
-        Outside its calling hours, the campaign waits for them. It does not start if you can no longer start campaigns
-        then.
+        Outside its calling hours, the campaign waits until they begin. It does not start if you have lost permission to
+        start campaigns by then.
       </Text>
       <FieldError words={startProblem(start, zone) ?? error} />
     </>
@@ -46,7 +46,7 @@ export function StartFields({ start, zone, onChange, error }: StartFieldsProps) 
 }
 
 interface StartPanelProps {
-  /** Null: by hand. */
+  /** Null: people start it. */
   start: WallTime | null;
   zone: string;
   onChange: (start: WallTime | null) => void;
@@ -62,7 +62,7 @@ export function StartPanel({ start, zone, onChange, error }: StartPanelProps) {
           value={start === null ? "hand" : "time"}
           onChange={(value) => onChange(value === "hand" ? null : firstStart(zone))}
           data={[
-            { value: "hand", label: "By hand" },
+            { value: "hand", label: "Manually" },
             { value: "time", label: "At a date and time" },
           ]}
           w="fit-content"

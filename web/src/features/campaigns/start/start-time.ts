@@ -1,4 +1,4 @@
-/** When a campaign starts by itself, while it is entered and as the API takes it. */
+/** The scheduled start of a campaign, as people enter it and as the API takes it. */
 
 import type { Schema } from "../../../lib/api/types";
 import { useOrganizationContext } from "../../../lib/organization/organization-context";
@@ -13,11 +13,11 @@ export function firstStart(zone: string, now: Date = new Date()): WallTime {
   return { day: wallTimeIn(new Date(now.getTime() + DAY_MS), zone).day, time: "09:00" };
 }
 
-/** What stops a start; the API says the rest. */
+/** Returns why this start cannot be set, as far as the page can tell; the API checks the rest. */
 export function startProblem(start: WallTime, zone: string, now: Date = new Date()): string | null {
   if (start.day === "" || start.time === "") return "Enter a date and a time.";
   const moment = momentOf(start, zone);
-  if (moment === null) return "Clocks there skip this time. Enter another one.";
+  if (moment === null) return "Clocks skip this time in that time zone. Enter another one.";
   if (moment <= now) return "This time is in the past. Enter a later one.";
   return moment.getTime() > now.getTime() + MAX_DAYS * DAY_MS ? `Enter a time within ${MAX_DAYS} days.` : null;
 }
@@ -32,7 +32,7 @@ export function useStartZone(hoursZone: string | undefined): string {
   return hoursZone ?? where.data?.preferences.timezone ?? "UTC";
 }
 
-/** How long a page waits before it asks for the campaign again; false: until something is done with it. */
+/** Returns the wait in ms before the page fetches the campaign again; false: until someone changes it. */
 export function refreshWait(
   campaign: Pick<Schema<"CampaignResponse">, "status" | "starts_at" | "start_problem"> | undefined,
   now: number = Date.now(),

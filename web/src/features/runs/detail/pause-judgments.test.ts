@@ -11,10 +11,10 @@ it("says what the detector made of a pause, and what came of it", () => {
     { says: "failed" },
   ].map(describePause);
   expect(said).toEqual([
-    "Complete (93 %): the turn ended, sooner than without it",
-    "Incomplete (8 %): the caller went on, and was not cut off",
-    "Incomplete (8 %): the turn ended, later than without it",
-    "Unsure (50 %): the caller went on",
+    "Complete (93%): the turn ended sooner than without the detector",
+    "Incomplete (8%): the caller continued and was not cut off",
+    "Incomplete (8%): the turn ended later than without the detector",
+    "Unsure (50%): the caller continued",
     "No answer in time",
     "The detector failed",
   ]);

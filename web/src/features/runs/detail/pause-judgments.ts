@@ -1,16 +1,19 @@
-/** What a turn detector made of a caller's pause: pure. */
+/** Describes how a turn detector judged a caller's pause. Pure. */
 
-const THEN: Record<string, string> = { turn_ended: "the turn ended", caller_went_on: "the caller went on" };
-const CHANGED: Record<string, string> = { sooner: "sooner than without it", later: "later than without it" };
+const THEN: Record<string, string> = { turn_ended: "the turn ended", caller_went_on: "the caller continued" };
+const CHANGED: Record<string, string> = {
+  sooner: "sooner than without the detector",
+  later: "later than without the detector",
+};
 
-/** The data of a `pause_judged` event. */
+/** Describes the data of a `pause_judged` event. */
 export function describePause(data: Record<string, unknown>): string {
   const { says, probability, then, changed } = data;
   if (says === "late" || says === "failed") return says === "late" ? "No answer in time" : "The detector failed";
-  const share = typeof probability === "number" ? ` (${Math.round(probability * 100)} %)` : "";
+  const share = typeof probability === "number" ? ` (${Math.round(probability * 100)}%)` : "";
   const outcome = typeof then === "string" ? `: ${THEN[then] ?? then.replaceAll("_", " ")}` : "";
-  const effect = typeof changed === "string" && then === "turn_ended" ? `, ${CHANGED[changed] ?? changed}` : "";
-  const kept = changed === "later" && then === "caller_went_on" ? ", and was not cut off" : "";
+  const effect = typeof changed === "string" && then === "turn_ended" ? ` ${CHANGED[changed] ?? changed}` : "";
+  const kept = changed === "later" && then === "caller_went_on" ? " and was not cut off" : "";
   return `${sentenceCase(String(says))}${share}${outcome}${effect}${kept}`;
 }
 

@@ -14,7 +14,7 @@ export const ROLES: { value: Role; label: string }[] = [
   { value: "viewer", label: "Viewer" },
 ];
 
-/** Returns whether an address is like sam@acme: a name of an own network, or more likely a slip. */
+/** Returns whether an address is like sam@acme: a host on a private network, or more likely a typo. */
 function isDotless(email: string): boolean {
   return /^[^@\s]+@[^@.\s]+$/.test(email.trim());
 }
