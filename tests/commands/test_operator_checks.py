@@ -74,9 +74,9 @@ def test_tls(settings: dict[str, str], status: str, words: str) -> None:
         (
             "127.0.0.1:{port}  offhook.socket  offhook.service\n/run/dbus/system_bus_socket dbus.socket dbus.service",
             "ok",
-            "offhook.socket of systemd holds port",
+            "systemd (offhook.socket) holds port",
         ),
-        ("[::]:{port} voice.socket voice.service", "ok", "voice.socket of systemd holds port"),
+        ("[::]:{port} voice.socket voice.service", "ok", "systemd (voice.socket) holds port"),
         ("127.0.0.1:1{port} other.socket other.service\n\n", "failed", "cannot be used"),
         ("", "failed", "cannot be used"),
     ],

@@ -59,7 +59,7 @@ class TestUpload:
         document = await librarian.add("This is plain text.", name)
         assert (document["status"], document["mime_type"]) == ("ready", "text/plain")
         assert (ending is None) == (document["notice"] is None)
-        assert ending is None or f"called {ending}, but its content is text/plain" in document["notice"]
+        assert ending is None or f"ends in {ending}, but its content is text/plain" in document["notice"]
 
     async def test_nothing_and_too_much(self, librarian: Librarian) -> None:
         empty = await librarian.send(b"", "empty.txt")

@@ -182,7 +182,7 @@ class TestAFile:
         assert describe_detector(well) == ("ok", f"{tmp_path / 'a.onnx'}, for agents that use it")
         other = Settings.load(turn_detector_file=tmp_path / "a.onnx", turn_detector_sha256="1" * 64)
         status, detail = describe_detector(other)
-        assert (status, "it is another file" in detail) == ("failed", True)
+        assert (status, "Check where the file came from" in detail) == ("failed", True)
 
 
 async def ask(detector: OnnxTurnDetector, samples: Any = SECOND) -> EndJudgment:

@@ -174,7 +174,7 @@ class TestTurnDetector:
                     "id": None,
                     "field": "workflow_configurations.turn_detector",
                     "code": "turn_detector_unavailable",
-                    "message": "This server has no turn detector, so the rules decide alone when a caller has finished.",
+                    "message": "This server has no turn detector, so rules alone decide when a caller has finished.",
                 }
             ],
         )

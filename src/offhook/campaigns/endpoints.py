@@ -46,7 +46,7 @@ async def create_campaign(
     body: CreateCampaignRequest, org: RequireMember, services: Services, key: IdempotencyHeader = None
 ) -> CampaignResponse:
     """Creates a draft with the contacts of an uploaded CSV, all of them or none. An invalid file is answered with its
-    errors by row. `Idempotency-Key` is honored. With `starts_at`, it starts by itself."""
+    errors by row. `Idempotency-Key` is honored. With `starts_at`, the campaign starts automatically."""
     return await services.creation.create(org, body, key)
 
 
@@ -63,8 +63,8 @@ async def update_campaign(
 ) -> CampaignResponse:
     """Changes the fields in the body, starting with the next call. `null` removes a rule.
 
-    `starts_at` belongs to drafts: 409 `campaign_not_schedulable` once the campaign was started, 422 `start_in_past` and
-    `start_too_far_ahead` for another time than one within the next 60 days."""
+    Only drafts accept `starts_at`: 409 `campaign_not_schedulable` once the campaign has started, 422 `start_in_past` or
+    `start_too_far_ahead` unless the time is within the next 60 days."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     changed = _changed_columns(body, campaign)
     start = start_columns(org, body.starts_at, now) if STARTS_AT in body.model_fields_set else {}

@@ -43,19 +43,19 @@ class CampaignNotUpdatable(Conflict):
 
 
 class CampaignNotSchedulable(Conflict):
-    """Only drafts have a start time that can be changed."""
+    """Only drafts can be scheduled."""
 
     code = "campaign_not_schedulable"
 
 
 class StartInPast(UnprocessableRequest):
-    """The start time is in the past."""
+    """The start time is in the past. Enter a later one."""
 
     code = "start_in_past"
 
 
 class StartTooFarAhead(UnprocessableRequest):
-    """A start can be set at most 60 days ahead."""
+    """Campaigns can be scheduled at most 60 days ahead."""
 
     code = "start_too_far_ahead"
 

@@ -1,4 +1,4 @@
-"""Starts the drafts whose time has come, each at most once, whichever worker looks first."""
+"""Starts drafts at their scheduled time, each at most once, on any worker."""
 
 from datetime import datetime
 from typing import Final
@@ -20,10 +20,10 @@ from offhook.orgs import Caller, may_still_call, write_audit_entry
 
 START_JOB: Final = "campaign.start_due"
 BATCH: Final = 100
-OVERDUE: Final = "overdue: No worker was running at that time, nor for a day after it. Set another time, or start the campaign by hand."
+OVERDUE: Final = "overdue: No worker was running at the start time or for a day after it. Set another time, or start the campaign manually."
 ACCESS_LOST: Final = (
-    "access_lost: The person or API key that set this time may no longer start campaigns here."
-    " Set the time again, or start the campaign by hand."
+    "access_lost: The person or API key that set this time no longer has permission to start campaigns."
+    " Set the time again, or start the campaign manually."
 )
 log = structlog.get_logger(__name__)
 
@@ -39,7 +39,7 @@ class ScheduledStarts:
         self._clock = clock
 
     async def run_start_job(self, _: JsonObject) -> None:
-        """Starts every draft that is due; one that cannot be started keeps no other one waiting."""
+        """Starts every draft that is due; one that cannot be started does not hold up the others."""
         errors: list[Exception] = []
         after, now = 0, self._clock.now()
         while True:

@@ -125,7 +125,7 @@ class _CampaignRules(Schema):
         default=None, ge=1, le=MAX_INT, description="The campaign pauses when it has cost this much; null: no limit"
     )
     starts_at: AwareDatetime | None = Field(
-        default=None, description="When the draft starts by itself, at most 60 days ahead; null: only by a request"
+        default=None, description="When the draft starts automatically, at most 60 days ahead; null: only on request"
     )
 
     @model_validator(mode="before")
@@ -270,10 +270,10 @@ class CampaignResponse(Schema):
     next_open_at: datetime | None = Field(description="When calling hours open next; null while they are open")
     created_at: datetime
     starts_at: datetime | None = Field(
-        default=None, description="When the draft starts by itself; null once it has started"
+        default=None, description="When the draft starts automatically; null once it has started"
     )
     start_problem: str | None = Field(
-        default=None, description="Why the draft did not start at `starts_at`; it is not tried again"
+        default=None, description="Why the draft did not start at `starts_at`; the start is not retried"
     )
     started_at: datetime | None
     completed_at: datetime | None

@@ -84,7 +84,7 @@ async def refuse_removing_account(session: AsyncSession, organization_id: int, c
 async def start_in_transaction(
     session: AsyncSession, organization_id: int, campaign_id: int, now: datetime
 ) -> tuple[Campaign, CampaignStatusChanged]:
-    """Starts a draft, by hand or by itself, and returns it with the event to publish after the commit. Raises
+    """Starts a draft, manually or as scheduled, and returns it with the event to publish after the commit. Raises
     CampaignNotStartable (409), CampaignNotFound (404).
     """
     values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None, **NO_START}

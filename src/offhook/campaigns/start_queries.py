@@ -1,4 +1,4 @@
-"""Queries on drafts that start by themselves, across organizations: the job that starts them serves all."""
+"""Queries for drafts with a scheduled start, across organizations: one job starts them for all."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from offhook.campaigns.tables import Campaign
 
 @dataclass(frozen=True, slots=True)
 class DueStart:
-    """A draft that is due, as it was planned: by whom, and for when."""
+    """A draft that is due: who scheduled it, and for when."""
 
     campaign_id: int
     organization_id: int
@@ -21,7 +21,7 @@ class DueStart:
 
 
 async def list_due_starts(session: AsyncSession, now: datetime, *, after: int, limit: int) -> list[DueStart]:
-    """Returns the next drafts of all organizations, by id, whose start is due and was not given up."""
+    """Returns the next drafts of all organizations, by id, whose start is due and has not failed."""
     rows = await session.execute(
         select(
             Campaign.id,
@@ -45,7 +45,7 @@ async def list_due_starts(session: AsyncSession, now: datetime, *, after: int, l
 
 
 async def lock_due_start(session: AsyncSession, due: DueStart) -> Campaign | None:
-    """Locks a draft that is still planned as it was; None when it is not, or while another transaction has it."""
+    """Locks a draft whose schedule has not changed; None if it has, or while another transaction holds it."""
     return await session.scalar(
         select(Campaign)
         .where(

@@ -1,4 +1,4 @@
-"""When a draft may start by itself, and which columns say so."""
+"""Checks the scheduled start of a draft, and names the columns that store it."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ NO_START: Final[Mapping[str, object]] = MappingProxyType(
 
 
 def start_columns(caller: Caller, starts_at: datetime | None, now: datetime) -> dict[str, object]:
-    """Returns the columns of a start that the caller sets; None: of no start.
+    """Returns the columns for a start time that the caller sets; None clears it.
 
     Raises StartInPast, StartTooFarAhead (422), and KeyScopeMissing (403) for a key that may change drafts but not start them.
     """

@@ -221,7 +221,7 @@ def _check_data_folder(settings: Settings) -> DoctorCheck:
 
 
 def check_server(settings: Settings, find_unit: Callable[[int], str | None] = find_socket_unit) -> DoctorCheck:
-    """Says whether the server runs, or could: its port is free, or systemd holds it for the server."""
+    """Checks whether the server runs or could run: its port is free, or systemd holds it for the server."""
     running = DataFolder(settings.data_dir).running_server() if settings.data_dir.is_dir() else None
     if running is not None and running.url:
         return DoctorCheck("server", "ok", f"runs at {running.url} (process {running.pid})")
@@ -230,7 +230,7 @@ def check_server(settings: Settings, find_unit: Callable[[int], str | None] = fi
             return DoctorCheck("server", "ok", f"not running; {base_url(settings)} is available")
     except PortInUse as error:
         if (unit := find_unit(settings.port)) is not None:
-            return DoctorCheck("server", "ok", f"not running; {unit} of systemd holds port {settings.port} for it")
+            return DoctorCheck("server", "ok", f"not running; systemd ({unit}) holds port {settings.port} for it")
         return DoctorCheck("server", "failed", str(error))
 
 

@@ -47,8 +47,8 @@ def sanitize_json(value: object, *, depth: int = 0) -> JsonValue:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parses JSON that another server sent. Raises ValueError also when it is nested deeper than 100 levels, for which the
-    library has a RecursionError, or later who writes the value again."""
+    """Parses JSON that another server sent. Raises ValueError also when it is nested deeper than 100 levels: the
+    library raises RecursionError for it, or does so later, when the value is written again."""
     try:
         value = json.loads(text)
     except RecursionError:

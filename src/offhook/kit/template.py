@@ -24,7 +24,7 @@ MAX_FILLED_CHARS: Final = 500_000
 
 
 def plain_clock(name: str, moment: datetime) -> str:
-    """Returns the clock as programs read it, in every call: "Monday" and "2026-01-05 12:00:00 UTC"."""
+    """Formats the clock for programs, the same in every call: "Monday" and "2026-01-05 12:00:00 UTC"."""
     return moment.strftime(_CLOCK_FORMATS[name])
 
 

@@ -1,4 +1,4 @@
-"""Text in one of Unicode's normal forms, in time that grows with its length."""
+"""Brings text into one of Unicode's normal forms in linear time."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ _HIDDEN_MARKS: Final = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")
 
 
 def normalize_text(form: Form, text: str) -> str:
-    """Returns the text in this form. Of more than :data:`MAX_MARKS_IN_A_ROW` marks on one letter, the others are left out:
-    sorting them takes quadratic time, a minute for 200,000, in which nothing else in the process runs."""
+    """Returns the text in this form. Drops marks beyond the first :data:`MAX_MARKS_IN_A_ROW` on one letter:
+    sorting them takes quadratic time, a minute for 200,000, and nothing else in the process runs until then."""
     if len(text) > _MAX_UNCHECKED_CHARS and not text.isascii():
         text = "".join(_leave_out_marks(text))
     return unicodedata.normalize(form, text)

@@ -98,10 +98,10 @@ async def upload_document(
 async def add_web_page(
     body: WebPageRequest, org: RequireMember, session: Session, knowledge: Services, now: Now
 ) -> DocumentResponse:
-    """Adds a web page as a document by its https address. A job reads it: HTML, PDF, Markdown or plain text, up to 10 MB.
+    """Adds the web page at an https address as a document. A job reads it: HTML, PDF, Markdown, or plain text, up to 10 MB.
 
     Its status is `processing` until agents can use it (`ready`), or until `web_page.error` says why it could not be read
-    (`failed`). Only this page is read, not the pages that it links to.
+    (`failed`). Only this page is read, not the pages it links to.
     """
     address = page_service.require_valid_address(knowledge.egress, body.address.strip())
     row = await page_service.add_page(

@@ -259,7 +259,7 @@ async def count_terms(session: AsyncSession, organization_id: int, content_id: i
 
 
 async def uncount_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
-    """Takes the stems of a content that is deleted out of the counts."""
+    """Subtracts the stems of a content that is about to be deleted from the counts."""
     await _add_to_counts(session, organization_id, content_id, -1)
     await session.execute(
         delete(KnowledgeTerm).where(KnowledgeTerm.organization_id == organization_id, KnowledgeTerm.chunks <= 0)

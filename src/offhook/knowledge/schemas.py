@@ -52,8 +52,8 @@ def document_status(document: KnowledgeDocument) -> DocumentStatus:
 
 
 class WebPageState(Schema):
-    """``read_at`` is when the content that agents use was read. ``error`` says why the last reading failed; agents keep
-    the content that they had."""
+    """``read_at`` is when the content that agents use was read. ``error`` says why the latest read failed; agents
+    keep the previous content."""
 
     address: str
     read_at: datetime | None
@@ -77,7 +77,8 @@ class WebPageState(Schema):
 class DocumentResponse(Schema):
     """``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-    model, or that its name is that of another kind of file. ``web_page`` is null for uploaded files; a page that was never read has the size 0."""
+    model, or that its file name has the ending of another kind of file. ``web_page`` is null for uploaded files; a page
+    that has never been read has size 0."""
 
     id: str
     name: str
@@ -132,7 +133,7 @@ def _find_notice(document: KnowledgeDocument, content: DocumentContent) -> str |
         return None
     if content.error is None and document.address is None and is_named_otherwise(content.kind, document.filename):
         ending = PurePath(document.filename).suffix
-        return f"The file is called {ending}, but its content is {MIME_TYPES[content.kind]}. Check that it is the right one."  # type: ignore[index] # the column holds these
+        return f"The file name ends in {ending}, but its content is {MIME_TYPES[content.kind]}. Check that this is the right file."  # type: ignore[index] # the column holds these
     return content.error
 
 

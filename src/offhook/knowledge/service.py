@@ -166,7 +166,7 @@ async def documents_named(session: AsyncSession, organization_id: int, names: Co
 
 
 async def publish_outcome(session: AsyncSession, document: KnowledgeDocument, content: DocumentContent | None) -> None:
-    """Publishes the event that a document has become ready or failed, with or without a content."""
+    """Publishes ``document.ready`` or ``document.failed``; ``content`` is None for a page that was never read."""
     sentence = document.read_error if document.address is not None or content is None else content.error
     data = {
         "document_id": str(document.id),
@@ -183,7 +183,7 @@ async def publish_outcome(session: AsyncSession, document: KnowledgeDocument, co
 
 
 async def lock_document(session: AsyncSession, organization_id: int, document_id: str) -> DocumentRow:
-    """Returns a document that is to be changed; raises DocumentNotFound (404)."""
+    """Returns a document, locked for a change; raises DocumentNotFound (404)."""
     row = await repository.find_document(session, organization_id, document_id, for_update=True)
     if row is None:
         raise DocumentNotFound

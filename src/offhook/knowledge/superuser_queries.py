@@ -21,8 +21,8 @@ async def known_keys(session: AsyncSession, keys: Collection[str]) -> set[str]:
 
 
 async def stale_pages(session: AsyncSession, before: datetime) -> list[tuple[int, str, int | None]]:
-    """Returns ``(organization id, document id, content id)`` of pages that have been read for longer, and whose content
-    was not fetched, or is no longer processed."""
+    """Returns ``(organization id, document id, content id)`` of pages whose reading began before ``before``, and whose
+    content was not fetched or is no longer being processed."""
     rows = await session.execute(
         select(KnowledgeDocument.organization_id, KnowledgeDocument.id, KnowledgeDocument.next_content_id)
         .outerjoin(DocumentContent, DocumentContent.id == KnowledgeDocument.next_content_id)

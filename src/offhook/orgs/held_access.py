@@ -35,7 +35,7 @@ async def hold_access(session: AsyncSession, caller: Caller) -> None:
 
 
 def refuse_without_call_scope(caller: Caller) -> None:
-    """For requests that plan calls: raises ``KeyScopeMissing`` (403) for an API key without the scope ``call``."""
+    """Raises ``KeyScopeMissing`` (403) if an API key without the scope ``call`` schedules calls."""
     if caller.scopes is not None and CALL not in caller.scopes:
         raise KeyScopeMissing(f"This API key lacks the scope {CALL!r}. Use another key, or create one with this scope.")
 
@@ -43,7 +43,7 @@ def refuse_without_call_scope(caller: Caller) -> None:
 async def may_still_call(
     session: AsyncSession, organization_id: int, *, user_id: int | None, key_id: int | None, now: datetime
 ) -> bool:
-    """Returns whether the person or API key that planned something may still place calls here: a member whose role
+    """Returns whether the person or API key that scheduled calls may still place them: a member whose role
     allows it, or a key with such a role and the scope ``call`` that was not archived and has not expired. Holds it as
     :func:`hold_access` does.
     """

@@ -269,7 +269,7 @@ class UsageRunItem(Schema):
     tags: list[str]
     answer_ms: int | None = Field(description="The median response time of its turns")
     last_step: str | None = Field(description="The step in which the conversation ended")
-    is_sample_call: bool = Field(description="The call with a simulated caller that the first start records")
+    is_sample_call: bool = Field(description="True for the call with a simulated caller that the first start records")
     passage: RunPassage | None = Field(
         description="Where the words of `search` were said; null without them, and for runs that match by `-word` alone"
     )

@@ -25,7 +25,7 @@ from offhook.workflows.graph import WorkflowGraph
 class CallAgent:
     """The agent of a call: its graph, settings, tools, recordings and documents; ``context`` fills templates and
     grows. ``topics`` are sentences of its documents, whose words a recognizer without a vendor hears better.
-    ``turn_detector`` is the installation's, asked if the settings want it."""
+    ``turn_detector`` is the installation's, used if the settings turn it on."""
 
     graph: WorkflowGraph
     config: CallConfig

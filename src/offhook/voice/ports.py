@@ -227,8 +227,8 @@ class OnWindow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EndJudgment:
-    """How probable it is, by the sound, that the caller has finished; None where no answer came: ``late``, because it took
-    too long or too many wait, or ``failed``. ``cpu_ms`` is what it cost."""
+    """The probability, by the sound, that the caller has finished; None without an answer: ``late`` if it took too long or
+    too many questions were waiting, or ``failed``. ``cpu_ms`` is the CPU time that it took."""
 
     probability: float | None
     cpu_ms: int = 0

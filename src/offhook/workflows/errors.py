@@ -152,6 +152,6 @@ class CanaryNeedsPublished(Conflict):
 
 
 class TurnDetectorUnavailable(UnprocessableRequest):
-    """This server has no turn detector. Turn the setting turn_detector off, or ask the operator to install one."""
+    """This server has no turn detector. Turn off turn_detector, or ask the operator to install one."""
 
     code = "turn_detector_unavailable"

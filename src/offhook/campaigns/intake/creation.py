@@ -117,7 +117,7 @@ def select_rules(given: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def describe_start(body: CreateCampaignRequest | UpdateCampaignRequest) -> dict[str, object]:
-    """Returns what the audit log keeps of a start that was set."""
+    """Returns the audit log's data about a start time."""
     return {} if body.starts_at is None else {"starts_at": body.starts_at.isoformat()}
 
 

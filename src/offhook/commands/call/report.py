@@ -27,7 +27,7 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "watchdog_acted": ("yellow", "watchdog: {step} ({reason})"),
     "held_turns_answered": ("dim", "answered late: it seemed to be said to someone else"),
     "caller_idle": ("dim", "the caller is silent"),
-    "values_left_out": ("yellow", "extracted values are too long to be kept: {names}"),
+    "values_left_out": ("yellow", "extracted values are too long to store: {names}"),
     "voicemail_detected": ("yellow", "an answering machine ({by})"),
     "recording_paused": ("dim", "the recording is paused"),
     "recording_resumed": ("dim", "the recording goes on"),

@@ -53,8 +53,8 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
 class RangeResponse(Response):
     """Sends 200 with the file at its current length, 206 with a part of it, or 416; raises ``missing`` without a file.
 
-    The file is looked for when the response is sent, after the request's transaction: a bucket that takes a minute to
-    respond would keep a connection of the database for as long.
+    Looks for the file when the response is sent, after the request's transaction: a bucket that takes a minute to
+    respond would otherwise hold a database connection for that long.
     """
 
     def __init__(

@@ -178,8 +178,8 @@ class FileStore:
                 raise StorageUnavailable(NO_BUCKET) from error
 
     async def put_first(self, key: str, source: Path) -> None:
-        """Stores a copy of a small file unless there is one, of two at once either. A store that cannot take the condition
-        gets it without."""
+        """Stores a copy of a small file unless the key exists; of two calls at once, one stores it. A store that does not
+        support the condition overwrites."""
         try:
             with self._translate_errors():
                 obstore, store = await asyncio.to_thread(self._open_store)

@@ -90,9 +90,9 @@ def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def find_socket_unit(port: int, list_sockets: Callable[[], str] | None = None) -> str | None:
-    """Returns the unit with which systemd holds the port for a service that is not running; None without one.
+    """Returns the systemd unit that holds the port for a stopped service; None without one.
 
-    The port is not tried: a connection would start the service.
+    Does not connect to the port: a connection would start the service.
     """
     for line in (list_sockets or _list_sockets)().splitlines():
         columns = line.split()

@@ -49,7 +49,7 @@ def detect_kind(path: Path, name: str) -> DocumentKind | None:
 
 
 def is_named_otherwise(kind: str, name: str) -> bool:
-    """Returns whether a name ends as a file of another kind does: a text called .png is probably an export that went wrong."""
+    """Returns whether a name has the ending of another kind of file: text named .png is probably a failed export."""
     suffix = Path(name).suffix.lower()
     return suffix != f".{kind}" and _NEVER_TEXT.fullmatch(suffix) is not None
 

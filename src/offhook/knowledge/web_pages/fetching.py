@@ -1,4 +1,4 @@
-"""Fetches a web page within limits, and gives its bytes a name that tells what they are."""
+"""Fetches a web page within limits, and names the file after its type."""
 
 import asyncio
 import codecs
@@ -50,7 +50,7 @@ class FetchedPage:
 
 
 class PageFetcher:
-    """Fetches pages that users name. ``egress`` checks each address on the way."""
+    """Fetches the pages that users add. ``egress`` checks each address, redirects included."""
 
     def __init__(self, egress: EgressClient) -> None:
         self._egress = egress

@@ -1,4 +1,4 @@
-"""Errors of web pages: of requests, and the codes under which a document says why its page was not read."""
+"""Errors of web pages: those of requests, and the codes that say why a page was not read."""
 
 from typing import Final, Literal
 
@@ -30,7 +30,7 @@ class NotAPage(Conflict):
 
 
 class PageBeingRead(Conflict):
-    """This page is being read. Wait until that is done."""
+    """This page is already being read. Wait until that is finished."""
 
     code = "page_being_read"
 

@@ -12,7 +12,7 @@ from offhook.knowledge.tables import KnowledgeDocument
 async def find_page_being_read(
     session: AsyncSession, organization_id: int, document_id: str, *, for_update: bool = False
 ) -> KnowledgeDocument | None:
-    """Returns a page that is to be fetched; None once it was, or when it is no longer there."""
+    """Returns a page that is waiting to be fetched; None once it was fetched or deleted."""
     query = (
         select(KnowledgeDocument)
         .where(

@@ -1,4 +1,4 @@
-"""The jobs that fetch web pages, and that delete the content which a page no longer has."""
+"""Jobs that fetch web pages and delete content that their pages no longer use."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,7 +25,7 @@ from offhook.orgs import StorageQuotaExceeded
 # A worker that dies is followed by another one; what stops each of them, or waits for as long, is given up.
 GIVE_UP_AFTER: Final = timedelta(hours=1)
 INTERRUPTED_MESSAGE: Final = (
-    "The page was not read within an hour: the server was busy, or stopped while reading it. Read it again."
+    "The page was not read within an hour because the server was busy or stopped while reading. Read it again."
 )
 # Longer than a request takes from storing a file to its document.
 UPLOAD_TIME: Final = timedelta(minutes=1)
@@ -43,7 +43,7 @@ class PageReading:
         self._clock = clock
 
     async def read_page(self, payload: Mapping[str, Any]) -> None:
-        """Fetches and stores a page; its content is then processed as that of an upload is."""
+        """Fetches and stores a page; its content is then processed like that of an upload."""
         organization_id, document_id = payload["organization_id"], payload["document_id"]
         async with self._db.transaction() as session:
             document = await page_queries.find_page_being_read(session, organization_id, document_id)

@@ -35,7 +35,7 @@ def require_valid_address(egress: EgressClient, address: str) -> str:
 async def add_page(
     session: AsyncSession, caller: Caller, address: str, *, name: str | None, retrieval_mode: str, now: datetime
 ) -> DocumentRow:
-    """Creates a document of a web page, which a job fetches."""
+    """Creates a document for a web page, and a job that fetches it."""
     document = KnowledgeDocument(
         organization_id=caller.organization_id,
         name=name or name_of(address),
@@ -55,7 +55,7 @@ async def add_page(
 
 
 async def read_again(session: AsyncSession, caller: Caller, document_id: str, *, now: datetime) -> DocumentRow:
-    """Lets a page be fetched again; agents keep its content until then. Raises DocumentNotFound (404), NotAPage,
+    """Has a page fetched again; agents keep its content until then. Raises DocumentNotFound (404), NotAPage,
     DocumentArchived and PageBeingRead (409).
     """
     document, content = await service.lock_document(session, caller.organization_id, document_id)

@@ -7,13 +7,13 @@ from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
 from offhook.knowledge.web_pages.page_errors import PageErrorCode
 
 EMPTY_MESSAGE = (
-    "The page contains no text. A page that builds its text with JavaScript cannot be read from its address: "
-    "save it as PDF or text, then upload the file."
+    "The page contains no text. Pages that build their text with JavaScript cannot be read from an address. "
+    "Save the page as PDF or text, then upload the file."
 )
 
 
 def begin_reading(document: KnowledgeDocument, *, now: datetime) -> None:
-    """Leaves the content that agents have until the page was read."""
+    """Marks a page as being read; agents keep its content until then."""
     if document.content_id is None:
         document.status = "processing"
     document.reading_since = document.updated_at = now
@@ -21,8 +21,8 @@ def begin_reading(document: KnowledgeDocument, *, now: datetime) -> None:
 
 
 def settle_reading(document: KnowledgeDocument, content: DocumentContent, *, now: datetime) -> int | None:
-    """Gives a page the content that was read, or notes why it could not be; returns the id of the content that the page
-    no longer has."""
+    """Gives a page the content that was read, or stores why reading failed; returns the id of the content that the page
+    no longer uses."""
     if content.state == "failed":
         is_empty = content.error == NO_TEXT
         sentence = EMPTY_MESSAGE if is_empty else content.error or ""
@@ -35,7 +35,7 @@ def settle_reading(document: KnowledgeDocument, content: DocumentContent, *, now
 
 
 def fail_reading(document: KnowledgeDocument, code: PageErrorCode, sentence: str, *, now: datetime) -> None:
-    """Agents keep the content that they have."""
+    """Stores why reading failed; agents keep the previous content."""
     if document.status == "processing":
         document.status = "failed"
     document.reading_since = document.next_content_id = None

@@ -1,4 +1,4 @@
-"""How fast all streams of one organization are read together: those of text chats, which take no place of a call."""
+"""Limits how fast the streams of one organization's text chats, which take no call's place, are read in total."""
 
 import time
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MAX_SHARED_BURST: Final = 8000
 
 
 class ChunkShare:
-    """What an organization may read now; it fills up again with time."""
+    """The chunks that an organization may read now; the number refills over time."""
 
     def __init__(self) -> None:
         self._left = float(MAX_SHARED_BURST)
@@ -33,7 +33,7 @@ _current: ContextVar[ChunkShare | None] = ContextVar("chunk_share", default=None
 
 @contextmanager
 def share_chunks(organization_id: int) -> Iterator[None]:
-    """Counts what streams bring within the block, and in tasks that begin there, for the organization."""
+    """Counts the chunks of streams in the block, and in tasks that begin there, for the organization."""
     share = _shares.get(organization_id)
     if share is None:
         share = _shares[organization_id] = ChunkShare()

@@ -109,7 +109,7 @@ async def claim_chat(
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")
     if max_turns is not None and state.get("size", 0) > MAX_STATE_CHARS:
-        raise ChatIsFull(f"This chat has reached its limit of {MAX_STATE_CHARS} characters. Start a new chat.")
+        raise ChatIsFull(f"This chat has reached its limit of {MAX_STATE_CHARS:,} characters. Start a new chat.")
     token = secrets.token_hex(8)
     claim: StoredClaim = {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}
     await _set_state(session, run, {**state, "claim": claim})

@@ -19,7 +19,7 @@ from offhook.workflows.graph import WorkflowGraph
 
 @dataclass(slots=True)
 class AgentFactory:
-    """Builds one agent per conversation; ``models`` has the models that it talks with. A process that carries calls sets
+    """Builds one agent per conversation; ``models`` has the models that it uses. Processes that carry calls set
     ``turn_detector`` if the installation has one."""
 
     tools: ToolRegistry

@@ -93,8 +93,8 @@ def _locked_in_order(
 
 
 async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
-    """Returns (run, lease) of expired leases: the oldest of each organization, then the next of each, so that those of one
-    that cannot be ended are in nobody's way."""
+    """Returns (run, lease) of expired leases: the oldest of each organization, then the next of each, so that runs
+    that cannot be ended do not hold up other organizations."""
     turn = func.row_number().over(partition_by=Run.organization_id, order_by=Run.lease_until)
     rows = await session.execute(
         select(Run.id, Run.lease_until)

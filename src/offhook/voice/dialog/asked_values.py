@@ -1,4 +1,4 @@
-"""What a step asks for and how much of it the caller has said, in the language of the call."""
+"""Finds what a step asks for and how much of it the caller has said, in the language of the call."""
 
 import re
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _YEAR_MARKS: Final = frozenset(
 
 
 class ValueReader(Protocol):
-    """What callers say of values in one language. The caller's words are looked at with every window of sound."""
+    """Reads values as callers say them in one language. Called with every window of sound."""
 
     def asked_kinds(self, sentence: str) -> tuple[str, ...]:
         """Returns what the agent's sentence asks for."""

@@ -36,8 +36,8 @@ def answer_rule(language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """How a conversation continues in a language (a tag): the model's instruction, and what is said instead of fixed
-    sentences. ``first``: the agent's first language, of which sentences without a translation are."""
+    """Settings of a conversation in a language (a tag): the model's instruction, and the translations of fixed sentences.
+    ``first``: the agent's first language, in which sentences without a translation are said."""
 
     tag: str = ""
     rule: str = ""

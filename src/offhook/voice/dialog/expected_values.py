@@ -1,4 +1,4 @@
-"""What a step asks for that takes a while to say, and how much of it the caller has said. English. Pure.
+"""Finds values that take a while to say in what a step asks for, and how much the caller has said. English. Pure.
 
 Other languages: ``asked_values.py``."""
 
@@ -185,8 +185,8 @@ def _measure_digits(words: Sequence[str], length: int) -> ValueProgress:
 
 
 def whole_or_part(digits: int, length: int, *, is_open: bool) -> ValueProgress:
-    """Returns how much of a number of ``length`` digits is said; ``is_open``: with a word behind it that announces
-    more."""
+    """Returns how much of a number of ``length`` digits has been said; ``is_open``: a word after it
+    announces more."""
     return ValueProgress.WHOLE if digits >= length and not is_open else ValueProgress.PART
 
 

@@ -1,5 +1,5 @@
-"""How the clock of templates reads in the language of a call, by Unicode's data (CLDR). Babel is loaded by the first
-call that is not in English."""
+"""Formats the clock of templates in the language of a call, with Unicode's data (CLDR). The first call that is not in
+English loads Babel."""
 
 import threading
 from datetime import datetime
@@ -14,13 +14,13 @@ _SPACES: Final = str.maketrans({"\u202f": " ", "\u00a0": " "})
 
 
 def spoken_clock(language: str) -> ClockFormat:
-    """Returns how fixed sentences have the clock: "lunes" and "5 de enero de 2026, 14:05". English, and a language
-    that CLDR does not know, have it plain."""
+    """Returns the clock format of fixed sentences: "lunes" and "5 de enero de 2026, 14:05". English and languages that
+    CLDR does not know use the plain clock."""
     return plain_clock if _is_english(language) else _SpokenClock(language)
 
 
 def written_clock(language: str) -> ClockFormat:
-    """Returns how prompts have the clock: only weekdays are words. A model needs the time with seconds and zone."""
+    """Returns the clock format of prompts: only weekdays are words. Models need the time with seconds and zone."""
     spoken = spoken_clock(language)
     return lambda name, moment: (spoken if name == WEEKDAY else plain_clock)(name, moment)
 

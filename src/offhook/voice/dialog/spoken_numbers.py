@@ -208,6 +208,6 @@ def numbers_of(language: str) -> SpokenNumbers | None:
 
 @cache
 def words_of_values() -> dict[str, dict[str, Any]]:
-    """Returns what callers and agents say of values, by language; see the data file."""
+    """Returns the words for values that callers and agents use, by language; see the data file."""
     loaded: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "spoken_values.json").read_text("utf-8"))
     return loaded

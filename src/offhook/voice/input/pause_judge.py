@@ -1,4 +1,4 @@
-"""What a turn detector says of the pauses of one call, and what came of it."""
+"""Asks the turn detector about the pauses of one call, and reports each judgment with its outcome."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,7 +63,7 @@ class PauseJudge:
     def watch_pause(
         self, speech: SpeechDetector, turn_started_at: float | None, now: float, rules: TurnRules
     ) -> EndSays:
-        """Returns what is known of the pause that the caller makes now. Called with every window."""
+        """Returns the judgment of the caller's current pause. Called with every window."""
         if not self._is_wanted:
             return ""
         if speech.silence_s < ASK_AFTER_S:

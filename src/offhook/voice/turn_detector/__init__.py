@@ -1,1 +1,1 @@
-"""Whether a caller has finished, judged by the sound: an optional model from a file."""
+"""Judges by the sound whether a caller has finished, with an optional model from a file."""

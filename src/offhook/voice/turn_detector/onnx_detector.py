@@ -1,4 +1,4 @@
-"""A turn detector from an ONNX file of the operator's, in one thread for all calls of a process.
+"""Runs a turn detector from the operator's ONNX file, in one thread for all calls of a process.
 
 It has the interface of Smart Turn v3 (pipecat-ai, BSD-2-Clause): Whisper's features of the last 8 s in, the probability
 that the turn is complete out. The library gives up Python's lock while the model runs.
@@ -31,13 +31,13 @@ LIMIT_S: Final = 1.0
 MAX_WAITING: Final = 32
 MAX_FILE_MB: Final = 512
 _TENSOR: Final = "tensor(float)"
-_WANTED: Final = f"one input of floats (batch, {MELS}, {FRAMES}) and one output of a probability, as Smart Turn v3 has"
+_WANTED: Final = f"one input of floats (batch, {MELS}, {FRAMES}) and one output with a probability, like Smart Turn v3"
 
 log = structlog.get_logger(__name__)
 
 
 class TurnDetectorRefused(SettingsError):
-    """The file of the turn detector is not used: one sentence that says why."""
+    """The turn detector cannot be used; the message is one sentence that says why."""
 
 
 class _Question:
@@ -118,7 +118,7 @@ def is_probability(value: float) -> bool:
 
 def load_runner(file: Path, sha256: str) -> Callable[[FloatArray], float]:
     """Loads a model and returns what turns features into a probability. Raises :class:`TurnDetectorRefused` unless the
-    file is the one that was named, and of the known interface."""
+    file has this hash and the expected interface."""
     try:
         size_mb = file.stat().st_size / 2**20
         content = file.read_bytes() if size_mb <= MAX_FILE_MB else b""
@@ -126,13 +126,13 @@ def load_runner(file: Path, sha256: str) -> Callable[[FloatArray], float]:
         raise TurnDetectorRefused(f"The turn detector {file} cannot be read: {error.strerror}.") from None
     if not content:
         raise TurnDetectorRefused(
-            f"The turn detector {file} has {size_mb:.0f} MB; it needs 1 byte to {MAX_FILE_MB} MB."
+            f"The turn detector {file} has {size_mb:.0f} MB; it must have between 1 byte and {MAX_FILE_MB} MB."
         )
     found = hashlib.sha256(content).hexdigest()
     if found != sha256.lower():
         raise TurnDetectorRefused(
-            f"The turn detector {file} has the SHA-256 {found}, and OFFHOOK_TURN_DETECTOR_SHA256 is {sha256}: it is "
-            "another file. Check where it came from."
+            f"The turn detector {file} has the SHA-256 {found}, and OFFHOOK_TURN_DETECTOR_SHA256 is {sha256}. Check "
+            "where the file came from."
         )
     try:
         session = onnx_session(content, log_level=3)
@@ -175,15 +175,15 @@ def installed_detector(settings: Settings) -> OnnxTurnDetector | None:
     if file is None or sha256 is None:
         missing = "FILE" if file is None else "SHA256"
         raise TurnDetectorRefused(
-            f"OFFHOOK_TURN_DETECTOR_{missing} is missing: a turn detector needs its file and the file's SHA-256."
+            f"OFFHOOK_TURN_DETECTOR_{missing} is missing: a turn detector needs both a file and its SHA-256."
         )
     return OnnxTurnDetector(load_runner(file, sha256))
 
 
 def describe_detector(settings: Settings) -> tuple[Literal["ok", "failed"], str]:
-    """Returns whether the detector is well, and a sentence about it."""
+    """Checks the detector; returns the result and a sentence about it."""
     try:
         is_there = installed_detector(settings) is not None
     except TurnDetectorRefused as error:
         return "failed", str(error)
-    return "ok", f"{settings.turn_detector_file}, for agents that use it" if is_there else "none; rules decide alone"
+    return "ok", f"{settings.turn_detector_file}, for agents that use it" if is_there else "none; rules alone decide"

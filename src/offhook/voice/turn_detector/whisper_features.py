@@ -1,4 +1,4 @@
-"""The features that Whisper hears: a logarithmic mel spectrogram, as transformers' ``WhisperFeatureExtractor`` computes it.
+"""Computes Whisper's input features: a logarithmic mel spectrogram, as transformers' ``WhisperFeatureExtractor`` computes it.
 
 With ``chunk_length=8`` and ``do_normalize=True``, which is what Smart Turn v3 was trained on: 8 s at 16 kHz with zeros
 in front of shorter audio, brought to a mean of 0 and a variance of 1 over all of it; frames of 400 samples every 160,

@@ -106,7 +106,7 @@ async def import_agent(
         missing.append(ImportedPart(kind="models", name="Models", message=f"{error.message} The defaults are used."))
     if lacks_turn_detector(configurations, settings_of(session)):
         del configurations["turn_detector"]
-        message = "This server has none, so the rules decide alone when a caller has finished."
+        message = "This server has none, so rules alone decide when a caller has finished."
         missing.append(ImportedPart(kind="models", name="Turn detector", message=message))
     missing += [ImportedPart(kind="value", name=place, message="Enter this secret again.") for place in file.omitted]
     workflow = await service.create_workflow(

@@ -93,7 +93,7 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool, others: Se
         yield OfflineReason(
             "long_edges",
             "limited",
-            f"The transitions have more than {MAX_EDGE_CHARS:,} characters in total: offline, only the beginning of long ones is read.",
+            f"The transitions have more than {MAX_EDGE_CHARS:,} characters in total. Offline, only the beginning of long ones is read.",
         )
     variables = node.extraction_variables if node.extraction_enabled else ()
     free = [str(variable.get("name")) for variable in variables if not _is_recognized(variable)]

@@ -26,7 +26,7 @@ async def embed_texts(
     async with post_request(url, choice.api_key, errors, within_s, way, json=body) as response:
         await response.aread()
         if len(response.content) > MAX_BYTES_OF_TEXT * max(1, len(texts)):
-            raise errors.malformed_error("more numbers than vectors have")
+            raise errors.malformed_error("vectors with too many numbers")
         try:
             items = sorted(parse_json(response.content)["data"], key=lambda item: item["index"])
             vectors = [[float(number) for number in item["embedding"]] for item in items]
@@ -36,5 +36,5 @@ async def embed_texts(
         raise errors.malformed_error("not one vector for each text")
     # also no NaN, which is neither above nor below
     if not all(-MAX_NUMBER <= number <= MAX_NUMBER for vector in vectors for number in vector):
-        raise errors.malformed_error("numbers that are no vector's")
+        raise errors.malformed_error("numbers that do not form a vector")
     return vectors
