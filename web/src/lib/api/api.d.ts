@@ -468,7 +468,7 @@ export interface paths {
         /**
          * Create Campaign
          * @description Creates a draft with the contacts of an uploaded CSV, all of them or none. An invalid file is answered with its
-         *     errors by row. `Idempotency-Key` is honored. With `starts_at`, it starts by itself.
+         *     errors by row. `Idempotency-Key` is honored. With `starts_at`, the campaign starts automatically.
          */
         post: operations["create_campaign"];
         delete?: never;
@@ -507,8 +507,8 @@ export interface paths {
          * Update Campaign
          * @description Changes the fields in the body, starting with the next call. `null` removes a rule.
          *
-         *     `starts_at` belongs to drafts: 409 `campaign_not_schedulable` once the campaign was started, 422 `start_in_past` and
-         *     `start_too_far_ahead` for another time than one within the next 60 days.
+         *     Only drafts accept `starts_at`: 409 `campaign_not_schedulable` once the campaign has started, 422 `start_in_past` or
+         *     `start_too_far_ahead` unless the time is within the next 60 days.
          */
         patch: operations["update_campaign"];
         trace?: never;
@@ -1008,10 +1008,10 @@ export interface paths {
         put?: never;
         /**
          * Add Web Page
-         * @description Adds a web page as a document by its https address. A job reads it: HTML, PDF, Markdown or plain text, up to 10 MB.
+         * @description Adds the web page at an https address as a document. A job reads it: HTML, PDF, Markdown, or plain text, up to 10 MB.
          *
          *     Its status is `processing` until agents can use it (`ready`), or until `web_page.error` says why it could not be read
-         *     (`failed`). Only this page is read, not the pages that it links to.
+         *     (`failed`). Only this page is read, not the pages it links to.
          */
         post: operations["add_web_page"];
         delete?: never;
@@ -6297,14 +6297,14 @@ export interface components {
             spend_cap_cents: number | null;
             /**
              * Start Problem
-             * @description Why the draft did not start at `starts_at`; it is not tried again
+             * @description Why the draft did not start at `starts_at`; the start is not retried
              */
             start_problem?: string | null;
             /** Started At */
             started_at: string | null;
             /**
              * Starts At
-             * @description When the draft starts by itself; null once it has started
+             * @description When the draft starts automatically; null once it has started
              */
             starts_at?: string | null;
             /**
@@ -6920,7 +6920,7 @@ export interface components {
             spend_cap_cents?: number | null;
             /**
              * Starts At
-             * @description When the draft starts by itself, at most 60 days ahead; null: only by a request
+             * @description When the draft starts automatically, at most 60 days ahead; null: only on request
              */
             starts_at?: string | null;
             /** Telephony Configuration Id */
@@ -7620,7 +7620,8 @@ export interface components {
          * DocumentResponse
          * @description ``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
          *     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
-         *     model, or that its name is that of another kind of file. ``web_page`` is null for uploaded files; a page that was never read has the size 0.
+         *     model, or that its file name has the ending of another kind of file. ``web_page`` is null for uploaded files; a page
+         *     that has never been read has size 0.
          */
         DocumentResponse: {
             /** Archived At */
@@ -13226,7 +13227,7 @@ export interface components {
             spend_cap_cents?: number | null;
             /**
              * Starts At
-             * @description When the draft starts by itself, at most 60 days ahead; null: only by a request
+             * @description When the draft starts automatically, at most 60 days ahead; null: only on request
              */
             starts_at?: string | null;
             /**
@@ -13410,7 +13411,7 @@ export interface components {
             id: number;
             /**
              * Is Sample Call
-             * @description The call with a simulated caller that the first start records
+             * @description True for the call with a simulated caller that the first start records
              */
             is_sample_call: boolean;
             /** Is Success */
@@ -13732,8 +13733,8 @@ export interface components {
         };
         /**
          * WebPageState
-         * @description ``read_at`` is when the content that agents use was read. ``error`` says why the last reading failed; agents keep
-         *     the content that they had.
+         * @description ``read_at`` is when the content that agents use was read. ``error`` says why the latest read failed; agents
+         *     keep the previous content.
          */
         WebPageState: {
             /** Address */
