@@ -302,6 +302,7 @@ NEED_MORE = {
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",
     "delete_campaign_contacts": "a campaign that is over: tests/campaigns",
+    "read_web_page_again": "a document that is a web page: tests/knowledge/test_web_pages.py",
     "refresh_mcp_tool": "an MCP server: tests/tools",
     "transcribe_recording": "as much time as the recording takes: tests/recordings",
 }

@@ -25,6 +25,8 @@ _LOCK = 0x0FF4AD0  # an arbitrary constant of our own
 # A statement that waits for a table's lock makes everybody after it wait as well: it gives up and is tried again.
 LOCK_TIMEOUT_S = 3.0
 LOCK_RETRY_S = 2.0
+# How often a process asks whether another one has finished migrating.
+LOCK_LOOK_S = 0.2
 MAX_LOCK_ATTEMPTS = 60
 # The lock was not free in time, or PostgreSQL ended this side of a deadlock; either way nothing was changed.
 _WITHOUT_LOCK = frozenset({"55P03", "40P01"})
@@ -98,10 +100,12 @@ async def upgrade_database(db: Database, say: Callable[[str], None], folder: Pat
 
 @asynccontextmanager
 async def _alone(db: Database) -> AsyncIterator[None]:
-    # Outside of a transaction: an index that is built beside requests waits for every open one, so also for this.
+    # Outside of a transaction, and without a statement that waits: an index that is built beside requests waits for every
+    # open one of these, so also for ours, while we would wait for who builds it.
     async with db.engine.connect() as connection:
         lock = await connection.execution_options(isolation_level="AUTOCOMMIT")
-        await lock.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
+        while not await lock.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK}):  # noqa: ASYNC110
+            await asyncio.sleep(LOCK_LOOK_S)
         try:
             yield
         finally:
