@@ -84,4 +84,4 @@ async def test_a_chat_of_too_many_words_is_full(
     monkeypatch.setattr(chat_store, "MAX_STATE_CHARS", 30_000)
     answer = await talk(client, org, models, *(([says("x" * 10_000)], "{}") for _ in range(5)))
     assert (answer.status_code, answer.json()["code"]) == (409, "chat_turn_limit")
-    assert "30000 characters" in answer.json()["detail"]
+    assert "30,000 characters" in answer.json()["detail"]
