@@ -13,6 +13,7 @@ from offhook.models.providers.builtin.english.spelling import mend_spelling
 from offhook.models.providers.builtin.english.spoken_values import all_digits, day_phrase
 from offhook.models.providers.builtin.english.utterance import MAX_HEARD_CHARS, parse_utterance
 from offhook.models.providers.builtin.meaning import SentenceMeaning
+from offhook.models.providers.builtin.turns.courtesy_turn import NO_NUMBER
 from offhook.models.sentence_encoder import SentenceVectors
 from tests.fakes.clock import run_virtual
 
@@ -74,6 +75,10 @@ class TestParseUtterance:
     )
     def test_a_wish_in_the_tone_of_a_question_asks_nothing(self, heard: str) -> None:
         assert not parse_utterance(heard).is_question
+
+    def test_a_word_of_many_letters_is_read_in_one_way(self) -> None:
+        assert not NO_NUMBER.match(f"i threw {'a' * 800} !")
+        assert NO_NUMBER.match("i do not know the number i threw out the paper")
 
     def test_an_apology_corrects_nothing(self) -> None:
         said = parse_utterance("Yes, sorry about that. Monday at ten.")

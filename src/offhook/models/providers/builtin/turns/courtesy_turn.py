@@ -34,9 +34,10 @@ _HAS_QUESTION: Final = re.compile(
     r"^(?:(?:um|uh|well|so|hi|hello|yes|yeah) )*(?:i (?:just )?(?:have|got|had) (?:a |an |one |another |a quick |some |a couple of )?questions?|"
     r"(?:can|could|may) i (?:just )?ask (?:you )?(?:something|a (?:quick )?question)|(?:quick )?question)(?: please)?$"
 )
-_HAS_LOST: Final = r"(?:i|we|my \w+) (?:must have |have |already )*(?:threw|thrown|tossed|deleted|lost|shredded|binned|left) (?:\w+ ?){1,6}"
-_DOES_NOT_KNOW: Final = re.compile(
-    rf"^(?:(?:um|uh|oh|well|sorry|no) )*(?:{_HAS_LOST}(?:so |and )?)?"
+# Spaces are part of each repetition: else a long word could be split in every way, which takes minutes.
+_HAS_LOST: Final = r"(?:i|we|my \w+) (?:must have |have |already )*(?:threw|thrown|tossed|deleted|lost|shredded|binned|left)(?: \w+){1,6}"
+NO_NUMBER: Final = re.compile(
+    rf"^(?:(?:um|uh|oh|well|sorry|no) )*(?:{_HAS_LOST} (?:so |and )?)?"
     r"(?:i (?:really )?(?:do not|can not) (?:know|have|remember|find)(?: (?:it|one|that|(?:my|the|any)(?: order)? number|the number|what (?:that|it|the number) is))?"
     r"(?: (?:with me|on me|here|right now|any ?more|to hand|at hand))?|(?:i have )?no idea(?: what (?:it|that|the number) is)?|i (?:have )?(?:lost|forgot|forgotten) (?:it|that|the number))"
     rf"(?: (?:because |since )?{_HAS_LOST})?$"
@@ -82,7 +83,7 @@ class CourtesyTurn(WishTurn):
         if words in ("please", "please do"):
             agreeing = [edge for edge in self._edges if edge_polarity(edge) == "yes"]
             return agreeing[0] if len(agreeing) == 1 else None
-        if not _DOES_NOT_KNOW.match(words):
+        if not NO_NUMBER.match(words):
             return None
         unknowing = [
             edge
