@@ -72,9 +72,10 @@ class SecondTurn(ReadTurn):
         edge, of_both = self._edges[best], min(first[best], second[best])
         if not edge.is_final:
             # "that's steep, nah, we'll pile on the blankets till tomorrow"
+            if not goes or of_both < CERTAIN_OF_BOTH or puts_off(heard):
+                return reply
             stays = self._guard(RuleReply(call=(edge.tool, {})), is_certain=True)
-            is_step = goes and of_both >= CERTAIN_OF_BOTH and not puts_off(heard)
-            return stays if is_step and stays.call is not None else reply
+            return reply if stays.call is None else stays
         # the no of a question is no farewell: "you couldn't pay me to say anything bad, my friends have to go"
         is_sure = second[best] >= SURE_OF_SECOND and not keeps_it(heard)
         is_way = opts_out(edge) or (goes and is_sure and edge_polarity(edge) is None)

@@ -29,7 +29,8 @@ _ASKS_WHICH: Final = re.compile(r"\b(?:which|what|when|how soon|how long|or)\b")
 _OFFERS_NEW: Final = re.compile(
     r"\b(?:new|another|different|other) (?:time|day|date|appointment|visit|slot|one)\b", re.IGNORECASE
 )
-MIN_PHONE_DIGITS: Final = 5
+# Of a telephone number, three digits can be a time.
+MIN_SPOKEN_NUMBERS: Final = 5
 # "my appointment on the ninth" is the one that there is, and no wish.
 _OF_EXISTING: Final = re.compile(
     r"\bmy (?:\w+ )?(?:appointment|booking|visit|lesson|delivery|reservation)(?:'s| is| was| that is)? (?:on|for|at|this|next)\b(?!.*\b(?:to|instead|make it|rather|move)\b)",
@@ -44,8 +45,8 @@ class ValueTurn(ToolTurn):
         """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
         if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
             return None
-        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS or _OF_EXISTING.search(said.heard):
-            return None  # of a telephone number, three digits can be a time
+        if len(spoken_values.all_numbers(said.heard)) >= MIN_SPOKEN_NUMBERS or _OF_EXISTING.search(said.heard):
+            return None
         choice = self._edge_of_value(said, may_pick=False)
         if choice is None or self._last_edge() == choice.edge.tool:
             return None
