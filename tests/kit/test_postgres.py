@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from offhook.kit.database.embedded_postgres import EmbeddedPostgres
+from offhook.kit.database.embedded_postgres import NICENESS, EmbeddedPostgres
 from offhook.kit.database.postgres_program import SERVER_USER, PostgresError
 from offhook.kit.processes.child_process import is_running
 from offhook.root import Root
@@ -67,6 +67,17 @@ def read_as(user: str, path: str) -> bytes:
     return subprocess.run(
         ["cat", path], user=user, group=group, extra_groups=[], check=False, capture_output=True
     ).stdout
+
+
+@pytest.mark.slow
+def test_the_server_yields_to_the_process_that_carries_calls(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path)
+    try:
+        server.start()
+        pid = int((tmp_path / "postgres" / "postmaster.pid").read_text().split()[0])
+        assert os.getpriority(os.PRIO_PROCESS, pid) == NICENESS > os.getpriority(os.PRIO_PROCESS, 0)
+    finally:
+        server.stop()
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import structlog
 
@@ -28,6 +29,7 @@ from offhook.kit.database.postgres_program import (
 from offhook.kit.database.prepared_cluster import DamagedCluster, unpack_cluster
 from offhook.kit.files.synced_folder import sync_folder
 from offhook.kit.processes.child_process import die_with_parent, is_running_in
+from offhook.kit.processes.priority import lower_priority
 from offhook.kit.processes.system_users import hand_over_folder
 
 _MAJOR = "18"
@@ -36,6 +38,8 @@ _MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
 _SOCKET_PREFIX = "offhook-pg-"
 _MAX_LOG_BYTES = 5_000_000
 
+# On a machine whose cores are all busy, the frames of calls come first (docs/decisions/0145-database-yields.md).
+NICENESS: Final = 10
 # Small and safe. Buffers are allocated as needed: of 128 MB (the server's own default) an idle server uses 40, and with
 # 24 each list of 100,000 runs and each search of 100,000 chunks was read again from disk. io_method=sync saves three
 # helper processes of version 18.
@@ -60,6 +64,17 @@ _OPTIONS = {
 # Without recycling, what is packed of such a cluster has one file of the log less, of 16 MB.
 _UNSAFE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "wal_recycle": "off"}
 log = structlog.get_logger(__name__)
+
+
+def _yielding_child() -> Callable[[], None]:
+    """Returns a ``preexec_fn`` of a server that ends with its owner and leaves it the cores that it needs."""
+    end_with_owner = die_with_parent(signal.SIGINT)
+
+    def prepare() -> None:
+        end_with_owner()
+        lower_priority(NICENESS)
+
+    return prepare
 
 
 class EmbeddedPostgres:
@@ -232,7 +247,7 @@ class EmbeddedPostgres:
                 pass_fds=fds,
                 env=self._environment,
                 start_new_session=True,  # Ctrl-C in the terminal is for us: we stop the server last
-                preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
+                preexec_fn=_yielding_child(),  # noqa: PLW1509 - two system calls, nothing that locks
                 user=self._owner.uid,
                 group=self._owner.gid,
                 extra_groups=self._owner.extra_groups,
