@@ -1,5 +1,7 @@
 """Values in spoken English, one table each."""
 
+from typing import Final
+
 import pytest
 
 from offhook.models.ports import EdgeHint
@@ -209,3 +211,30 @@ TABLE = EdgeHint("table", "normal table", "6 people or fewer, at most 6.")
 )
 def test_the_edge_whose_limit_a_number_keeps(said: str, edges: tuple[EdgeHint, ...], within: EdgeHint | None) -> None:
     assert edge_values.edge_within_limit(said, edges) is within
+
+
+OLD_ENOUGH: Final = EdgeHint("long ago", "long enough", "8 weeks or more")
+TOO_EARLY: Final = EdgeHint("not yet", "too early", "less than 8 weeks")
+FEW: Final = EdgeHint("few", "not enough", "under 15 guests")
+MANY: Final = EdgeHint("many", "enough people", "they are enough")
+
+
+@pytest.mark.parametrize(
+    ("said", "edges", "within"),
+    [
+        ("it was, let me think, about three weeks back", (OLD_ENOUGH, TOO_EARLY), TOO_EARLY),
+        ("back in the winter, so that's like half a year", (OLD_ENOUGH, TOO_EARLY), OLD_ENOUGH),
+        ("a couple of months ago", (OLD_ENOUGH, TOO_EARLY), OLD_ENOUGH),
+        ("on the 9th", (OLD_ENOUGH, TOO_EARLY), None),
+        ("forty five I think", (FEW, MANY), MANY),
+        ("just family, so, um, twelve", (FEW, MANY), FEW),
+        ("it's 555 283 9911", (FEW, MANY), None),
+        ("at eight o'clock", (FEW, MANY), None),
+    ],
+)
+def test_the_edge_whose_limit_an_amount_keeps(said: str, edges: tuple[EdgeHint, ...], within: EdgeHint | None) -> None:
+    assert edge_values.edge_within_limit(said, edges, "How many guests, and how long ago was the last?") is within
+
+
+def test_a_limit_alone_decides_nothing_where_no_amount_is_asked_for() -> None:
+    assert edge_values.edge_within_limit("there are forty of us", (FEW, MANY), "What can I do for you?") is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from offhook.models.providers.builtin.english.ratings import rating_in
+from offhook.models.providers.builtin.english.numbers.ratings import rating_in
 
 SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
 

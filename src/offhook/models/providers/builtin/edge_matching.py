@@ -13,10 +13,10 @@ from offhook.models.providers.builtin.edge_topics import choose_topic
 from offhook.models.providers.builtin.edge_values import MIN_SCALE, scale_of_edges, value_score
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
+from offhook.models.providers.builtin.english.numbers.ratings import drop_numbers, rating_in
 from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import asks_question, is_about_question
-from offhook.models.providers.builtin.english.ratings import drop_numbers, rating_in
 from offhook.models.providers.builtin.english.words import (
     CONDITION_STOP,
     Polarity,

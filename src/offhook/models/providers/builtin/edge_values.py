@@ -7,7 +7,8 @@ from typing import Final
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.ratings import has_full_marks, rating_in
+from offhook.models.providers.builtin.english.numbers.limits import keeps_limit, read_limits
+from offhook.models.providers.builtin.english.numbers.ratings import has_full_marks, rating_in
 from offhook.models.providers.builtin.english.words import (
     content_stems,
     essential_tokens,
@@ -47,14 +48,9 @@ _REMARK: Final = re.compile(r"\b(weather|rain\w*|sunny|lovely|nice|hot|cold|birt
 _CANCELS: Final = re.compile(
     r"\bnot (?:\w+ ){0,2}(?:keep|keeping|make it|coming|come|attend|attending|get there|be there|turn up)\b"
 )
-# What a condition allows: "at least eighteen years old", "more than six people".
-_LIMIT: Final = re.compile(
-    r"\b(?:(?P<least>at least|no (?:younger|less|fewer) than)|(?P<above>over|above|more than|older than)|"
-    r"(?P<most>at most|no (?:more|older) than)|(?P<below>under|below|less than|fewer than|younger than)) (?=(?P<number>\S+))"
-)
-# "I'll be eighteen in March", "almost eighteen", "not eighteen yet"
-_NOT_YET: Final = re.compile(
-    r"\b(?:will|going to|turning?|until|till|almost|nearly|about to|not|never|was|were|than|over|under|or|since|before)\b(?! just\b)"
+_ASKS_AMOUNT: Final = re.compile(
+    r"\b(?:how (?:many|old|long|far|much|big|tall|heavy|large)|what(?:'s| is| was) (?:the|your|their) (?:age|size|weight)|age|weigh|when (?:was|did))\b",
+    re.IGNORECASE,
 )
 # A caller who names a day or a time wants to book, if nothing else fits.
 _BOOKING_SCORE: Final = 0.5
@@ -98,31 +94,23 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
     )
 
 
-def edge_within_limit(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
-    """Returns the one edge whose limit the only number in a text keeps: "I'm forty" where it is "at least eighteen"."""
-    clauses = [" ".join(word_tokens(clause)) for clause in re.split(r"[,.;!?]", text)]
-    numbered = [clause for clause in clauses if spoken_values.first_number(clause) is not None]
-    if len(numbered) != 1 or _NOT_YET.search(numbered[0]) or spoken_values.time_of_day(text, may_be_lone=False):
+def edge_within_limit(text: str, edges: Sequence[EdgeHint], question: str = "") -> EdgeHint | None:
+    """Returns the one edge whose limit an amount in a text keeps: "I'm forty" where it is "at least eighteen".
+
+    Where only one of two edges names a limit, the other one takes what breaks it if ``question`` asks for an amount.
+    """
+    if spoken_values.time_of_day(text, may_be_lone=False):
         return None
-    is_number = [spoken_values.first_number(word) is not None for word in numbered[0].split()]
-    said = spoken_values.first_number(numbered[0])
-    if said is None or sum(now and not before for before, now in zip([False, *is_number], is_number, strict=False)) > 1:
-        return None
-    kept = {edge.tool: _keeps_limit(said, edge) for edge in edges}
+    kept = {edge.tool: keeps_limit(text, edge.condition or edge.label) for edge in edges}
     within = [edge for edge in edges if kept[edge.tool]]
-    return within[0] if len(within) == 1 and False in kept.values() else None
-
-
-def _keeps_limit(said: float, edge: EdgeHint) -> bool | None:
-    """Returns whether a number is one that the edge's condition allows; None where it names no limit."""
-    condition = " ".join(word_tokens(edge.condition))
-    match = _LIMIT.search(condition)
-    limit = None if match is None else spoken_values.first_number(condition[match.end() :])
-    if match is None or limit is None or spoken_values.first_number(match["number"]) is None:
+    if len(within) == 1 and False in kept.values():
+        return within[0]
+    limited = [edge for edge in edges if read_limits(edge.condition or edge.label)]
+    if len(edges) != 2 or len(limited) != 1 or not _ASKS_AMOUNT.search(question):
         return None
-    if match["least"] or match["above"]:
-        return said > limit or (said == limit and match["least"] is not None)
-    return said < limit or (said == limit and match["most"] is not None)
+    other = next(edge for edge in edges if edge is not limited[0])
+    answer = kept[limited[0].tool]
+    return None if answer is None else limited[0] if answer else other
 
 
 def names_weekdays(text: str) -> bool:

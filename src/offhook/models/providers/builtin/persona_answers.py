@@ -56,12 +56,13 @@ _CUES: Final = tuple(
     (re.compile(asked), re.compile(answer, re.IGNORECASE))
     for asked, answer in (
         (
-            r"\b(where (?:are|is|do|can|about|abouts|you|it|that|the)|address|located|location|directions|how (?:do|can) (?:i|we) (?:get|find)|which (?:street|road|part)|what (?:street|road|part)|find you|get to you|(?<!parking )near)\b",
+            r"\b(where (?:are|is|do(?! (?:i|we) (?:park|leave|put))|can(?! (?:i|we) (?:park|leave|put))|about|abouts|you|it|that|the)|address|located|location|directions|how (?:do|can) (?:i|we) (?:get|find)|which (?:street|road|part)|what (?:street|road|part)|find you|get to you|(?<!parking )near)\b",
             r"\b(address|street|road|avenue|square|lane|located|floor|opposite|near)\b",
         ),
         (
-            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|(?:run|set) (?:me|us)(?: back)?$)\b",
-            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|(?<!cancel )(?:is|are) free|charge[ds]?(?<!of charge)|payable)\b|[$€£]",
+            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|damage|(?:run|set) (?:me|us)(?: back\b|$))",
+            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|(?<!cancel )(?:is|are) free|charge[ds]?(?<!of charge)|payable|"
+            r"\d+(?:\.\d\d)? (?:an? (?:hour|night|day|week|month|year|visit|person|head|session|lesson)|per \w+|each))\b|[$€£]",
         ),
         (
             r"\b(for free|is it free|free of charge)\b",
@@ -78,6 +79,18 @@ _CUES: Final = tuple(
         (
             r"\b(what (?:times|slots|do you have|have you got|is available|is free)|which times|available|availability|free (?:times|slots)|earliest|soonest|latest|any (?:slots|times|openings))\b",
             r"\b(free times|available|slots?)\b",
+        ),
+        (
+            r"\b(park(?:ing)?|(?:leave|put) (?:the|my|our|a) (?:car|van|truck|bike)|somewhere for (?:the|my|our) (?:car|van))\b",
+            r"\b(park(?:ing)?|garage|car park)\b",
+        ),
+        (
+            r"\b((?:how early|how soon|what time|what hour|by when|when|latest) (?:\w+ )?(?:it|that|they|we|i|you|the \w+|things?|stuff)? ?(?:is |are |be )?(?:have to|need to|must|should|can|could|supposed|meant|due|expect\w*|allowed)\b)",
+            r"\b(?:by|before|after|from|until) (?:\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)",
+        ),
+        (
+            r"\b((?:turn|show) up|check ?in|arriv\w+|get (?:there|in))\b",
+            r"\b(check ?-?in|arriv\w+)\b",
         ),
         (r"\b(bring|prepare|form|early|fill (?:in|out)|paperwork)\b", r"\b(bring|form|early|prepare)\b"),
         (

@@ -19,6 +19,7 @@ from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part, values_in
+from offhook.models.providers.builtin.english.numbers.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.offered_options import (
     answered_day,
     hour_of,
@@ -29,7 +30,6 @@ from offhook.models.providers.builtin.english.offered_options import (
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS
-from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.refusals import postpones, puts_off
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens

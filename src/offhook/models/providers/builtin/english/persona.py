@@ -63,7 +63,7 @@ _ASKS_NATURE: Final = re.compile(
 )
 _ASKS_NAME: Final = re.compile(
     r"\b(who is (?:this|that|calling|speaking)|who did you say (?:this|that|you)|who (?:wants|would like) to know|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
-    r"(?:which|what) (?:(?!time|day|hour)\w+ )?(?:is this|are you(?! (?:open|closing|closed|going|doing|asking|charging|selling|looking|offering|supposed|saying|talking|calling about))|am i (?:talking|speaking) to)|(?:where are you|who are you) calling from|which company|what company|who do you work for|who is it)\b"
+    r"(?:which|what) (?:(?!time|day|hour)\w+ )?(?:is this(?! (?:going|fee|charge|costing|supposed|worth))|are you(?! (?:open|closing|closed|going|doing|asking|charging|selling|looking|offering|supposed|saying|talking|calling about))|am i (?:talking|speaking) to)|(?:where are you|who are you) calling from|which company|what company|who do you work for|who is it)\b"
 )
 
 

@@ -18,8 +18,8 @@ from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import assent, offered_options, refusals, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
+from offhook.models.providers.builtin.english.numbers.ratings import is_only_number
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
-from offhook.models.providers.builtin.english.ratings import is_only_number
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.turns.act_turn import LIKELY_ODDS, NO_ODDS, SURE_ODDS, ActTurn

@@ -15,7 +15,7 @@ from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part, values_in
-from offhook.models.providers.builtin.english.ratings import changes_to_number, rating_in, says_it_again
+from offhook.models.providers.builtin.english.numbers.ratings import changes_to_number, rating_in, says_it_again
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
@@ -56,7 +56,7 @@ class ValueTurn(ToolTurn):
         """Returns the edge of the day or time that is named, or whose limit the number keeps."""
         if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
             return by_value
-        within = edge_values.edge_within_limit(text, self._edges)
+        within = edge_values.edge_within_limit(text, self._edges, self._current_question())
         return None if within is None else EdgeMatch(within, SURE_SCORE)
 
     def _edge_of_value(self, said: CallerUtterance, *, may_pick: bool = True) -> EdgeMatch | None:

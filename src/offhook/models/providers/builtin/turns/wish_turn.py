@@ -8,7 +8,8 @@ from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.arguments import MIN_PHONE_DIGITS
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import ratings, spoken_values
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.numbers import ratings
 from offhook.models.providers.builtin.english.overlap import count_shared_words, phrase_fit
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
