@@ -7,9 +7,9 @@ from offhook.models.edge_reading import ASKS_FACT, AnswerToRead, EdgeText
 from offhook.models.providers.builtin import passage_quotes, persona_answers, phrases
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.turns.ahead_turn import AheadTurn
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.quoting_turn import shared_topics
-from offhook.models.providers.builtin.turns.second_turn import SecondTurn
 
 # Chosen on conversations that the model was not trained on (docs/decisions/0136-read-facts.md): of a fact where the
 # rules know none, instead of the one that they quote, and beside an edge that is taken.
@@ -34,7 +34,7 @@ MIN_NEARNESS_OF_QUOTE: Final = 0.36
 MIN_LEAD_OF_QUOTE: Final = 0.03
 
 
-class FactTurn(SecondTurn):
+class FactTurn(AheadTurn):
     """A turn that reads which of an author's facts answers a question."""
 
     def _read_facts(self, reply: RuleReply) -> RuleReply:
@@ -78,7 +78,9 @@ class FactTurn(SecondTurn):
         """Returns a reply that takes an edge, with what was asked beside; where any answer leads on, a question is none."""
         if len(self._edges) == 1 and not said.statement and best[0] >= MIN_FACT:
             return self._with_question(_sentence(best[1]))
-        return RuleReply(f"{_sentence(best[1])} ", reply.call) if best[0] >= MIN_FACT_BESIDE else reply
+        is_named = said.statement and persona_answers.name_cue(said.heard, best[1]) > 0
+        least = MIN_FACT_INSTEAD if is_named else MIN_FACT_BESIDE
+        return RuleReply(f"{_sentence(best[1])} ", reply.call) if best[0] >= least else reply
 
     @staticmethod
     def _with_other_fact(
