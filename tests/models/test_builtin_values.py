@@ -6,7 +6,7 @@ import pytest
 
 from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_values
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import names, spoken_values
 from offhook.models.providers.builtin.english.words import (
     answer_polarity,
     content_stems,
@@ -112,7 +112,7 @@ def test_times(said: str, found: str | None) -> None:
     ],
 )
 def test_names(said: str, found: str | None) -> None:
-    assert spoken_values.person_name(said) == found
+    assert names.person_name(said) == found
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part
+from offhook.models.providers.builtin.english.names import person_name
 from offhook.models.providers.builtin.english.offered_options import pick_hour
 from offhook.models.providers.builtin.english.persona import read_prompts
-from offhook.models.providers.builtin.english.spoken_values import first_number, person_name, time_of_day
+from offhook.models.providers.builtin.english.spoken_values import first_number, time_of_day
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.value_kinds import asks_address, street_address

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import names, spoken_values
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
 from offhook.models.providers.builtin.value_kinds import kind_of
@@ -112,7 +112,7 @@ def string_of(text: str, kind: str, *, may_be_whole: bool = True) -> str | None:
         case "time":
             return spoken_values.time_of_day(text, may_be_lone=len(word_tokens(text)) <= 4)
         case "name":
-            return spoken_values.person_name(text, may_be_whole=may_be_whole)
+            return names.person_name(text, may_be_whole=may_be_whole)
         case _:
             found = spoken_values.first_number(text)
             return None if found is None else f"{found:g}"

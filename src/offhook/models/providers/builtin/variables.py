@@ -15,18 +15,11 @@ from offhook.models.providers.builtin.arguments import (
 )
 from offhook.models.providers.builtin.edge_matching import choose_edge
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import names, offered_options, spoken_values
 from offhook.models.providers.builtin.english.assent import is_not_yet
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.corrections import corrected_part, replace_part, values_in
 from offhook.models.providers.builtin.english.numbers.ratings import changes_to_number, rating_in, says_it_again
-from offhook.models.providers.builtin.english.offered_options import (
-    answered_day,
-    hour_of,
-    offered_hours,
-    pick_hour,
-    spoken_hour,
-)
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.questions import FILLERS
@@ -192,11 +185,15 @@ def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | N
         stated = drop_mentions(stated, f"{before} {about}") if kind in ("day", "time") else stated
         stated = drop_other_numbers(stated, about) if kind == "digits" else stated
         value = string_of(stated, kind, may_be_whole=False)
-        may_be_lone = bool(offered_hours(before)) or changes_to_number(said, stated) or bool(_ASKS_TIME.search(before))
+        may_be_lone = (
+            bool(offered_options.offered_hours(before))
+            or changes_to_number(said, stated)
+            or bool(_ASKS_TIME.search(before))
+        )
         if kind == "time" and is_answer and value is None and may_be_lone:
             value = spoken_values.time_of_day(stated)
-        if kind == "day" and is_answer and value is None and not offered_hours(before):
-            value = answered_day(stated)
+        if kind == "day" and is_answer and value is None and not offered_options.offered_hours(before):
+            value = offered_options.answered_day(stated)
         if kind == "time" and not is_answer:
             value = _remarked_time(before, said, stated)
             part = part or (spoken_values.time_of_day(said.standing, may_be_lone=False) if said.is_correction else None)
@@ -219,12 +216,16 @@ def _remarked_time(before: str, said: CallerUtterance, stated: str) -> str | Non
 
 def _picked_time(before: str, said: CallerUtterance) -> str | None:
     """Returns the offered time that "the later one" picks; None when a time was named."""
-    hours = offered_hours(before)
+    hours = offered_options.offered_hours(before)
     named = spoken_values.time_of_day(said.standing)
-    if not hours or spoken_values.clock_time(said.standing) or (named is not None and hour_of(named) in hours):
+    if (
+        not hours
+        or spoken_values.clock_time(said.standing)
+        or (named is not None and offered_options.hour_of(named) in hours)
+    ):
         return None
-    picked = pick_hour(hours, said.standing)
-    return None if picked is None else spoken_hour(picked)
+    picked = offered_options.pick_hour(hours, said.standing)
+    return None if picked is None else offered_options.spoken_hour(picked)
 
 
 def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
@@ -258,8 +259,7 @@ def _extract_text(
     """Returns the answer that a caller gave in their own words, or a name. ``answers``: the likeliest first."""
     about, kind = f"{name.replace('_', ' ')}. {prompt}", kind_of(name, prompt)
     if kind is None and lines and lines[-1][0] == "caller" and len(content_stems(lines[-1][1])) > 1:
-        # what took the caller onwards answered this node's question
-        answers = [lines[-1][1], *answers]
+        answers = [offered_options.drop_reason(lines[-1][1], lines[-2][1] if len(lines) > 1 else ""), *answers]
     if kind is None and _answers_nothing(lines, about):
         return None
     # "I said four, not five" is about another question
@@ -270,9 +270,9 @@ def _extract_text(
             return value
     if kind == "name":
         who_asked = len(lines) > 1 and lines[-1][0] == "caller" and _ASKS_NAME.search(lines[-2][1]) is not None
-        if who_asked and (answered := spoken_values.person_name(lines[-1][1])) is not None:
+        if who_asked and (answered := names.person_name(lines[-1][1])) is not None:
             return answered
-        return _first_of(spoken_values.person_name(text, may_be_whole=False) for text in _said_by_caller(lines))
+        return _first_of(names.person_name(text, may_be_whole=False) for text in _said_by_caller(lines))
     return None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
 _HOUR_LIST: Final = re.compile(
     r"\b((?:(?:\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
@@ -132,3 +132,17 @@ def pick_hour(hours: Sequence[int], text: str) -> int | None:
     if _FIRST.search(said):
         return min(within)
     return within[0] if _ANY.search(said) and not _NOT_EITHER.search(said) else None
+
+
+_ASIDE: Final = re.compile(r"(?:oh|well|um+|uh+|hmm|so|right|okay|ok|ah|yes|yeah)", re.IGNORECASE)
+_CORRECTS: Final = re.compile(r"\b(?:no|not|wait|but|actually|instead|rather|mean|lie|sorry)\b", re.IGNORECASE)
+
+
+def drop_reason(text: str, question: str) -> str:
+    """Returns the option alone of an answer that names it first: "nights, my wife does days" to "days or nights?"."""
+    clauses = [part.strip() for part in re.split(r"[,.;!]+", text)]
+    named = [part for part in clauses if part and not _ASIDE.fullmatch(part)]
+    if len(named) < 2 or " or " not in question or _CORRECTS.search(text):
+        return text
+    stems = set(content_stems(named[0]))
+    return named[0] if stems and stems <= set(content_stems(question)) else text

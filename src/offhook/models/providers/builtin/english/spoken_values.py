@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from offhook.models.providers.builtin.english.words import POLITE, STOP, word_set, word_tokens
+from offhook.models.providers.builtin.english.words import POLITE, word_set, word_tokens
 
 DIGITS: Final = {
     "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "for": "4", "five": "5",
@@ -43,8 +43,6 @@ _AMOUNTS: Final = re.compile(
 )
 _BETWEEN_DIGITS: Final = word_set("then dash hyphen um uh")
 _MIN_RUN: Final = 4
-_NOT_A_NAME: Final = word_set("""i am im is it its it's that's i'm my name this the a an here yes no sure ok okay of course calling speaking for you can call me
-    sorry what please thanks thank not hello hi hey from and""")
 
 
 def all_digits(text: str) -> str:
@@ -164,6 +162,10 @@ def _spoken_number(words: list[str], start: int) -> float:
 _WEEK_BEFORE: Final = re.compile(r"\b(?P<week>(?:next|this) week)(?: on)?$")
 _WEEK_AFTER: Final = re.compile(r"^(?:of )?(?P<week>(?:next|this) week)\b")
 
+_WEEKS_FROM: Final = re.compile(
+    rf"\b(?:a|one|two|three) weeks? (?:from|after|on) (?:today|tomorrow|now|(?:next |this )?(?:{'|'.join(WEEKDAYS)}))$"
+)
+
 
 def _names_weekday(words: list[str]) -> bool:
     """Returns whether these words end with a weekday, as before "next week" or "of next week"."""
@@ -183,12 +185,16 @@ def day_phrase(text: str) -> str | None:
             if before == "not":
                 continue
             name = singular.capitalize()
+            if span := _WEEKS_FROM.search(" ".join(words[: at + 1])):
+                return f"{span.group().removesuffix(word)}{name}"
             if before in ("next", "this"):
                 return f"{before} {name}"
             week = _WEEK_BEFORE.search(" ".join(words[:at])) or _WEEK_AFTER.match(" ".join(words[at + 1 :]))
             return f"{name} {week['week']}" if week else name
         if word in MONTHS and (date := _date_phrase(words, at)):
             return date
+        if span := _WEEKS_FROM.search(" ".join(words[: at + 1])):
+            return span.group()
         if word in _RELATIVE:
             return f"the {word}" if word == "weekend" else word
         if word == "week" and before in ("next", "this") and not _names_weekday(words[max(0, at - 3) : at - 1]):
@@ -312,88 +318,3 @@ def email_address(text: str) -> str | None:
             both = both.replace(word, sign)
         return both.replace(" ", "")
     return None
-
-
-_NAME: Final = re.compile(
-    r"\b(?:(?:my|his|her|their) (?:\w+ )?name(?: is|'?s)|the name'?s|i am|i'm|this is|it is|it's|call me|name is|the name is|speaking is)"
-    r"\s+((?:[A-Za-z][\w'-]*\s*){1,3})",
-    re.IGNORECASE,
-)
-# Where nobody asked for a name, "it's for a divorce" gives none.
-_NAME_UNASKED: Final = re.compile(
-    r"\b(?:(?i:(?:my|his|her|their) (?:full |first |last )?name(?: is|'?s)|the name'?s|call me|the name is)\s+|(?i:this is)\s+(?=[A-Z]))"
-    r"((?:[A-Za-z][\w'-]*\s*){1,3})"
-)
-_FIRST_NAME: Final = re.compile(r"\b(?:first|given) name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)
-_LAST_NAME: Final = re.compile(r"\b(?:last|family|sur) ?name(?:'s| is)?,? (?P<name>[a-z][\w'-]+)", re.IGNORECASE)
-_SPELLED: Final = re.compile(
-    r"(?:\b(?P<before>[A-Za-z'-]{3,})[\s,]+(?:that's |that is |spelled )?)?\b(?P<letters>(?:[A-Za-z][\s.,-]+){2,}[A-Za-z])\b"
-)
-# Words of a sentence, not of a name.
-_NEVER_NAMES: Final = STOP - word_set("will may an do my can") | word_set("""hold same before none just already told ask asking rather
-    complicated upset sure afraid driving busy sorry secretary advice business number phone name nothing something anything nobody call
-    calling later never no not yes lawyer i'd i'll i've don't can't won't what's because why whatever whoever wait stop
-    always again once only maybe probably perhaps still yet first last sure confused lost late early ready done here there back
-    private personal important difficult hard easy fine well good bad great right wrong true false married divorced alone home
-    rude stupid robot machine human person people help please thanks hurry""")
-_NO_NAMES: Final = word_set("""about for in on at to with regarding because buying selling looking calling trying having getting
-    going interested right wrong correct incorrect fine good not misspelled spelled still so very really there home""")
-
-
-def person_name(text: str, *, may_be_whole: bool = True) -> str | None:
-    """Returns a person's name: after "my name is" and the like, or the whole short answer.
-
-    Letters that spell it are read: "Kowalski, K O W A L S K I, first name Denise" → "Denise Kowalski".
-    """
-    text = _SPELLED.sub(_read_spelled, text)
-    if whole := _first_and_last(text):
-        return whole
-    if match := (_NAME if may_be_whole else _NAME_UNASKED).search(text):
-        words = _name_words(match.group(1))
-    elif may_be_whole:
-        words = _name_words(re.sub(r"[^\w' -]", " ", text))
-        if not 1 <= len(words) <= 3:
-            return None
-    else:
-        return None
-    return _written_name(words) or None
-
-
-def _read_spelled(match: re.Match[str]) -> str:
-    """Returns the word before the letters once more in the caller's letters, or the word that they spell."""
-    word = re.sub(r"[^A-Za-z]", "", match["letters"]).capitalize()
-    before = match["before"] or ""
-    return word if not before or before.lower()[:2] == word.lower()[:2] else f"{before} {word}"
-
-
-def _first_and_last(text: str) -> str | None:
-    first, last = _FIRST_NAME.search(text), _LAST_NAME.search(text)
-    if first and last:
-        return _written_name([first["name"], last["name"]])
-    found = first or last
-    if found is None:
-        return None
-    other = _name_words(re.sub(r"[^\w' -]", " ", text[: found.start()]))[-1:]
-    return _written_name([found["name"], *other] if first else [*other, found["name"]])
-
-
-def _written_name(words: list[str]) -> str:
-    return " ".join(word[:1].upper() + word[1:] for word in words)
-
-
-def _name_words(text: str) -> list[str]:
-    kept: list[str] = []
-    for word in text.split():
-        if not kept and word.lower() in _NO_NAMES:
-            return []
-        if word.lower() in _NOT_A_NAME:
-            if kept:
-                break
-            continue
-        if not word[0].isalpha():
-            break
-        if word.lower() in _NEVER_NAMES or (word.islower() and len(word) > 5 and word.endswith("ing")):
-            # "Maria Lopez, that's my maiden name" begins with one, "I'd rather not say" has none
-            return kept if len(kept) > 1 else []
-        kept.append(word)
-    return kept

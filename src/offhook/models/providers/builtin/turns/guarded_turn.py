@@ -16,7 +16,7 @@ from offhook.models.providers.builtin import (
 )
 from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import assent, offered_options, refusals, spoken_values
+from offhook.models.providers.builtin.english import assent, names, offered_options, refusals, spoken_values
 from offhook.models.providers.builtin.english.choices import drop_mentions
 from offhook.models.providers.builtin.english.numbers.ratings import is_only_number
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
@@ -281,7 +281,7 @@ class GuardedTurn(ActTurn):
         if "digits" in kept:
             return self._missing_digits(text, said, edge, kept["digits"])
         # "her name's Ana": what stands of it has lost the sign
-        if "name" in kept and not any(map(spoken_values.person_name, (text, said.heard))):
+        if "name" in kept and not any(map(names.person_name, (text, said.heard))):
             return phrases.REPROMPTS[self._times_asked()]
         return None
 

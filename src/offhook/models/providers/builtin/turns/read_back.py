@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from offhook.models.ports import LlmMessage
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import names, spoken_values
 from offhook.models.providers.builtin.english.utterance import parse_utterance
 from offhook.models.providers.builtin.english.wording.statements import READS_BACK
 from offhook.models.spoken_text import JoiningWords, join_choices, question_of
@@ -75,7 +75,7 @@ def _values_in(asked: str, heard: str) -> Iterator[tuple[str, str]]:
         yield "amount", f"{amount * (1000 if _THOUSANDS.search(heard) else 1):,.0f} dollars"
     if (counted := _ASKS["count"].search(asked)) and (count := spoken_values.first_number(heard)) is not None:
         yield f"count of {counted['of']}", f"{count:g} {counted['of']}"
-    if "name" in asks and (name := spoken_values.person_name(words)) is not None:
+    if "name" in asks and (name := names.person_name(words)) is not None:
         yield "name", name
     digits = spoken_values.all_digits(heard)
     if "phone" in asks and len(digits) >= MIN_PHONE_DIGITS:

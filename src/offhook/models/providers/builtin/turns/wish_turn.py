@@ -8,7 +8,7 @@ from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.arguments import MIN_PHONE_DIGITS
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
-from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english import names, spoken_values
 from offhook.models.providers.builtin.english.numbers import ratings
 from offhook.models.providers.builtin.english.overlap import count_shared_words, phrase_fit
 from offhook.models.providers.builtin.english.questions import VALUE_PATTERN
@@ -150,9 +150,7 @@ class WishTurn(ValueTurn):
             return None
         variable = self._hint.variables[0]
         name, about = str(variable.get("name")), str(variable.get("prompt") or "")
-        is_name = kind_of(name, about) == "name" and " " in (
-            spoken_values.person_name(said.heard, may_be_whole=False) or ""
-        )
+        is_name = kind_of(name, about) == "name" and " " in (names.person_name(said.heard, may_be_whole=False) or "")
         is_address = asks_address(name, about) and street_address(said.heard) is not None
         is_number = asks_phone(name, about) and len(spoken_values.all_digits(said.heard)) >= MIN_PHONE_DIGITS
         ways = [
