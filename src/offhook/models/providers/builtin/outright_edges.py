@@ -5,12 +5,18 @@ from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.edge_matching import EdgeMatch, is_closing
+from offhook.models.providers.builtin.edge_matching import EdgeMatch, edge_of_phrase, is_closing
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english.overlap import CONTAINED, phrase_fit
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
-from offhook.models.providers.builtin.english.words import content_stems, is_plain_polarity, stem_word, word_tokens
+from offhook.models.providers.builtin.english.words import (
+    content_stems,
+    essential_tokens,
+    is_plain_polarity,
+    stem_word,
+    word_tokens,
+)
 
 # Fewer words of content say no edge outright.
 MIN_WORDS: Final = 2
@@ -18,6 +24,9 @@ _IS_ABOUT: Final = re.compile(
     r"^(?:it is|this is|that is|i am calling)(?: (?:about|just|only|really|because of))* (?:my|our|the|an?) (?:\w+ )?(?P<what>\w+)\b"
 )
 _PARTS: Final = re.compile(r"[,;.!?]")
+_ASIDE: Final = re.compile(r"(?:oh|well|um+|uh+|hmm|so|sorry|right|okay|ok|ah)", re.IGNORECASE)
+# What follows is more than a reason.
+_TURNS: Final = re.compile(r"\b(?:but|or|actually|instead|rather|unless|wait|not|no)\b")
 
 
 def edge_said_outright(said: CallerUtterance, chosen: EdgeMatch | None, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
@@ -51,3 +60,12 @@ def _names_matter(text: str, edge: EdgeHint) -> bool:
 def _spoken(edge: EdgeHint) -> list[str]:
     """Returns what callers say there, without a plain yes or no."""
     return [example for example in edge.examples if not is_plain_polarity(example)]
+
+
+def edge_named_first(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge that the first words name and nothing else, where a reason follows: "nights, my wife does days"."""
+    clauses = [part for part in _PARTS.split(text) if essential_tokens(part) and not _ASIDE.fullmatch(part.strip())]
+    if len(clauses) < 2 or polarity_of(clauses[0]) is not None or _TURNS.search(" ".join(word_tokens(text))):
+        return None
+    named = edge_of_phrase(clauses[0], edges)
+    return None if named is None or edge_polarity(named.edge) is not None else named

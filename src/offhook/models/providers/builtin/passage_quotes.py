@@ -10,6 +10,11 @@ from offhook.models.providers.builtin.english.questions import ASKING_WORDS
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
 _ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
+# "Would you tell them the toilet keeps running" asks for nothing that is written.
+_REQUESTS: Final = re.compile(
+    r"^\W*(?:would|could|can|will) you (?:(?:please|just|maybe|kindly) )?(?:tell|let|ask|have|get|send|pass|leave|make|give) (?!me\b|us\b)",
+    re.IGNORECASE,
+)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _MAX_SENTENCE_CHARS: Final = 300
 # The share of the question's weight that a sentence must have.
@@ -36,7 +41,7 @@ def quote_passage(heard: str, passages: Sequence[str], nearness: Callable[[str],
     words = set(content_stems(heard)) - _SAY_NOTHING
     tokens = word_tokens(heard)
     is_question = bool(_ASKS.search(heard)) or (
-        tokens[:1] != [] and tokens[0] in ASKING_WORDS and tokens[1:2] != ["not"]
+        tokens[:1] != [] and tokens[0] in ASKING_WORDS and tokens[1:2] != ["not"] and not _REQUESTS.match(heard)
     )
     if not passages or not words or not is_question:
         return None

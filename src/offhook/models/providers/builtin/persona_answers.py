@@ -60,9 +60,8 @@ _CUES: Final = tuple(
             r"\b(address|street|road|avenue|square|lane|located|floor|opposite|near)\b",
         ),
         (
-            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|damage|(?:run|set) (?:me|us)(?: back\b|$))",
-            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|(?<!cancel )(?:is|are) free|charge[ds]?(?<!of charge)|payable|"
-            r"\d+(?:\.\d\d)? (?:an? (?:hour|night|day|week|month|year|visit|person|head|session|lesson)|per \w+|each))\b|[$€£]",
+            r"\b(how much|price\w*|cost\w*|fee\w*|charge\w*|expensive|pay|what do you (?:charge|take)|rates?|cheap|quote|what is the damage)\b|\b(?:run|set) (?:me|us)(?: back\b|$)",
+            r"\b(costs?|dollars?|euros?|pounds?|cents?|price\w*|fees?|(?<!cancel )(?:is|are) free|charge[ds]?(?<!of charge)|payable|\d+(?:\.\d\d)? (?:an? (?:hour|night|day|week|month|year|visit|person|head|session|lesson)|per \w+|each))\b|[$€£]",
         ),
         (
             r"\b(for free|is it free|free of charge)\b",
@@ -86,7 +85,7 @@ _CUES: Final = tuple(
         ),
         (
             r"\b((?:how early|how soon|what time|what hour|by when|when|latest) (?:\w+ )?(?:it|that|they|we|i|you|the \w+|things?|stuff)? ?(?:is |are |be )?(?:have to|need to|must|should|can|could|supposed|meant|due|expect\w*|allowed)\b)",
-            r"\b(?:by|before|after|from|until) (?:\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)",
+            r"\b(?:by|before|after) (?:\d|noon|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)",
         ),
         (
             r"\b((?:turn|show) up|check ?in|arriv\w+|get (?:there|in))\b",

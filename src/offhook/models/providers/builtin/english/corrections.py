@@ -16,7 +16,7 @@ _TAKES_BACK: Final = re.compile(
 _NO_BETWEEN: Final = re.compile(
     r"^(?:(?:oh|well|um|uh|so|and|wait|sorry|actually|hang on|hold on) )*(?:no|nope|i mean(?:t(?! to (?:call|dial|reach|phone)))?|scratch that|correction|or rather|i said|make that|no wait|wait no)"
     r"(?: (?:no|wait|sorry|actually|hang on|hold on|well|i mean(?:t(?! to (?:call|dial|reach|phone)))?))*(?= |$)(?! (?:problems?|bother|trouble|sweat|issue|worries|doubt|question|thanks|thank|need|idea|reason|more|one|way|chance|longer|"
-    r"plans?|rush|hurry|emergency|labels?|stairs|gate|elevator|lift|pets?|dogs?|kids|guests?|company|allerg\w+|preference|interest|signal|internet|lights?|heat|power|complaints?|comments?|notes?|surprise|good|luck|offense)\b)"
+    r"plans?|rush|hurry|emergency|labels?|stairs|gate|elevator|lift|pets?|dogs?|kids|guests?|company|allerg\w+|preference|interest|signal|internet|lights?|heat|power|complaints?|comments?|notes?|surprise|good|luck|offense|later|earlier|sooner|gluten|meat|dairy|nuts)\b)(?! (?:\w+ ){1,2}(?:for (?:me|us)|here|at all)$)"
 )
 _RATHER_THAN: Final = re.compile(r" (?:more than|rather than|instead of|not) (?:the |my |our |your )?(?P<what>\w+)$")
 _EXCUSES: Final = re.compile(r"\b(?:is|was|were|are) (?:all right|alright|fine|okay|ok|good|great|not bad)$")
@@ -43,6 +43,13 @@ _THOUGHT: Final = re.compile(
 # "I thought you asked whether we had complaints" is not what the caller says now.
 _MISHEARD: Final = re.compile(
     r"\bi thought (?:that )?(?:you|it|this) (?:asked|said|meant|(?:were|was) (?:asking|about|on about))\b"
+)
+# "eleven, so I can catch the ten-twenty bus" gives a reason
+_MOVES_ON: Final = re.compile(r"\b(?:no|so(?! (?:that|i|we|he|she|they|it)\b)|well)\b")
+# "Thursday instead, sorry, I've my grandkids on the Wednesday" says why
+_CHOSEN: Final = re.compile(r"\b(?:instead|rather|make it|better|please|works|would do)\b")
+_REASON: Final = re.compile(
+    r"^(?:because |as |since )?(?:i|we|he|she|they|my \w+|our \w+)(?: (?:have|has|had|am|is|are|got|work|works|would have|will be|can not|do not|does not)\b)"
 )
 _EMPHASIS: Final = re.compile(r"^(?:and )?i mean\b ?", re.IGNORECASE)
 # Around what is said, these say nothing.
@@ -78,17 +85,30 @@ _PARTS: Final = tuple(
 )
 
 
+# "The last bit's 0109", of a number that was given.
+LAST: Final = "last"
+_LAST_PART: Final = re.compile(
+    r"\blast (?:bit|part|(?:two |three |four )?(?:digits|numbers)|two|three|four|digit|number)(?:'s| is| are| was| should be| should have been) (?P<new>\d[\d -]*|(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b ?)+)",
+    re.IGNORECASE,
+)
+
+
 def corrected_part(text: str) -> tuple[str, str] | None:
     """Returns what was said and what is to stand in its place, where only a part of a value is corrected."""
     for pattern in _PARTS:
         if match := pattern.search(text):
             return match["old"].strip(), match["new"].strip()
+    if match := _LAST_PART.search(text):
+        return LAST, match["new"].strip()
     return None
 
 
 def replace_part(value: str, old: str, new: str) -> str | None:
     """Returns a value with its corrected part; None where the old part is not in it."""
     had, has = spoken_values.all_digits(old), spoken_values.all_digits(new)
+    if old == LAST:
+        digits = spoken_values.all_digits(value)
+        return digits[: -len(has)] + has if 0 < len(has) < len(digits) else None
     if had and has and not re.search(r"[a-z]", value, re.IGNORECASE):
         return value.replace(had, has) if had in value else None
     replaced, count = re.subn(rf"\b{re.escape(old)}\b", lambda _: new, value, flags=re.IGNORECASE)
@@ -203,7 +223,8 @@ def drop_taken_back(clauses: list[str]) -> tuple[list[str], bool]:
         own = values_in(clause)
         is_replaced = own and any(
             own & values_in(other)
-            and (_TAKES_BACK.search(" , ".join(later)) or re.search(r"\b(?:no|so|well)\b", " , ".join(later)))
+            and not (_CHOSEN.search(clause) and _REASON.match(other))
+            and (_TAKES_BACK.search(" , ".join(later)) or _MOVES_ON.search(" , ".join(later)))
             for other in later
         )
         if not is_replaced:

@@ -117,6 +117,26 @@ _PLAIN: Final = tuple(
         (r"\b(?:(?:do not|don't) think (?:i|we|he|she)(?:'ll| will) |(?:won't|will not) )(?:be needing|need) (?:that|the|my|this) (?P<what>(?:\w+ )?(?:appointment|booking|reservation|visit))\b", r"cancel my \g<what>"),
         (r"\b(?:i|we)(?:'ve| have)?(?: already)? got (?:one|an appointment|something) booked(?: in)?\b", "I already have an appointment"),
         (r"^(?:no|nah)[ ,]+(?:it|that)(?:'s| is) (?:okay|ok|all right|alright)[ ,.]+(?=(?:i|we)\b)", "no thank you, "),
+        # what no longer works
+        (r"\b(?:'s|has|have|had|is|just)? ?(?:packed (?:up|in)|conked out|gone kaput|gone on the blink|on the (?:blink|fritz)|given up the ghost)\b", " stopped working"),
+        (r"\b(?:the |our |my )?(?:heating|heat|furnace|boiler)(?:'s| is| has| just)* (?:stopped(?: working)?|died|gone(?: off)?|broken(?: down)?|not (?:working|coming on))\b", "there is no heat"),
+        # a no or a yes with a reason that has nothing of its own
+        (r"^(?P<no>no|nope|nah)[ ,]+(?:because|cos|'cause)\b(?!.*\b(?:want|need|like|prefer|rather|instead|could|can|would|already|have|had|paid|am|is|are|i'm|day|\w+day)\b).*$", r"\g<no>"),
+        (r"\bno[ ,]+(?=yes\b)", ""),
+        (r"\bno[.,!;]+ not unless (?![^.?!]*(?:\d|day\b|o'clock|morning|afternoon|evening))[^.?!]*", "no"),
+        (r"[ ,]+but (?:no|not) (?:later|earlier|sooner|more|less|longer|a minute later|a day later) than that\b(?:[ ,]+mind(?: you)?)?", ""),
+        (r"^(?:would|do|did|can|could|will|have) (?:i|we)\?\W*(?=\w)", ""),
+        (r"^(?:oh )?(?:good )?(?:god|lord|heavens?|hell|goodness|gosh)[ ,]+(?=no\b)", ""),
+        (r"^(?P<why>[^.?!]{3,120}?),? so no(?=[.! ]*$)", r"no, \g<why>"),
+        (r"\b(?:will|would|can|could) you (?:guys |lot |people )?(?:take|accept) (?=(?:cash|(?:credit |debit )?cards?|checks?|cheques?|amex|visa|american|apple|(?:my |our )?insurance|medicare|medicaid|walk)\b)", "do you take "),
+        (r"^(?:please )?set (?P<who>me|us) up (?:with )?(?=an? )", r"I want to set up "),
+        (r"\b(?:okay|ok|all right|alright|fine|so)[ ,]+let(?:'s| us) (?:make|book|set up|schedule) (?:another|one|an appointment)(?: one)?\b", "I want a new appointment after all"),
+        # a time that may be free
+        (r"\b(?:have you(?: got)?|haven't you(?: got)?|do you have|don't you have|is there|isn't there) (?:something|anything|nothing)(?: (?:free|open|available|going|left))? (?:(?:round|about|around|near|nearer|closer to|nearer to|at) )+(?=\w)", "what about "),
+        (r"\b(?:would|'d) be (?:such )?a (?:huge |big |great )?(?:weight|load) off(?: my (?:mind|shoulders))?\b", "would help me, yes please"),
+        # the answer before was another one
+        (r"^(?:(?:well|oh|um|uh)[ ,]+)*no[ ,]+actually[ ,]+(?:it was |it's )?(?=(?:more|rather) (?:the|my|your|a)\b)", "sorry, I meant "),
+        (r"[ ,]+now (?:that )?i (?:come to )?think (?:of|about) it(?=[.!]?$)", ""),
         # wrong number
         (r"\b(?:meant|trying|wanted) to (?:ring|phone|call|dial) (?:the|my) (?!office|number|order)[\w']+(?= ?[,.!;]|$)", "dialed the wrong number"),
         (r"\bdial(?:l?ed|ing)? (?:it |you )?wrong\b|\bmis-?dial(?:l?ed)?\b|\b(?:pushed|pressed|hit|punched) the wrong (?:button|key|number|digits?)\b|\bwrong party\b", "dialed the wrong number"),

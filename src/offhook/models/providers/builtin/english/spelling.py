@@ -1,6 +1,7 @@
 """Mends how people type in a chat: shorthand, and slips in the words that matter on the telephone. Pure."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -60,6 +61,22 @@ _RIGHT: Final = word_set(
     paid patience breakfasts fast last past least feast
     """
 )
+# Words in which two swapped letters are mended.
+_COMMON: Final = word_set(
+    """
+    about after again all am and any are ask back bad been best big book both bought bring but buy call came can cant
+    come could couldnt day days did didnt do does doesnt dont down each else end enough even ever find first fix for
+    forgot four friend from gave get getting give go going gone good got great had happen happened has have havent he
+    help her here him his home hour how if in is isnt it its job just keep kind know last late less let like list
+    little live long look lost made make many may maybe me mean might mine more most move much must my name need never
+    new next nice night no not nothing now of off often oh ok on one only open or our out over own paid part pay phone
+    place plan problem pay put question quite ready real really right said same say see send sent set she should show
+    side since six so some soon sorry still stop such sure take talk tell ten than thank that the their them then they
+    thing think this those thought time to told too took town tried trouble try trying turn two under until up us use
+    usual very wait want wanted was wasnt way we week well went were will wish with without wont work working works
+    would wouldnt write wrote year yes yet you your yours
+    """
+)
 _DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9']+")
 
@@ -76,10 +93,21 @@ def _mend_word(word: str, text: str) -> str:
         word = lower = drawn if is_english_word(drawn) or drawn in _SHORT else _DRAWN_OUT.sub(r"\1", lower)
     if lower in _SHORT and not (lower in ("mon", "sat", "wed", "id", "its") and not _is_chat(lower, text)):
         return _SHORT[lower]
+    if len(lower) > 2 and lower.isascii() and lower.isalpha() and not is_english_word(lower):
+        swapped = [other for other in _swap_neighbors(lower) if other in _COMMON or other in _KNOWN]
+        if len(swapped) == 1:
+            return _SHORT.get(swapped[0], swapped[0])
     if len(lower) < 5 or not lower.isalpha() or lower in _KNOWN or lower in _RIGHT:
         return word
     mended = _nearest_known(lower)
     return word if mended is None or is_english_word(lower) else mended
+
+
+def _swap_neighbors(word: str) -> Iterator[str]:
+    """Yields a word with each two neighboring letters swapped: "cnat" → "cant"."""
+    for at in range(len(word) - 1):
+        if word[at] != word[at + 1]:
+            yield f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
 
 
 def _is_chat(word: str, text: str) -> bool:

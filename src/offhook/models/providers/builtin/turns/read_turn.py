@@ -31,6 +31,8 @@ MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 MIN_PROBABILITY_OF_FIRST: Final = 0.3
 SURE_OF_SECOND: Final = 0.9
 SURE_OF_BOTH: Final = 0.8
+# Of one that ends the call and that the second is certain of, the first needs no more than of any other.
+CERTAIN_OF_SECOND: Final = 0.97
 # Of one that ends nothing and is doubted by the guard, by both.
 CERTAIN_OF_BOTH: Final = 0.9
 # Where no edge of a step has an example (docs/decisions/0134-plain-steps.md): instead of asking again; of an edge that ends
@@ -76,6 +78,8 @@ class ReadTurn(QuotingTurn):
             least = MIN_PROBABILITY_AGAINST
         of_second = 0.0 if second is None else second[best]
         is_agreed = of_second >= SURE_OF_SECOND and not edge.is_final and least < MIN_PROBABILITY_AGAINST
+        if edge.is_final and of_second >= CERTAIN_OF_SECOND and edge_polarity(edge) != "yes":
+            least = min(least, MIN_PROBABILITY)
         is_read = odds[best] >= (MIN_PROBABILITY_OF_FIRST if is_agreed else least)
         # "thanks" says nothing that ends a call
         if not is_read or (edge.is_final and not content_stems(heard)) or self._agrees_instead(edge, heard):

@@ -23,7 +23,7 @@ from offhook.models.providers.builtin.english.corrections import values_in
 from offhook.models.providers.builtin.english.questions import asks_question, is_about_question
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
-from offhook.models.providers.builtin.outright_edges import edge_said_outright
+from offhook.models.providers.builtin.outright_edges import edge_named_first, edge_said_outright
 from offhook.models.providers.builtin.turns.act_turn import CERTAIN_ODDS, SURE_ODDS, UNSURE_ODDS
 from offhook.models.providers.builtin.turns.fact_turn import FactTurn
 from offhook.models.providers.builtin.turns.node_turn import SURE_SCORE, RuleReply
@@ -119,6 +119,7 @@ class RuleTurn(FactTurn):
                 or self._walk_again(said)
                 or self._leaves_ahead(said)
                 or self._asked_for_first(said)
+                or self._read_ahead(said)
             ) is not None:
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
@@ -207,6 +208,7 @@ class RuleTurn(FactTurn):
         """Takes the edge or calls the tool that is meant, quotes a document, or asks again."""
         text = said.statement or said.standing
         choice = edge_matching.edge_of_phrase(said.heard, self._edges) or self._choose(said)
+        choice = choice or edge_named_first(said.standing, self._edges)
         is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
         leaves = refusals.puts_off(said.heard) and not (_lets_leave(choice) or _declines_offer(said, choice))
         if leaves and self._hint.kind != "startCall":

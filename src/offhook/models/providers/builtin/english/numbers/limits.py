@@ -29,13 +29,13 @@ _PARTS: Final = {"half": 0.5, "couple": 2.0, "few": 3.0, "dozen": 12.0}
 _SCALES: Final = frozenset({"hundred", "thousand"})
 _ARTICLES: Final = frozenset({"a", "an"})
 _BETWEEN: Final = frozenset({"more", "full", "whole", "good", "of", "other", "straight"})
-_LEAST: Final = re.compile(
+_FROM: Final = re.compile(
     r"\b(?:at least|minimum(?: of)?|(?:no|not) (?:younger|less|fewer|shorter|smaller|lighter) than) $"
 )
 _ABOVE: Final = re.compile(
     r"\b(?:over|above|beyond|past|(?:more|older|longer|bigger|larger|greater|heavier|higher|further|farther) than) $"
 )
-_MOST: Final = re.compile(
+_UP_TO: Final = re.compile(
     r"\b(?:at most|up to|maximum(?: of)?|within|(?:no|not) (?:more|older|longer|bigger|larger|heavier|further) than) $"
 )
 _BELOW: Final = re.compile(
@@ -159,8 +159,9 @@ def _read_amounts(text: str, *, is_limit: bool) -> Iterator[tuple[bool, _Amount]
         else:
             high = None
         kind, size, end = _unit_at(words, end)
+        is_few = "few" in words[at : at + 2] and kind != _DURATION
         is_article = words[at] in _ARTICLES and not _SCALES & {*words[at + 1 : at + 2]}
-        if is_article and kind not in (_DURATION, "way", "weight"):
+        if is_few or (is_article and kind not in (_DURATION, "way", "weight")):
             at += 1
             continue
         before, after = " ".join((*words[:at], "")), " ".join(("", *words[end:]))
@@ -173,8 +174,8 @@ def _bounded(
 ) -> tuple[bool, _Amount]:
     if high is not None:
         return True, _Amount(number, high, kind, size)
-    is_least = bool(_LEAST.search(before) or _OR_MORE.match(after))
-    is_most = bool(_MOST.search(before) or _OR_LESS.match(after))
+    is_least = bool(_FROM.search(before) or _OR_MORE.match(after))
+    is_most = bool(_UP_TO.search(before) or _OR_LESS.match(after))
     if is_least or (not is_most and _ABOVE.search(before)):
         return True, _Amount(number, math.inf, kind, size, has_low=is_least)
     if is_most or _BELOW.search(before):

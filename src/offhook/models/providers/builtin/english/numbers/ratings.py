@@ -31,6 +31,11 @@ _DENIED: Final = re.compile(
     r"stay|anybody|anyone|anywhere|down|think|believe|would|for|up|feel|like) ){0,8}"
     r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)s?\b(?: (?:or|nor|and) (?:an? )?(?:\d+|one|two|three|four|five)\b)?"
 )
+# "four it was good", as a recognizer writes it and people type
+_RATED_FIRST: Final = re.compile(
+    r"^(?:(?:an?|um|uh|well|oh) )*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten)(?= (?:it|they|that|because|cos|i|my) \w+ (?!out\b))",
+    re.IGNORECASE,
+)
 # "Five? No."
 _REJECTED: Final = re.compile(
     r"\b(?:an? )?(?:\d+|one|two|three|four|five)(?: stars?)?\s*\?+\W*(?:no|nope|nah|hardly|never|not)\b", re.IGNORECASE
@@ -72,7 +77,7 @@ def rating_in(text: str, scale: Collection[float]) -> float | None:
     if has_full_marks(said.heard) and max(scale, default=0) < MAX_OF_TEN and said.polarity != "no":
         return max(scale, default=None)
     standing = said.standing if said.is_correction or said.refused else said.heard
-    standing = drop_denied(_REJECTED.sub(" ", standing))
+    standing = drop_denied(_REJECTED.sub(" ", _RATED_FIRST.sub(r"\g<0>,", standing)))
     clauses = [clause for clause in _CLAUSES.split(standing) if clause.strip()]
     given = _GIVES.split(" ".join(word_tokens(standing)))
     if clauses and is_only_number(clauses[0]) and not said.is_correction:
