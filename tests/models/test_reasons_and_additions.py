@@ -24,7 +24,7 @@ async def llm(models_folder: Path) -> AsyncIterator[BuiltinLlm]:
     [
         # a reason that names another choice
         ("recruiting_screen", ["sure", "I am", "yes", "nights, I was never one for mornings"], "start", {"shift": "nights"}),
-        ("recruiting_screen", ["go on", "yes", "I can", "Days. No, sorry, nights, my husband has the days."], "start", {"shift": "nights"}),
+        ("recruiting_screen", ["go on", "yes", "I can", "Days. No, sorry, nights, my husband has the days."], "start", {}),
         ("appointment_booking", ["a check-up please", "Tuesday, because Wednesday my brother visits", "Eleven, so I can catch the ten-forty bus"], "visited", {"day": "Tuesday", "time": "eleven o'clock"}),
         ("survey", ["No, because the last one took ages."], "refused", {}),
         ("survey", ["yes", "two", "the shower", "Would I? No. Not unless they'd repaired it."], "sorry", {"would_recommend": False}),

@@ -131,6 +131,7 @@ _PLAIN: Final = tuple(
         (r"\b(?:will|would|can|could) you (?:guys |lot |people )?(?:take|accept) (?=(?:cash|(?:credit |debit )?cards?|checks?|cheques?|amex|visa|american|apple|(?:my |our )?insurance|medicare|medicaid|walk)\b)", "do you take "),
         (r"^(?:please )?set (?P<who>me|us) up (?:with )?(?=an? )", r"I want to set up "),
         (r"\b(?:okay|ok|all right|alright|fine|so)[ ,]+let(?:'s| us) (?:make|book|set up|schedule) (?:another|one|an appointment)(?: one)?\b", "I want a new appointment after all"),
+        (r"\blet(?:'s| us) rebook(?: it| that)?\b", "yes, I want a new appointment"),
         # a time that may be free
         (r"\b(?:have you(?: got)?|haven't you(?: got)?|do you have|don't you have|is there|isn't there) (?:something|anything|nothing)(?: (?:free|open|available|going|left))? (?:(?:round|about|around|near|nearer|closer to|nearer to|at) )+(?=\w)", "what about "),
         (r"\b(?:would|'d) be (?:such )?a (?:huge |big |great )?(?:weight|load) off(?: my (?:mind|shoulders))?\b", "would help me, yes please"),
