@@ -66,6 +66,12 @@ async def test_what_led_to_a_step_does_not_answer_it_as_well(llm: BuiltinLlm) ->
     assert outcome.node == "power"
 
 
+async def test_what_is_wanted_is_not_read_as_not_wanted(llm: BuiltinLlm) -> None:
+    outcome = await hold_conversation("no_show_recall", ["Yeah I need to come back in", "Monday"], llm)
+
+    assert outcome.node == "time"
+
+
 async def test_an_hour_that_is_asked_for_is_no_question_about_ages(llm: BuiltinLlm) -> None:
     outcome = await hold_conversation(
         "appointment_booking", ["Can I come in on Monday?", "Have you nothing round about three?"], llm

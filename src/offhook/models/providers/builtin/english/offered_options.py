@@ -135,6 +135,7 @@ def pick_hour(hours: Sequence[int], text: str) -> int | None:
 
 
 _ASIDE: Final = re.compile(r"(?:oh|well|um+|uh+|hmm|so|right|okay|ok|ah|yes|yeah)", re.IGNORECASE)
+MAX_OPTION_WORDS: Final = 3
 _CORRECTS: Final = re.compile(r"\b(?:no|not|wait|but|actually|instead|rather|mean|lie|sorry)\b", re.IGNORECASE)
 
 
@@ -143,6 +144,9 @@ def drop_reason(text: str, question: str) -> str:
     clauses = [part.strip() for part in re.split(r"[,.;!]+", text)]
     named = [part for part in clauses if part and not _ASIDE.fullmatch(part)]
     if len(named) < 2 or " or " not in question or _CORRECTS.search(text):
+        return text
+    if len(word_tokens(named[0])) > MAX_OPTION_WORDS or re.search(r"\d", text):
+        # "there's a gate, the code is 4471"
         return text
     stems = set(content_stems(named[0]))
     return named[0] if stems and stems <= set(content_stems(question)) else text

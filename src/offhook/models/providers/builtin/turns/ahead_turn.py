@@ -7,6 +7,7 @@ from offhook.models.ports import EdgeHint
 from offhook.models.providers.builtin import edge_matching, edge_values
 from offhook.models.providers.builtin.acts.edge_acts import opts_out
 from offhook.models.providers.builtin.edge_polarity import edge_polarity
+from offhook.models.providers.builtin.english.overlap import NEGATIONS
 from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import CONDITION_STOP, content_stems
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, RuleReply
@@ -61,10 +62,12 @@ class AheadTurn(SecondTurn):
         edge = self._edges[best]
         if edge.is_final or edge_matching.is_otherwise(edge) or edge_matching.is_person(edge) or opts_out(edge):
             return None
-        if edge_polarity(edge) == "no":
-            # "I don't want it anymore" is why they send it back
+        described = f"{edge.label}. {edge.condition}"
+        denies = NEGATIONS & set(content_stems(described)) and not NEGATIONS & set(content_stems(clause))
+        if denies or edge_polarity(edge) == "no":
+            # "I need to come back" is not "not coming back"; "I don't want it anymore" is why they send it back
             return None
-        asked = content_stems(f"{self._current_question()} {edge.label}. {edge.condition}", extra_stop=CONDITION_STOP)
+        asked = content_stems(f"{self._current_question()} {described}", extra_stop=CONDITION_STOP)
         # "I'm on my break, go for it" says nothing of what is asked here
         is_about = bool(set(content_stems(clause)) & set(asked))
         return edge if is_about and first[best] >= MIN_OF_FIRST and second[best] >= MIN_OF_SECOND else None
