@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from offhook.knowledge import search
 from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.settings import Settings
 from offhook_lab.embeddings_server import EmbeddingsServer, serve_embeddings
@@ -96,6 +97,45 @@ class TestAVendor:
         for _ in range(2):
             assert "courtyard" in (await librarian.find("courtyard for animals"))[0]["text"]
         assert len(lab.asked) == 3, "asked again: nothing was kept"
+
+    async def test_answers_the_questions_of_one_organization_only(
+        self, librarian: Librarian, lab: EmbeddingsServer, other_org: OrgFixture
+    ) -> None:
+        """A server may treat keys differently: what it answered to one organization's key is not another's vector."""
+        service = {"provider": "openai", "model": "words-64", "base_url": lab.base_url, "api_key": KEY}
+        stranger = Librarian(librarian.client, other_org.key_headers, librarian.root)
+        for each in (librarian, stranger):
+            await choose(each, service)
+            await each.add()
+        lab.asked.clear()
+        for _ in range(2):
+            for each in (stranger, librarian):
+                await each.find("courtyard for animals")
+        assert len(lab.asked) == 2, "each asked once"
+
+    async def test_keeps_a_share_of_the_vectors_for_each_organization(
+        self,
+        librarian: Librarian,
+        lab: EmbeddingsServer,
+        other_org: OrgFixture,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr(search, "_MAX_CACHED_OF_ONE", 3)
+        monkeypatch.setattr(search, "_MAX_CACHED_VECTORS", 5)
+        service = {"provider": "openai", "model": "words-64", "base_url": lab.base_url, "api_key": KEY}
+        stranger = Librarian(librarian.client, other_org.key_headers, librarian.root)
+        for each in (librarian, stranger):
+            await choose(each, service)
+            await each.add()
+        await librarian.find("courtyard for animals")
+        for number in range(8):
+            await stranger.find(f"question {number}")
+        lab.asked.clear()
+        await librarian.find("courtyard for animals")
+        await stranger.find("question 7")
+        assert lab.asked == []
+        await stranger.find("question 4")
+        assert len(lab.asked) == 1
 
 
 class TestAnotherModel:

@@ -19,6 +19,8 @@ from offhook.knowledge.vectors.vector_spaces import OTHER_LENGTH_MESSAGE
 
 # A call repeats the same question while the caller is still speaking.
 _MAX_CACHED_VECTORS: Final = 500
+# Of those, of one organization: who asks all the time replaces its own.
+_MAX_CACHED_OF_ONE: Final = 100
 log = structlog.get_logger(__name__)
 
 
@@ -28,7 +30,8 @@ class PassageSearch:
     def __init__(self, db: Database, embedders: EmbedderRegistry) -> None:
         self._db = db
         self._embedders = embedders
-        self._vectors: OrderedDict[tuple[EmbeddingModel, str], str] = OrderedDict()
+        # By organization, because a server may answer each key differently: no other one's answer counts.
+        self._vectors: OrderedDict[tuple[int, EmbeddingModel, str], str] = OrderedDict()
 
     async def find_passages(
         self, organization_id: int, question: str, *, limit: int, document_ids: Sequence[str] | None = None
@@ -62,7 +65,7 @@ class PassageSearch:
     async def _question_vector(self, scope: SearchScope, question: str) -> str | None:
         if scope.model is None:
             return None
-        key = (scope.model, question)
+        key = (scope.organization_id, scope.model, question)
         if key not in self._vectors:
             try:
                 embedder = await self._embedders.embedder_for(scope.organization_id, scope.model)
@@ -71,11 +74,18 @@ class PassageSearch:
                 vectors = await embedder.embed_query(question)
                 if scope.dimensions is not None and vectors.shape[1] != scope.dimensions:
                     raise EmbeddingFailed(OTHER_LENGTH_MESSAGE, retryable=False)
-                self._vectors[key] = vectors_as_text(vectors)[0]
+                vector = self._vectors[key] = vectors_as_text(vectors)[0]
             except EmbeddingFailed as error:
                 log.warning("question_embedding_failed", error=str(error))
                 return None
-            while len(self._vectors) > _MAX_CACHED_VECTORS:
-                self._vectors.popitem(last=False)
+            self._forget_oldest(scope.organization_id)
+            return vector
         self._vectors.move_to_end(key)
         return self._vectors[key]
+
+    def _forget_oldest(self, organization_id: int) -> None:
+        of_one = [key for key in self._vectors if key[0] == organization_id]
+        for key in of_one[: max(0, len(of_one) - _MAX_CACHED_OF_ONE)]:
+            del self._vectors[key]
+        while len(self._vectors) > _MAX_CACHED_VECTORS:
+            self._vectors.popitem(last=False)
