@@ -1,6 +1,6 @@
 """Errors of text chats beyond their state."""
 
-from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
+from offhook.errors import Conflict, DomainError, NotFound, TooManyRequests, UnprocessableRequest
 
 
 class WorkflowChanged(Conflict):
@@ -14,6 +14,12 @@ class ChatTimedOut(DomainError):
 
     code = "chat_timed_out"
     status = 504
+
+
+class TooManyChatAnswers(TooManyRequests):
+    """Too many text chats are being answered right now. Try again in a few seconds."""
+
+    code = "too_many_chat_answers"
 
 
 class TurnNotFound(NotFound):

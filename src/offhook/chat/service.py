@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from offhook.chat.answer_places import AnswerPlaces
 from offhook.chat.errors import ChatTimedOut, StartStepUnknown, WorkflowChanged
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
@@ -17,6 +18,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.models.llm.chunk_shares import share_chunks
 from offhook.orgs import Caller
 from offhook.orgs.errors import WordsUnreadable
+from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.chats import chat_store, chat_turns
 from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim, StoredChat
@@ -67,6 +69,7 @@ class TextChatService:
         self._clock = clock
         self._agents = agents
         self._max_turns = max_turns
+        self._places = AnswerPlaces()
 
     async def start(
         self,
@@ -79,8 +82,17 @@ class TextChatService:
     ) -> StoredChat:
         """Starts a new chat with the agent's first messages, at another step than the first if one is named.
 
-        Raises StartStepUnknown (422), WordsUnreadable (409), and what ``runs.service.create_run`` raises.
+        Raises StartStepUnknown (422), WordsUnreadable (409), TooManyChatAnswers (429), and what ``runs.service.create_run``
+        raises.
         """
+        with self._places.hold(caller.organization_id):
+            run = await self._create_run(caller, workflow_id, name=name, context=context, start_node_id=start_node_id)
+            await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+            return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
+
+    async def _create_run(
+        self, caller: Caller, workflow_id: int, *, name: str | None, context: JsonObject, start_node_id: str | None
+    ) -> Run:
         async with self._db.transaction(caller.organization_id) as session:
             run = await runs.create_run(
                 session,
@@ -100,8 +112,7 @@ class TextChatService:
                 if node is None or node.kind not in KINDS or not KINDS[node.kind].is_conversational:
                     raise StartStepUnknown(field="start_node_id")
             await chat_store.begin_chat(session, run, start_node_id)
-        await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
-        return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
+        return run
 
     async def get(self, caller: Caller, workflow_id: int, run_id: int) -> StoredChat:
         async with self._db.transaction(caller.organization_id) as session:
@@ -110,8 +121,12 @@ class TextChatService:
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
     ) -> StoredChat:
-        """Adds the user's message and the agent's answer. Raises ChatConflict, ChatIsOver and ChatIsFull (409)."""
-        return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
+        """Adds the user's message and the agent's answer.
+
+        Raises ChatConflict, ChatIsOver and ChatIsFull (409), and TooManyChatAnswers (429).
+        """
+        with self._places.hold(caller.organization_id):
+            return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(
         self, caller: Caller, workflow_id: int, run_id: int, cursor: str | None, *, expected_revision: int | None
@@ -129,13 +144,14 @@ class TextChatService:
     async def end(
         self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None
     ) -> StoredChat:
-        """Closes the chat; a chat that is already over stays unchanged."""
+        """Closes the chat; a chat that is already over stays unchanged. Raises TooManyChatAnswers (429)."""
         ids = (caller.organization_id, workflow_id, run_id)
         found = await self.get(caller, *ids[1:])
         if found.run.ended_at is not None:
             return found
-        held = await self._claim_chat(ids, expected_revision, is_ending=True)
-        return await self._run_claimed(held, _end_session)
+        with self._places.hold(caller.organization_id):
+            held = await self._claim_chat(ids, expected_revision, is_ending=True)
+            return await self._run_claimed(held, _end_session)
 
     async def _answer_message(
         self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None
