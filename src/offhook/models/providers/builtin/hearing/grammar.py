@@ -10,16 +10,18 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from offhook.models.ports import Expectation
+from offhook.models.providers.builtin.hearing.sized_cache import SizedCache
 
 MAX_PHRASES: Final = 120
 MAX_WORDS: Final = 14
 # Longer phrases have more words than that, and longer words are never said.
 MAX_PHRASE_CHARS: Final = 400
 MAX_WORD_LETTERS: Final = 40
+# Hundreds of usual grammars; a step of the longest phrases that count has one of 50,000 characters.
+MAX_KEPT_CHARS: Final = 4_000_000
 _WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)*")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}]*\}\}")
 _HOURS: Final = "one | two | three | four | five | six | seven | eight | nine | ten | eleven | twelve"
@@ -92,17 +94,26 @@ def words_of(phrase: str) -> list[str]:
     return [word for word in _WORD.findall(text) if len(word) <= MAX_WORD_LETTERS]
 
 
-@lru_cache(maxsize=512)
+_kept: Final = SizedCache[tuple[tuple[str, ...], tuple[str, ...]], SpeechGrammar](MAX_KEPT_CHARS)
+
+
 def compile_grammar(expectation: Expectation) -> SpeechGrammar:
-    """Compiles the grammar of one node."""
+    """Returns the grammar of one node, compiled or as it was compiled before."""
+    usable = tuple(phrase for phrase in expectation.phrases[:MAX_PHRASES] if len(phrase) <= MAX_PHRASE_CHARS)
+    key = (usable, tuple(kind for kind in KINDS if kind in expectation.kinds or kind == "yes_no"))
+    grammar = _kept.find(key)
+    if grammar is None:
+        grammar = _compile(*key)
+        _kept.keep(key, grammar, sum(map(len, usable)) + len(grammar.jsgf))
+    return grammar
+
+
+def _compile(usable: tuple[str, ...], kinds: tuple[str, ...]) -> SpeechGrammar:
     phrases: dict[str, None] = {}
-    for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS_EXPECTED):
-        if len(phrase) > MAX_PHRASE_CHARS:
-            continue
+    for phrase in (*usable, *ALWAYS_EXPECTED):
         words = [_SAME_MEANING.get(word, word) for word in words_of(phrase)]
         if 0 < len(words) <= MAX_WORDS:
             phrases[" ".join(words)] = None
-    kinds = [kind for kind in KINDS if kind in expectation.kinds or kind == "yes_no"]
     names = dict.fromkeys(rule for kind in kinds for rule in (kind, *_NEEDS.get(kind, ())))
     rules = {"phrase": " | ".join(phrases), **{name: _RULES[name] for name in names}}
     turn = f"({' | '.join(f'<{core}>' for core in ('phrase', *kinds))}) {_COURTESY}"

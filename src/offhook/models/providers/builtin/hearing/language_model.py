@@ -5,12 +5,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.hearing.grammar import words_of
+from offhook.models.providers.builtin.hearing.sized_cache import SizedCache
 
 START: Final = "<s>"
 END: Final = "</s>"
@@ -28,6 +29,10 @@ MAX_SENTENCES: Final = 1500
 MAX_SENTENCE_CHARS: Final = 1000
 # Of the agent. All callers share the recognizer, which would learn odd words of one organization for seconds.
 MAX_OWN_WORDS: Final = 3000
+# Of an agent's sentences with all their variants: a model has no more trigrams than words.
+MAX_WORDS_IN_ALL: Final = 50_000
+# The models of a hundred steps.
+MAX_KEPT_CHARS: Final = 64_000_000
 
 # Who says "on Tuesday" may say "on Friday": a sentence counts for each member of these.
 _ALIKE: Final = (
@@ -65,9 +70,21 @@ class CommonWords:
         self.shares = {word: value / total for word, value in probabilities.items()}
 
 
-@lru_cache(maxsize=256)
+_kept: Final = SizedCache[tuple[Expectation, CommonWords, frozenset[str]], LanguageModel](MAX_KEPT_CHARS)
+
+
 def build_language_model(expectation: Expectation, common: CommonWords, unknown: frozenset[str]) -> LanguageModel:
-    """Builds the model of one step; ``unknown`` are words without a known sound. Takes about 0.1 s."""
+    """Returns the model of one step, built in about 0.1 s or kept; ``unknown`` are words without a known sound."""
+    key = (expectation, common, unknown)
+    model = _kept.find(key)
+    if model is None:
+        model = _build(expectation, common, unknown)
+        own = sum(map(len, (*expectation.phrases, *expectation.sentences)))
+        _kept.keep(key, model, own + len(model.arpa))
+    return model
+
+
+def _build(expectation: Expectation, common: CommonWords, unknown: frozenset[str]) -> LanguageModel:
     counts = _count_trigrams(_training_sentences(expectation), unknown)
     words = sorted(({word for gram in counts for word in gram} | common.shares.keys()) - unknown - {START, END})
     trigrams = _Trigrams(counts, words, common.shares)
@@ -84,13 +101,16 @@ def _training_sentences(expectation: Expectation) -> Iterator[tuple[Words, float
     for words in _telephone_sentences():
         yield from _variants(words, GENERAL_WEIGHT)
     own: set[str] = set()
+    count = 0
     for weight, texts in ((PHRASE_WEIGHT, expectation.phrases), (PROMPT_WEIGHT, expectation.sentences)):
         for text in texts[:MAX_SENTENCES]:
             words = tuple(words_of(text[:MAX_SENTENCE_CHARS])[:MAX_SENTENCE_WORDS])
             own.update(words)
-            if len(own) > MAX_OWN_WORDS:
+            variants = list(_variants(words, weight))
+            count += len(words) * len(variants)
+            if len(own) > MAX_OWN_WORDS or count > MAX_WORDS_IN_ALL:
                 return
-            yield from _variants(words, weight)
+            yield from variants
 
 
 def _variants(words: Words, weight: float) -> Iterator[tuple[Words, float]]:

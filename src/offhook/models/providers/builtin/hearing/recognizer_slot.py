@@ -25,12 +25,14 @@ from offhook.models.providers.builtin.hearing.program_wire import (
     WORDS,
     recognizer_command,
 )
+from offhook.models.providers.builtin.hearing.sized_cache import SizedCache
 from offhook.models.speech_programs.recognizer_process import SILENCE_TIMEOUT_S, RecognizerProcess
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
 # More common words make the recognizer slower and no better: most are never said on the telephone.
 COMMON_WORDS: Final = 800
-MAX_PREPARED: Final = 1000
+# Hundreds of usual grammars with their words.
+MAX_PREPARED_CHARS: Final = 8_000_000
 # Unusual words of all agents together, some 30 MB. Organizations choose them, and each call can bring thousands.
 MAX_TAUGHT: Final = 100_000
 
@@ -54,7 +56,7 @@ class RecognizerSlot:
     ) -> None:
         self.program = RecognizerProcess(recognizer_command(max_decoding_s), silence_timeout_s)
         self._speech = speech
-        self._prepared: dict[str, _PreparedGrammar] = {}
+        self._prepared = SizedCache[str, _PreparedGrammar](MAX_PREPARED_CHARS)
         self._teaching = asyncio.Lock()
         self._common: CommonWords | None = None
         self._taught = 0
@@ -62,20 +64,19 @@ class RecognizerSlot:
     async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
         """Returns the ``begin`` parameters for this grammar; teaches words without a known sound first."""
         await self.program.start()
-        known = self._prepared.get(grammar.name)
+        known = self._prepared.find(grammar.name)
         if known is not None and known.generation == self.program.generation:
             return known.order
         async with self._teaching:
             generation = self.program.generation
             unknown = await self._teach_words(grammar.words)
-            order = {
+            order: dict[str, Any] = {
                 "grammar": f"{grammar.name}-{len(unknown)}",
                 "jsgf": jsgf_without(grammar, unknown) if unknown else grammar.jsgf,
                 "words": sorted(grammar.words - unknown),
             }
-            if len(self._prepared) > MAX_PREPARED:
-                self._prepared.clear()
-            self._prepared[grammar.name] = _PreparedGrammar(order, generation)
+            size = len(order["jsgf"]) + sum(map(len, order["words"]))
+            self._prepared.keep(grammar.name, _PreparedGrammar(order, generation), size)
             return order
 
     async def prepare_language(self, expectation: Expectation) -> LanguageModel:
