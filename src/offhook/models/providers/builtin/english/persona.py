@@ -50,9 +50,14 @@ _COURTESY: Final = re.compile(
     r"of course|all right|no problem|please|got it|okay|welcome|let me|you can say)\b",
     re.IGNORECASE,
 )
+# Authors write some dozens; a turn compares all of them with what the caller said.
+MAX_FACTS: Final = 500
+MAX_RULES: Final = 100
+# More of what an agent says than an answer refers to.
+MAX_SPOKEN_CHARS: Final = 10_000
 _NAMED: Final = r"\b[Yy]ou are (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?)"
 _EMPLOYED: Final = re.compile(
-    rf"{_NAMED}(?:,?\s[^.]*?)??\s(?:of|from|at|for|with)\s(?P<house>(?:the )?[A-Z][\w&'-]*(?: [A-Z][\w&'-]*)*)"
+    rf"{_NAMED}(?:,?\s[^.]{{0,200}}?)??\s(?:of|from|at|for|with)\s(?P<house>(?:the )?[A-Z][\w&'-]*(?: [A-Z][\w&'-]*)*)"
 )
 _IDENTITY: Final = re.compile(rf"{_NAMED}(?P<house>)(?=[.,;]|\s(?:and|who)\b|$)")
 _ROBOT: Final = re.compile(
@@ -88,7 +93,7 @@ class PersonaFacts:
         """Returns these facts with the statements of a sentence that the agent says: "It takes one minute."."""
         stated = [
             sentence
-            for sentence in _sentences(spoken)
+            for sentence in _sentences(spoken[:MAX_SPOKEN_CHARS])
             if not sentence.endswith("?") and len(sentence.split()) > 2 and not _COURTESY.match(sentence)
         ]
         return replace(self, facts=tuple(dict.fromkeys((*self.facts, *stated))))
@@ -134,7 +139,10 @@ def read_prompts(persona: str, prompt: str) -> PersonaFacts:
         or re.search(r"\b[Yy]our name is (?P<name>[A-Z][\w'-]*)(?P<house>)", persona)
     )
     return PersonaFacts(
-        tuple(facts), tuple(rules), named["name"] if named else "", (named["house"] or "") if named else ""
+        tuple(facts)[:MAX_FACTS],
+        tuple(rules)[:MAX_RULES],
+        named["name"] if named else "",
+        (named["house"] or "") if named else "",
     )
 
 

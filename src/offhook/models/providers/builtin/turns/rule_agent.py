@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from offhook.models.ports import EdgeHint, LlmEvent, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
-from offhook.models.providers.builtin.abilities import MAX_EDGE_CHARS, count_edge_chars
 from offhook.models.providers.builtin.acts.classifier import compared_texts
 from offhook.models.providers.builtin.acts.last_answer import UNKNOWN_ANSWER, LastAnswer, read_answer
 from offhook.models.providers.builtin.meaning import SentenceMeaning
+from offhook.models.providers.builtin.turns.fitted_hint import fit_hint, fit_schema
 from offhook.models.providers.builtin.turns.node_turn import RuleReply
 from offhook.models.providers.builtin.turns.rule_turn import RuleTurn
 from offhook.models.providers.builtin.variables import extract_variables, parse_lines
@@ -24,7 +24,6 @@ MAX_DECISIONS: Final = 2
 MAX_READINGS: Final = 3
 # What was asked, and the answer.
 MIN_LINES: Final = 2
-MIN_CHARS_OF_EDGE: Final = 40
 _PIECE: Final = re.compile(r"\S+\s*")
 
 
@@ -37,13 +36,13 @@ class RuleAgent:
     async def answer(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         """Yields what is said and the edge or tool that is taken, or the variables as JSON where a schema is given."""
         if request.hint is not None:
-            request = replace(request, hint=replace(request.hint, edges=fit_edges(request.hint.edges)))
+            request = replace(request, hint=fit_hint(request.hint))
         if request.response_schema is not None:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
             known, edges = (request.hint.known_variables, request.hint.edges) if request.hint else ((), ())
             answer = await self._read_last_answer(spoken, edges)
-            found = extract_variables(spoken, request.response_schema, hinted, known, edges, answer)
+            found = extract_variables(spoken, fit_schema(request.response_schema), hinted, known, edges, answer)
             yield TextDelta(json.dumps(found, ensure_ascii=False))
         else:
             reply = await self._decide_reply(request)
@@ -88,26 +87,3 @@ class RuleAgent:
             # while we speak: the caller waits for none of it
             self._meaning.learn_ahead(turn.node_sentences())
         return reply
-
-
-def fit_edges(edges: tuple[EdgeHint, ...]) -> tuple[EdgeHint, ...]:
-    """Returns the edges, with the beginnings of long ones where they have too many words in all."""
-    lengths = [count_edge_chars(edge.label, edge.condition, edge.examples) for edge in edges]
-    if sum(lengths) <= MAX_EDGE_CHARS:
-        return edges
-    share = max(MIN_CHARS_OF_EDGE, MAX_EDGE_CHARS // len(edges))
-    return tuple(
-        edge if length <= share else _shorten_edge(edge, share) for edge, length in zip(edges, lengths, strict=True)
-    )
-
-
-def _shorten_edge(edge: EdgeHint, share: int) -> EdgeHint:
-    label = edge.label[: share // 2]
-    condition = edge.condition[: (share - len(label)) // 2]
-    left, examples = share - len(label) - len(condition), list[str]()
-    for example in edge.examples:
-        left -= len(example)
-        if left < 0:
-            break
-        examples.append(example)
-    return replace(edge, label=label, condition=condition, examples=tuple(examples))
