@@ -58,6 +58,21 @@ class TestCurrentPeriod:
         assert shown["period_start"] <= datetime.now(UTC).isoformat() < shown["period_end"]
         assert (shown["total_duration_seconds"], shown["used_amount_usd"]) == (90.0, 0.07)
 
+    async def test_included_minutes_say_until_when_whatever_the_time_zone(
+        self, client: AsyncClient, root: Root, org: OrgFixture, record: Record
+    ) -> None:
+        await record(duration_ms=90_000)
+        async with root.db.transaction() as session:
+            await ledger.set_terms(
+                session, org.id, platform_cents_per_minute=Decimal(10), included_minutes=5, is_enforced=None
+            )
+            await session.execute(update(Organization).values(time_zone="Pacific/Kiritimati"))
+        shown = (await client.get(f"{USAGE}/current-period", headers=org.key_headers)).json()
+        assert (shown["included_minutes"], shown["included_minutes_left"]) == (5, 3.5)
+        until = datetime.fromisoformat(shown["included_until"])
+        assert (until.day, until.hour, until.utcoffset()) == (1, 0, timedelta())
+        assert datetime.fromisoformat(shown["period_end"]).hour == 10
+
 
 class TestDailyBreakdown:
     @pytest.mark.parametrize("days", ["0", "-1", "367", "x", "9" * 30])

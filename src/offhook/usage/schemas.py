@@ -28,6 +28,10 @@ class CurrentPeriod(Schema):
     is_unlimited: bool
     is_enforced: bool = Field(description="Whether an empty balance refuses new calls")
     included_minutes: int
+    included_minutes_left: float = Field(description="Included minutes that are left in this month of UTC")
+    included_until: datetime = Field(
+        description="When included minutes start anew: midnight UTC on the first of a month"
+    )
     held_cents: int = Field(description="Reserved for live calls and chats")
     spent_today_cents: int = Field(description="Since midnight UTC")
     daily_limit_cents: int | None = Field(description="The daily spend limit; null without a limit")

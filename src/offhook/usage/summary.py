@@ -8,7 +8,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, queries, repository
-from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of, start_of_day
+from offhook.usage.periods import (
+    day_boundaries,
+    included_month,
+    last_days,
+    load_time_zone,
+    month_of,
+    start_of_day,
+)
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
 
@@ -31,6 +38,8 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
         is_unlimited=standing.is_unlimited,
         is_enforced=standing.terms.is_enforced,
         included_minutes=standing.terms.included_minutes,
+        included_minutes_left=round(standing.included_minutes_left, 2),
+        included_until=included_month(now).end,
         held_cents=held,
         spent_today_cents=spent_today,
         daily_limit_cents=standing.terms.daily_limit_cents,

@@ -64,11 +64,7 @@ function Period() {
       {(data) => (
         <Figures>
           <Figure name="Runs this month" value={formatCount(data.total_calls)} />
-          <Figure
-            name="Minutes this month"
-            value={formatCount(Math.round(data.total_minutes * 10) / 10)}
-            note={data.included_minutes > 0 && `${formatCount(data.included_minutes)} included`}
-          />
+          <Figure name="Minutes this month" value={formatCount(Math.round(data.total_minutes * 10) / 10)} />
           <Figure name="Cost this month" value={formatMoney(data.total_cost_cents)} />
           <Figure
             name="Balance"
@@ -83,6 +79,10 @@ function Period() {
           <Figure
             name="Minutes left"
             value={data.is_unlimited ? "No limit" : formatCount(Math.floor(data.minutes_remaining))}
+            note={
+              data.included_minutes > 0 &&
+              `${formatCount(Math.floor(data.included_minutes_left))} of ${formatCount(data.included_minutes)} included until ${formatDateTime(data.included_until)}`
+            }
           />
         </Figures>
       )}
