@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 from httpx2 import AsyncClient, Response
+from sqlalchemy import text
 
 from offhook.orgs import repository
 from offhook.orgs.caller import Caller
@@ -167,6 +168,31 @@ class TestInOtherDomains:
         assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
         limit = await client.get("/organizations/usage/spend-limit", headers=org.owner_headers)
         assert limit.json()["own_limit_cents"] is None
+
+    async def test_a_key_archived_since_removes_nobody(
+        self, client: AsyncClient, org: OrgFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        after_admission(monkeypatch, lambda: client.delete(f"{KEYS}/{org.key_id}", headers=org.owner_headers))
+        answer = await client.delete(f"{MEMBERS}/{org.user_ids['viewer']}", headers=org.key_headers)
+        assert (answer.status_code, answer.json()["code"]) == (401, "invalid_api_key")
+        assert "viewer" in (await roles(client, org)).values()
+
+    @pytest.mark.parametrize("table", ["api_keys", "user_sessions"])
+    async def test_what_has_expired_since_changes_nothing(
+        self, client: AsyncClient, root: Root, org: OrgFixture, monkeypatch: pytest.MonkeyPatch, table: str
+    ) -> None:
+        """An upload or a carrier may keep a request waiting for minutes."""
+
+        async def expire() -> None:
+            async with root.db.transaction() as session:
+                await session.execute(text(f"UPDATE {table} SET expires_at = now() - interval '1 second'"))
+
+        after_admission(monkeypatch, expire)
+        headers = org.key_headers if table == "api_keys" else org.headers_for("admin")
+        answer = await client.put("/organizations/usage/spend-limit", json={"own_limit_cents": 100}, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) in {(401, "invalid_api_key"), (401, "invalid_token")}
+        async with root.db.transaction() as session:
+            assert not await session.scalar(text("SELECT count(*) FROM audit_entries WHERE action LIKE '%limit%'"))
 
 
 class TestInTwoTransactions:

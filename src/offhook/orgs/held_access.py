@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Forbidden
+from offhook.kit.database.database_clock import time_of
 from offhook.orgs import repository
 from offhook.orgs.access_rules import CALL
 from offhook.orgs.caller import ROLES, WRITERS, Caller
@@ -23,11 +24,12 @@ async def hold_access(session: AsyncSession, caller: Caller) -> None:
         return
     # Changes of roles and keys take the lock of the organization first.
     await repository.is_closed(session, caller.organization_id)
+    now = time_of(session)
     if caller.key_id is not None:
-        if not await repository.is_key_usable(session, caller.organization_id, caller.key_id):
+        if not await repository.is_key_usable(session, caller.organization_id, caller.key_id, now):
             raise InvalidApiKey
         return
-    role = await repository.role_in_session(session, caller.organization_id, caller.user_id, caller.session_id)
+    role = await repository.role_in_session(session, caller.organization_id, caller.user_id, caller.session_id, now)
     if role is None:
         raise InvalidToken
     if ROLES.index(role) > ROLES.index(caller.role):

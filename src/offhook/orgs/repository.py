@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Interval, delete, exists, func, select, text, type_coerce, update
+from sqlalchemy import Interval, delete, exists, func, or_, select, text, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -65,21 +65,27 @@ async def find_membership(session: AsyncSession, organization_id: int, user_id: 
 
 
 async def role_in_session(
-    session: AsyncSession, organization_id: int, user_id: int | None, session_id: int | None
+    session: AsyncSession, organization_id: int, user_id: int | None, session_id: int | None, now: datetime
 ) -> str | None:
-    """Returns the member's role now; None without a membership, and when the session was ended."""
+    """Returns the member's role now; None without a membership, and when the session was ended or has expired."""
     lives = exists().where(
-        UserSession.id == session_id, UserSession.user_id == Member.user_id, UserSession.revoked_at.is_(None)
+        UserSession.id == session_id,
+        UserSession.user_id == Member.user_id,
+        UserSession.revoked_at.is_(None),
+        UserSession.expires_at > now,
     )
     return await session.scalar(
         select(Member.role).where(Member.organization_id == organization_id, Member.user_id == user_id, lives)
     )
 
 
-async def is_key_usable(session: AsyncSession, organization_id: int, key_id: int) -> bool:
-    """Returns whether the API key was not archived."""
+async def is_key_usable(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> bool:
+    """Returns whether the API key was not archived and has not expired."""
     statement = select(ApiKey.id).where(
-        ApiKey.organization_id == organization_id, ApiKey.id == key_id, ApiKey.archived_at.is_(None)
+        ApiKey.organization_id == organization_id,
+        ApiKey.id == key_id,
+        ApiKey.archived_at.is_(None),
+        or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now),
     )
     return await session.scalar(statement) is not None
 

@@ -11,6 +11,7 @@ from offhook.orgs import repository as organizations
 from offhook.orgs import service
 from offhook.orgs.caller import ADMINS, ROLES, Caller
 from offhook.orgs.errors import InvalidToken, LastOwner, MemberNotFound, OwnerOnly, PasswordLinkRefused
+from offhook.orgs.held_access import hold_access
 from offhook.orgs.people import repository
 from offhook.orgs.tables import Member, User
 
@@ -108,6 +109,8 @@ async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> 
     if user_id != caller.user_id:
         if caller.user_id is not None:
             caller = await hold_role(session, caller)
+        else:
+            await hold_access(session, caller)
         if caller.role not in ADMINS:
             raise OwnerOnly("Only admins can remove other members.")
         check_may_grant(caller, row[1].role)
