@@ -16,6 +16,7 @@ from offhook.commands.doctor import (
     check_signup,
     check_storage,
 )
+from offhook.commands.serve.privileges import describe_user
 from offhook.kit.http.server import find_socket_unit
 from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
@@ -96,8 +97,15 @@ def test_without_systemd_no_unit_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_signup() -> None:
-    assert check_signup(Settings()).detail == "by invitation and sign-in link only"
-    assert check_signup(Settings(signup_enabled=True)).detail == "strangers can request an account"
+    closed, is_open = check_signup(Settings()), check_signup(Settings(signup_enabled=True))
+    assert (closed.status, closed.detail) == ("ok", "by invitation and sign-in link only")
+    assert is_open.status == "warning"
+    assert is_open.detail.startswith("strangers can request an account")
+
+
+def test_root() -> None:
+    assert describe_user(0)[0] == "warning"
+    assert describe_user(10001) == ("ok", "user id 10001, not root")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from offhook import __version__, jobs
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database, configured_url, open_database
 from offhook.commands.serve import base_url
+from offhook.commands.serve.privileges import describe_user
 from offhook.commands.storage import find_storage_problem
 from offhook.errors import DomainError
 from offhook.kit.database import migrations
@@ -134,7 +135,7 @@ def describe_speed(result: SpeedResult) -> str:
 
 def run_checks(settings: Settings) -> list[DoctorCheck]:
     """Runs every check in the order in which a start needs them. Call it from the main thread."""
-    checks = [_check_data_folder(settings), check_server(settings)]
+    checks = [_check_data_folder(settings), check_server(settings), DoctorCheck("user", *describe_user())]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
     checks += [asyncio.run(check_storage(settings)), check_address(settings), check_proxies(settings)]
@@ -178,8 +179,9 @@ def check_proxies(settings: Settings) -> DoctorCheck:
 
 def check_signup(settings: Settings) -> DoctorCheck:
     """Says whether strangers can ask for an account."""
-    detail = "strangers can request an account" if settings.signup_enabled else "by invitation and sign-in link only"
-    return DoctorCheck("sign-up", "ok", detail)
+    if settings.signup_enabled:
+        return DoctorCheck("sign-up", "warning", "strangers can request an account (OFFHOOK_SIGNUP_ENABLED)")
+    return DoctorCheck("sign-up", "ok", "by invitation and sign-in link only")
 
 
 async def check_file_readers() -> DoctorCheck:
