@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
-from offhook.kit.egress import EgressClient
+from offhook.kit.egress import EgressClient, refuse_cookies
 
 _READ_TIMEOUT_S: Final = 120.0
 # Of servers that organizations choose; far more than an answer with all its chunks has.
@@ -49,7 +49,7 @@ def _make_client(egress: EgressClient | None) -> httpx2.AsyncClient:
     if egress is not None:
         client = egress.vendor_client(_READ_TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES)
     else:
-        client = httpx2.AsyncClient(timeout=_READ_TIMEOUT_S, limits=_LIMITS)
+        client = refuse_cookies(httpx2.AsyncClient(timeout=_READ_TIMEOUT_S, limits=_LIMITS))
     client.event_hooks = {"request": [], "response": [_record_opened_response]}
     return client
 

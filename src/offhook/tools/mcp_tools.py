@@ -65,7 +65,7 @@ async def _connect_client(
     try:
         async with (
             asyncio.timeout(timeout_s),
-            egress.vendor_client(timeout_s, headers=headers, max_bytes=MAX_ANSWER_BYTES) as http,
+            egress.vendor_client(timeout_s, headers=headers, max_bytes=MAX_ANSWER_BYTES, keeps_cookies=True) as http,
         ):
             await egress.check_url(config.url)
             wire = transport.streamable_http_client(config.url, http_client=http)

@@ -1,6 +1,6 @@
 """Requests to URLs that users enter: tools, webhooks, vendors' base URLs. See ``EgressClient``."""
 
-from offhook.kit.egress.client import EgressClient, EgressResponse
+from offhook.kit.egress.client import EgressClient, EgressResponse, refuse_cookies
 from offhook.kit.egress.errors import (
     AddressRefused,
     EgressError,
@@ -37,4 +37,5 @@ __all__ = [
     "UrlInvalid",
     "check_header",
     "normalize_headers",
+    "refuse_cookies",
 ]

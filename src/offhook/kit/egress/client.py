@@ -6,6 +6,7 @@ import time
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 
 import httpx2
@@ -65,6 +66,13 @@ class EgressResponse:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
             raise ResponseUnreadable("The remote server's response is not JSON.") from error
+
+
+def refuse_cookies(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
+    """Returns the client, which keeps no cookies from now on: one that a server sets for one organization would come with the
+    requests of all others that share the client, and servers can set any number of them."""
+    client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
+    return client
 
 
 class EgressClient:
@@ -139,22 +147,29 @@ class EgressClient:
         return self._guard.policy.parse_url(url)
 
     def vendor_client(
-        self, timeout_s: float, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
+        self,
+        timeout_s: float,
+        *,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int | None = None,
+        keeps_cookies: bool = False,
     ) -> httpx2.AsyncClient:
         """Returns a client for an SDK that accepts one: the same guard, no redirects. The caller closes it.
 
         ``max_bytes`` bounds each response (and requests uncompressed ones); None is for trusted vendors.
+        ``keeps_cookies`` is for clients of one organization only.
         """
         sent = {"user-agent": _USER_AGENT, **normalize_headers(headers or {})}
         if max_bytes is not None:
             sent["accept-encoding"] = "identity"
-        return httpx2.AsyncClient(
+        client = httpx2.AsyncClient(
             transport=GuardedTransport(self._guard, max_bytes),
             headers=encode_headers(sent),
             timeout=timeout_s,
             trust_env=False,
             follow_redirects=False,
         )
+        return client if keeps_cookies else refuse_cookies(client)
 
     async def aclose(self) -> None:
         await self._transport.aclose()

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
-from offhook.kit.egress import EgressError
+from offhook.kit.egress import EgressError, refuse_cookies
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import NetworkRoute
 
@@ -26,7 +26,7 @@ def _client_for(way: NetworkRoute, errors: VendorErrors) -> httpx2.AsyncClient:
         if not way.is_guarded:
             limits = httpx2.Limits(max_connections=500, max_keepalive_connections=50, keepalive_expiry=KEEP_ALIVE_S)
             timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
-            clients[way] = httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=False)
+            clients[way] = refuse_cookies(httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=False))
         elif way.egress is not None:
             clients[way] = way.egress.vendor_client(KEEP_ALIVE_S, max_bytes=MAX_ANSWER_BYTES)
         else:
