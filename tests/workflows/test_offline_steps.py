@@ -58,6 +58,7 @@ def reasons(raw: dict[str, Any], node_id: str = "a") -> list[tuple[str, str]]:
                   edge("a", "s", "Again", examples=["Once more. " * 4000]), prompt=SPOKEN[0]),
             [("long_edges", "limited")],
         ),
+        (graph(prompt=SPOKEN[0] + " Be kind." * 5000), [("long_prompt", "limited")]),
     ],
 )  # fmt: skip
 def test_what_a_step_needs(raw: dict[str, Any], expected: list[tuple[str, str]]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from offhook.models.providers.builtin.abilities import (
     MAX_EDGE_CHARS,
+    MAX_PROMPT_CHARS,
     can_open_node,
     can_recognize_value,
     count_edge_chars,
@@ -74,7 +75,7 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool, others: Se
             "limited",
             f"The offline model understands English only: not callers who speak {', '.join(others)}.",
         )
-    if not _has_own_words(node) and not can_open_node(node.kind, node.prompt):
+    if not _has_own_words(node) and not can_open_node(node.kind, node.prompt[:MAX_PROMPT_CHARS]):
         yield OfflineReason(
             "no_sentence",
             "needs_model",
@@ -94,6 +95,12 @@ def _iter_reasons(graph: WorkflowGraph, node: Node, is_foreign: bool, others: Se
             "long_edges",
             "limited",
             f"The transitions have more than {MAX_EDGE_CHARS:,} characters in total. Offline, only the beginning of long ones is read.",
+        )
+    if len(node.prompt) > MAX_PROMPT_CHARS:
+        yield OfflineReason(
+            "long_prompt",
+            "limited",
+            f"The prompt has more than {MAX_PROMPT_CHARS:,} characters. Offline, only its beginning is read.",
         )
     variables = node.extraction_variables if node.extraction_enabled else ()
     free = [str(variable.get("name")) for variable in variables if not _is_recognized(variable)]
