@@ -296,6 +296,16 @@ class TestVobiz:
         assert [accepts(self.verifier, webhook, auth_token="token") for webhook in wrong] == [False] * 4
         assert not accepts(self.verifier, right)
 
+    @pytest.mark.parametrize("scheme", ["v3", "v2"])
+    def test_the_platforms_account_does_not_speak_for_its_sub_accounts(self, scheme: str) -> None:
+        """The operator may have sub-accounts whose holders choose where their callbacks go."""
+        url = "https://a.example/inbound/run"
+        signature = hmac_base64("token", f"{url}{'.' if scheme == 'v3' else ''}n1")
+        platform = replace(account("vobiz", auth_token="token"), is_managed=True)
+        for owner, is_right in (("", True), ("ma_", False)):
+            headers = {f"x_vobiz_signature_{owner}{scheme}": signature, f"x_vobiz_signature_{scheme}_nonce": "n1"}
+            assert (self.verifier.verify(platform, posted(url, {}, **headers), NOW) is not None) is is_right
+
     def test_the_nonce_of_a_run_without_its_secret_is_not_enough(self) -> None:
         """A pair that was seen once would do for any body: an address of a run must carry the run's secret."""
         url = "https://a.example/vobiz/hangup-callback/7"

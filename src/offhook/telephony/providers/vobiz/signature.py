@@ -19,7 +19,8 @@ _OF_A_RUN: Final = re.compile(r"/((hangup|ring)-callback|answer/[a-z]+|resume/[a
 
 
 class VobizVerifier:
-    """Verifies Vobiz requests. The headers with MA are the parent account's, over the same nonce."""
+    """Verifies Vobiz requests. The headers with MA are the parent account's, over the same nonce: those of a sub-account's
+    callbacks, for which the platform's account does not speak."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token = get_setting(account, "auth_token")
@@ -32,12 +33,13 @@ class VobizVerifier:
             return WebhookProof() if is_signed and is_fresh(timestamp, now_s) else None
         if _OF_A_RUN.search(urlsplit(webhook.url).path) and not webhook.has_secret:
             return None
+        owners = ("",) if account.is_managed else ("", "ma-")
         for scheme, dot in _SCHEMES:
             nonce = webhook.headers.get(f"x-vobiz-signature-{scheme}-nonce", "")
             claimed = [
                 signature.strip()
-                for name in (f"x-vobiz-signature-{scheme}", f"x-vobiz-signature-ma-{scheme}")
-                for signature in webhook.headers.get(name, "").split(",")
+                for owner in owners
+                for signature in webhook.headers.get(f"x-vobiz-signature-{owner}{scheme}", "").split(",")
                 if signature.strip()
             ]
             if nonce and claimed:
