@@ -9,7 +9,7 @@ from offhook.models.ports import Expectation
 from offhook.models.providers.builtin.hearing import grammar, language_model
 from offhook.models.providers.builtin.hearing.grammar import compile_grammar
 from offhook.models.providers.builtin.hearing.language_model import CommonWords, build_language_model
-from offhook.models.providers.builtin.hearing.recognizer_slot import MAX_PREPARED_CHARS, RecognizerSlot
+from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
 from offhook.models.providers.builtin.hearing.sized_cache import SizedCache
 from offhook.models.speech_programs.synthesizer_process import SynthesizerProcess
 
@@ -50,27 +50,23 @@ def test_grammars_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None
     assert kept.size <= 200_000
 
 
-class Slot(RecognizerSlot):
-    """Its program learns nothing and knows every word."""
+async def test_prepared_grammars_are_kept_up_to_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand of them were some 100 MB in each process."""
 
-    def __init__(self) -> None:
-        super().__init__(SynthesizerProcess())
-        self.program.start = self._start  # type: ignore[method-assign]
-        self.program.request_answer = self._answer  # type: ignore[method-assign]
-
-    async def _start(self) -> None:
+    async def start() -> None:
         pass
 
-    async def _answer(self, *_: object) -> list[str]:
+    async def know_every_word(*_: object) -> list[str]:
         return []
 
-
-async def test_prepared_grammars_are_kept_up_to_a_size() -> None:
-    """A thousand of them were some 100 MB in each process."""
-    slot = Slot()
-    for seed in range(MAX_PREPARED_CHARS // 80_000 + 20):
+    slot = RecognizerSlot(SynthesizerProcess())
+    monkeypatch.setattr(slot.program, "start", start)
+    monkeypatch.setattr(slot.program, "request_answer", know_every_word)
+    monkeypatch.setattr(slot, "_prepared", SizedCache(800_000))
+    for seed in range(20):
         await slot.prepare_grammar(compile_grammar(large_expectation(seed)))
-    assert MAX_PREPARED_CHARS / 2 < slot._prepared.size <= MAX_PREPARED_CHARS
+    assert 400_000 < slot._prepared.size <= 800_000
+    assert slot._prepared.find(compile_grammar(large_expectation(19)).name) is not None
 
 
 def test_an_agent_of_endless_sentences_has_a_small_language_model() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english.question_forms import (
@@ -40,6 +41,8 @@ MAX_STATEMENTS: Final = 3
 MAX_QUESTIONS: Final = 3
 
 
+# A turn asks for it several times, and the next one again.
+@lru_cache(maxsize=256)
 def speak_instructions(prompt: str) -> str:
     """Returns what a prompt asks to be said, up to its first questions; "" when it asks for nothing.
 

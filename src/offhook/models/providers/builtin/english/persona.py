@@ -120,6 +120,7 @@ def _whole_sentence(fact: str) -> str:
     return _DAY_NAME.sub(lambda found: found.group().capitalize(), fact)
 
 
+@lru_cache(maxsize=256)
 def read_prompts(persona: str, prompt: str) -> PersonaFacts:
     """Reads the rendered global prompt and the node's prompt."""
     facts: dict[str, None] = {}
