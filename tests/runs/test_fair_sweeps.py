@@ -2,14 +2,20 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.live import lease_queries
+from offhook.runs.live import sweeper as sweeper_module
+from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.tables import Run
+from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow
+from tests.runs.test_sweeper import make_sweeper
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -31,6 +37,27 @@ async def make_runs(root: Root, make_workflow: MakeWorkflow, owner: OrgFixture, 
             await session.execute(update(Run).where(Run.id == run.id).values(**created))
         made.append(run.id)
     return made
+
+
+async def test_runs_that_cannot_be_ended_come_after_the_others(
+    root: Root, org: OrgFixture, make_workflow: MakeWorkflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hundred organizations with one such run each kept all others from having theirs ended."""
+    monkeypatch.setattr(sweeper_module, "MAX_ENDS", 2)
+    *stuck, newer = await make_runs(root, make_workflow, org, 3, NOW - timedelta(hours=2))
+    write_end, refused = RunSweeper._write_end, list[int]()
+
+    async def write_or_refuse(self: RunSweeper, session: AsyncSession, run: Run, lease: datetime) -> None:
+        if run.id in stuck:
+            refused.append(run.id)
+            raise ValueError("this run cannot be ended")
+        await write_end(self, session, run, lease)
+
+    monkeypatch.setattr(RunSweeper, "_write_end", write_or_refuse)
+    sweeper = make_sweeper(root, SetClock(NOW), grace_s=0)
+    assert [await sweeper.sweep() for _ in range(3)] == [[], [newer], []]
+    assert sorted(set(refused)) == stuck, "they are tried again"
+    assert len(refused) == 5
 
 
 async def test_each_organization_has_its_turn(

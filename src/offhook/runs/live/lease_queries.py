@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
+
+# Of expired leases and of runs that never connected, as many as a sweep looks at to find those that it can end.
+MAX_FOUND: Final = 10_000
 
 
 async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
@@ -92,7 +95,7 @@ def _locked_in_order(
     return select(ordered.cte("locked").c.id)
 
 
-async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
+async def find_expired(session: AsyncSession, now: datetime, limit: int = MAX_FOUND) -> list[tuple[int, datetime]]:
     """Returns (run, lease) of expired leases: the oldest of each organization, then the next of each, so that runs
     that cannot be ended do not hold up other organizations."""
     turn = func.row_number().over(partition_by=Run.organization_id, order_by=Run.lease_until)
@@ -116,7 +119,9 @@ async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Ru
     return found.scalar_one_or_none()
 
 
-async def find_never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
+async def find_never_connected(
+    session: AsyncSession, before: datetime, limit: int = MAX_FOUND
+) -> list[tuple[int, int]]:
     """Returns (organization, run) of live runs that no worker ever took and that were last active before ``before``, of each
     organization in turn."""
     turn = func.row_number().over(partition_by=Run.organization_id, order_by=Run.id)

@@ -1,5 +1,6 @@
 """Ends runs whose worker died, and runs that never connected."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -31,6 +32,8 @@ from offhook.voice.events import CALL_ENDED, TURN_TIMED, unheard_timing
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
 RUN_SWEPT: Final = "run_swept"  # {end_reason}
+# How many runs one sweep ends or tries to: one of its statements each, in one job.
+MAX_ENDS: Final = 200
 _MAX_EVENTS: Final = 100_000
 log = structlog.get_logger(__name__)
 
@@ -67,6 +70,8 @@ class RunSweeper:
         # set by the owner: what the dead process kept of its calls
         self.states = CallStates()
         self._seen: dict[int, tuple[datetime, datetime]] = {}
+        # How often runs could not be ended: they come after all others, however many organizations have such runs.
+        self._failures = Counter[int]()
 
     async def sweep(self, _: JsonObject | None = None) -> list[int]:
         """Handles the job ``run.sweep``: ends orphaned runs and returns their ids."""
@@ -74,10 +79,13 @@ class RunSweeper:
         async with self._db.transaction() as session:
             silent = await lease_queries.find_expired(session, now)
             lost = await lease_queries.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
-        due = await self._without_carried(self._confirmed_expired(silent, now))
+        self._forget_failures({run_id for run_id, _ in silent} | {run_id for _, run_id in lost})
+        due = sorted(self._confirmed_expired(silent, now), key=lambda found: self._failures[found[0]])
+        lost = sorted(lost, key=lambda found: self._failures[found[1]])[:MAX_ENDS]
+        due = await self._without_carried(due[:MAX_ENDS])
         ends = [(run_id, partial(self._end_silent, run_id, lease)) for run_id, lease in due]
         ends += [(run_id, partial(self._end_lost, organization_id, run_id, now)) for organization_id, run_id in lost]
-        ended = [run_id for run_id, end in ends if await _end_apart(run_id, end)]
+        ended = [run_id for run_id, end in ends if await self._end_apart(run_id, end)]
         if ended:
             log.warning("runs_swept", run_ids=ended)
         return ended
@@ -101,6 +109,21 @@ class RunSweeper:
         now = self._clock.now()
         self._seen |= {run_id: (lease, now) for run_id, lease in due if run_id in carried}
         return [(run_id, lease) for run_id, lease in due if run_id not in carried]
+
+    def _forget_failures(self, left: set[int]) -> None:
+        for run_id in self._failures.keys() - left:
+            del self._failures[run_id]
+
+    async def _end_apart(self, run_id: int, end: Callable[[], Awaitable[bool]]) -> bool:
+        """Ends a run; one that cannot be ended is left to a later sweep, and keeps those of others from nothing."""
+        try:
+            return await end()
+        except Exception as error:  # whatever one run holds: only an outage concerns the other ones
+            if isinstance(error, DATABASE_ERRORS) and not is_permanent_error(error):
+                raise
+            self._failures[run_id] += 1
+            log.exception("run_not_swept", run_id=run_id)
+            return False
 
     async def _end_silent(self, run_id: int, lease: datetime) -> bool:
         async with self._db.transaction() as session:
@@ -175,17 +198,6 @@ class RunSweeper:
         if moved:
             await self._events.publish(event)
         return moved
-
-
-async def _end_apart(run_id: int, end: Callable[[], Awaitable[bool]]) -> bool:
-    """Ends a run; one that cannot be ended is left to the next sweep, and keeps those of others from nothing."""
-    try:
-        return await end()
-    except Exception as error:  # whatever one run holds: only an outage concerns the other ones
-        if isinstance(error, DATABASE_ERRORS) and not is_permanent_error(error):
-            raise
-        log.exception("run_not_swept", run_id=run_id)
-        return False
 
 
 def run_finished_event(run: Run) -> RunFinished:
