@@ -1,13 +1,18 @@
 """A worker that is killed while it erases or exports a number: another one goes on, and everything is named once."""
 
+import os
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import func, select, update
 
 from offhook.kit.crypto import Keyring
+from offhook.kit.files.file_store import FileStore
 from offhook.orgs.tables import AuditEntry
 from offhook.privacy import superuser_queries
-from offhook.privacy.service import PersonData
+from offhook.privacy.service import ARCHIVES_JOB, PersonData
 from offhook.privacy.tables import PersonDataRequest
 from offhook.root import Root
 from offhook.runs import RunServices
@@ -18,7 +23,7 @@ from offhook.telephony.tables import RefusedCall
 from offhook.webhooks.tables import WebhookEvent
 from tests.fixtures_orgs import OrgFixture
 from tests.privacy.scan import NUMBER, find_in_files, find_in_tables
-from tests.privacy.test_erasure import OTHER, ask
+from tests.privacy.test_erasure import OTHER, PATH, ask
 from tests.privacy.test_organization_deletion import DyingDatabase, Killed
 from tests.runs.conftest import MakeRun
 
@@ -56,6 +61,67 @@ async def test_an_export_leaves_one_archive(client: AsyncClient, root: Root, org
     assert await answer_with_deaths(root, org, request_id) > 0
     folder = root.storage.root / "exports" / str(org.id)
     assert [f"exports/{org.id}/{path.name}" for path in folder.iterdir()] == [(await find_request(root)).archive_key]
+
+
+class DyingStorage(FileStore):
+    """Ends its process before it stores a file, so many times."""
+
+    deaths = 0
+
+    async def keep(self, key: str, draft: Path) -> None:
+        if self.deaths > 0:
+            self.deaths -= 1
+            raise Killed
+        await super().keep(key, draft)
+
+
+@pytest.mark.parametrize("deaths", [1, 3])
+async def test_what_is_counted_and_not_written_yet_is_counted_once(
+    client: AsyncClient, root: Root, org: OrgFixture, deaths: int
+) -> None:
+    """Each attempt counted the rows again, because the file still had them."""
+    names = [f"campaigns/{org.id}/{letter * 32}_people.csv" for letter in "ab"]
+    for name in (*names, f"knowledge/{org.id}/guide.md"):
+        path = root.storage.path_for(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(f"name,phone\r\nAnn,{NUMBER}\r\nBob,{OTHER}\r\n".encode())
+    request_id = (await ask(client, org.owner_headers)).json()["id"]
+    services, storage = root.get(RunServices), DyingStorage(root.storage.root)
+    person_data = PersonData(
+        root.db, storage, services.vault, root.get(Keyring), root.clock, RunEraser(root.db, storage, root.clock)
+    )
+    storage.deaths = deaths
+    for _ in range(deaths):
+        with pytest.raises(Killed):
+            await person_data.answer_request(org.id, request_id)
+        shown = await client.get(f"{PATH}/{request_id}", headers=org.owner_headers)
+        assert shown.json()["step"] == "contact_files"
+    await person_data.answer_request(org.id, request_id)
+    counts = (await find_request(root)).counts
+    assert {"contact_file_rows": 2, "documents": 1}.items() <= counts.items()
+    assert find_in_files(root) == []
+
+
+async def test_an_archive_that_no_request_names_is_deleted(client: AsyncClient, root: Root, org: OrgFixture) -> None:
+    request_id = (await ask(client, org.owner_headers, "export")).json()["id"]
+    services = root.get(RunServices)
+    person_data = PersonData(
+        root.db,
+        root.storage,
+        services.vault,
+        root.get(Keyring),
+        root.clock,
+        RunEraser(root.db, root.storage, root.clock),
+    )
+    await person_data.answer_request(org.id, request_id)
+    named = root.storage.path_for((await find_request(root)).archive_key or "")
+    unnamed, fresh = (root.storage.path_for(f"exports/{org.id}/{number}.zip") for number in (7001, 7002))
+    for path, days in ((named, 2), (unnamed, 2), (fresh, 0)):
+        path.write_bytes(b"PK")
+        at = (root.clock.now() - timedelta(days=days)).timestamp()
+        os.utime(path, (at, at))
+    await root.jobs.handlers[ARCHIVES_JOB]({})
+    assert [path.exists() for path in (named, unnamed, fresh)] == [True, False, True]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
 from offhook.models.ports import TextDelta, ToolCall, ToolCalled
@@ -68,7 +69,13 @@ async def test_a_number_that_is_erased_is_in_none_of_them(
     await shelf.keep_answer(answer("called", call=ToolCall("1", "look_up", {"phone": "+12025550173"})))
     await shelf.keep_answer(answer("other", "Is it +1 202 555 0174?"))
     forms = NumberForms("+12025550173")
-    assert await store.delete_mentions(org.id, lambda value: forms.erase_from_value(value) != value) == 2
+    told: list[int] = []
+
+    async def note(_: AsyncSession, count: int) -> None:
+        told.append(count)
+
+    await store.delete_mentions(org.id, lambda value: forms.erase_from_value(value) != value, note)
+    assert told == [2]
     assert await shelf.find_answer("other", 0) is not None
 
 

@@ -9,7 +9,14 @@ from offhook.privacy.organization_eraser import SWEEP_JOB as DELETION_SWEEP_JOB
 from offhook.privacy.organization_eraser import OrganizationEraser
 from offhook.privacy.retention import endpoints as retention_endpoints
 from offhook.privacy.retention.sweep import RETENTION_INTERVAL_S, RETENTION_JOB, RetentionSweep
-from offhook.privacy.service import JOB, SWEEP_INTERVAL_S, SWEEP_JOB, PersonData
+from offhook.privacy.service import (
+    ARCHIVES_INTERVAL_S,
+    ARCHIVES_JOB,
+    JOB,
+    SWEEP_INTERVAL_S,
+    SWEEP_JOB,
+    PersonData,
+)
 from offhook.privacy.services import PrivacyServices
 from offhook.root import Root
 from offhook.runs import RunServices
@@ -26,6 +33,7 @@ def register(root: Root) -> None:
     root.provide(PrivacyServices, PrivacyServices(data, root.storage))
     root.jobs.add(JOB, data.handle_request)
     root.jobs.add(SWEEP_JOB, data.sweep_requests, every_s=SWEEP_INTERVAL_S)
+    root.jobs.add(ARCHIVES_JOB, data.sweep_archives, every_s=ARCHIVES_INTERVAL_S)
     scenarios = root.get(ScenarioServices)
     campaigns = root.get(CampaignServices).eraser
     sweep = RetentionSweep(

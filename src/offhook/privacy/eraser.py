@@ -4,6 +4,8 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -30,9 +32,19 @@ RUN_BATCH: Final = 1000
 _BINARY_MARKS: Final = (b"%PDF", b"PK\x03\x04")
 
 
+@dataclass(frozen=True, slots=True)
+class ErasureProgress:
+    """``counts``: what was erased so far, by kind. ``save_counts`` stores them with each part of it, in the same
+    transaction: a worker that is killed leaves no gap in the receipt. ``begin_file`` notes the file that is rewritten next,
+    and returns False when it was noted before."""
+
+    counts: Counter[str]
+    save_counts: Callable[[AsyncSession], Awaitable[None]]
+    begin_file: Callable[[AsyncSession, str], Awaitable[bool]]
+
+
 class NumberEraser:
-    """``counts`` are what it has erased so far, by kind. ``save_counts`` stores them with each part of it, in the same
-    transaction: a worker that is killed leaves no gap in the receipt."""
+    """Erases one number of the caller's organization."""
 
     def __init__(
         self,
@@ -43,8 +55,7 @@ class NumberEraser:
         *,
         caller: Caller,
         forms: NumberForms,
-        counts: Counter[str],
-        save_counts: Callable[[AsyncSession], Awaitable[None]],
+        progress: ErasureProgress,
     ) -> None:
         self._db = db
         self._storage = storage
@@ -53,8 +64,8 @@ class NumberEraser:
         self._caller = caller
         self._organization_id = caller.organization_id
         self._forms = forms
-        self.counts = counts
-        self._save_counts = save_counts
+        self._progress = progress
+        self._counts = progress.counts
 
     async def erase_runs(self) -> None:
         """Deletes the runs about the number. Raises NumberInCall (409) when one of them is not over."""
@@ -67,27 +78,27 @@ class NumberEraser:
                 )
                 if not run_ids:
                     return
-                self.counts["webhook_events"] += await statements.empty_webhook_events(
+                self._counts["webhook_events"] += await statements.empty_webhook_events(
                     session, self._organization_id, run_ids
                 )
-                await self._save_counts(session)
+                await self._progress.save_counts(session)
             await self._runs.erase_runs(self._organization_id, run_ids, on_erased=self._count_runs)
 
     async def _count_runs(self, session: AsyncSession, erased: ErasedRuns) -> None:
-        self.counts.update(runs=erased.runs, events=erased.events, recordings=erased.recordings)
-        await self._save_counts(session)
+        self._counts.update(runs=erased.runs, events=erased.events, recordings=erased.recordings)
+        await self._progress.save_counts(session)
 
     async def erase_rows(self) -> None:
         """Deletes contacts, refused calls and other rows about the number, and jobs that name it."""
         async with self._db.transaction() as session:
             for name, columns in DELETED_ROWS.items():
-                self.counts[name] += await statements.delete_rows(
+                self._counts[name] += await statements.delete_rows(
                     session, self._organization_id, name, columns, self._forms.exact_forms
                 )
-            self.counts["jobs"] += await statements.delete_jobs(
+            self._counts["jobs"] += await statements.delete_jobs(
                 session, self._organization_id, self._forms.search_pattern
             )
-            await self._save_counts(session)
+            await self._progress.save_counts(session)
 
     async def erase_contact_file_rows(self) -> None:
         """Removes the number's rows from uploaded contact files."""
@@ -111,15 +122,18 @@ class NumberEraser:
                         session, self._organization_id, searched, self._forms.word_core, self._forms.word_pattern
                     )
         await self._erase_in_encrypted_words()
-        deleted = await self._answers.delete_mentions(
-            self._organization_id, lambda value: self._forms.erase_from_value(value) != value
+        await self._answers.delete_mentions(
+            self._organization_id,
+            lambda value: self._forms.erase_from_value(value) != value,
+            partial(self._count, "scenario_answers"),
         )
-        if deleted:
-            self.counts["scenario_answers"] += deleted
         for part in list_sealed_parts():
-            changed = await rewrite_rows(self._db, self._organization_id, part, self._forms.erase_from_value)
-            if changed:
-                self.counts[f"{part.table}_changed"] += changed
+            count = partial(self._count, f"{part.table}_changed")
+            await rewrite_rows(self._db, self._organization_id, part, self._forms.erase_from_value, count)
+
+    async def _count(self, name: str, session: AsyncSession, count: int) -> None:
+        self._counts[name] += count
+        await self._progress.save_counts(session)
 
     async def _erase_in_encrypted_words(self) -> None:
         last, organization_id = 0, self._organization_id
@@ -134,8 +148,7 @@ class NumberEraser:
                     session, organization_id, run_ids, self._forms.erase_from_value
                 )
                 if changed:
-                    self.counts["run_events_changed"] += changed
-                    await self._save_counts(session)
+                    await self._count("run_events_changed", session, changed)
             last = run_ids[-1]
 
     async def _erase_in_runs(self, searched: SearchedTable) -> None:
@@ -162,8 +175,7 @@ class NumberEraser:
         for row, values in changes:
             await statements.update_row(session, self._organization_id, searched, row, values)
         if changes:
-            self.counts[f"{searched.name}_changed"] += len(changes)
-            await self._save_counts(session)
+            await self._count(f"{searched.name}_changed", session, len(changes))
 
     def _erase_from_row(self, searched: SearchedTable, row: Any) -> dict[str, Any]:
         values = {}
@@ -187,10 +199,11 @@ class NumberEraser:
                 if count:
                     draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
                     await asyncio.to_thread(draft.write_bytes, rewritten)
-                    # Before the file, which has nothing left to count afterwards.
+                    # Before the file, which has nothing left to count afterwards. A worker that was killed in between had
+                    # counted this one.
                     async with self._db.transaction() as session:
-                        self.counts[counted_as] += count
-                        await self._save_counts(session)
+                        if await self._progress.begin_file(session, key):
+                            await self._count(counted_as, session, count)
                     await self._storage.keep(key, draft)
 
 

@@ -2,11 +2,11 @@
 
 from datetime import datetime
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from offhook.kit.phone_numbers import E164
 from offhook.kit.schema import Schema
-from offhook.privacy.service import RequestKind
+from offhook.privacy.service import FILE_MARK, RequestKind
 
 
 class DataRequestCreate(Schema):
@@ -38,6 +38,11 @@ class DataRequestResponse(Schema):
     created_by_key: int | None
     created_at: datetime
     finished_at: datetime | None
+
+    @field_validator("step")
+    @classmethod
+    def _name_step(cls, step: str | None) -> str | None:
+        return step and step.partition(FILE_MARK)[0]
 
 
 class DataRequestList(Schema):

@@ -1,10 +1,12 @@
 """Requests about a person's data: made by an admin, carried out by a job, ended with a receipt."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final, Literal
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
@@ -16,8 +18,9 @@ from offhook.kit.files.file_store import FileStore
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.privacy import repository, statements, superuser_queries
-from offhook.privacy.eraser import NumberEraser
+from offhook.privacy.eraser import ErasureProgress, NumberEraser
 from offhook.privacy.errors import ArchiveNotReady, DataRequestNotFound, NumberInCall, NumberIsOwn
+from offhook.privacy.exporter import FOLDER as ARCHIVES
 from offhook.privacy.exporter import NumberExporter
 from offhook.privacy.number_forms import NumberForms
 from offhook.privacy.tables import PersonDataRequest
@@ -31,9 +34,17 @@ EXPORT: Final = "export"
 JOB: Final = "privacy.answer_request"
 SWEEP_JOB: Final = "privacy.sweep_requests"
 SWEEP_INTERVAL_S: Final = 300.0
+ARCHIVES_JOB: Final = "privacy.sweep_archives"
+ARCHIVES_INTERVAL_S: Final = 86_400.0
+# Between storing an archive and naming it is one transaction.
+ARCHIVE_GRACE: Final = timedelta(days=1)
 ARCHIVE_TTL_DAYS: Final = 7
+# In the column of the step, after its name: the file that is rewritten.
+FILE_MARK: Final = ":"
+FILE_MARK_LETTERS: Final = 32
 # A new call of the number began after the request.
 CALL_RETRY_S: Final = 60.0
+log = structlog.get_logger(__name__)
 
 
 class PersonData:
@@ -143,12 +154,35 @@ class PersonData:
         for request in expired:
             await self._delete_archive(request)
 
+    async def sweep_archives(self, _: JsonObject) -> None:
+        """Runs the job ``privacy.sweep_archives``: deletes archives that no request names, as a worker that was killed in the
+        wrong moment leaves them."""
+        before = self._clock.now() - ARCHIVE_GRACE
+        async for batch in self._storage.list_keys(ARCHIVES):
+            old = [key for key, stored_at in batch if stored_at < before]
+            async with self._db.transaction() as session:
+                named = await superuser_queries.list_named_archives(session, old)
+            left = [key for key in old if key not in named]
+            for key in left:
+                await self._storage.delete(key)
+            if left:
+                log.warning("unnamed_archives_deleted", files=len(left))
+
     async def _erase(self, request: PersonDataRequest, forms: NumberForms) -> None:
         caller = Caller.system(request.organization_id)
         counts: Counter[str] = Counter(request.counts)
 
+        _, _, begun = (request.step or "").partition(FILE_MARK)
+
         async def save_counts(session: AsyncSession) -> None:
             (await self.get_request(session, request.organization_id, request.id)).counts = _nonzero(counts)
+
+        async def begin_file(session: AsyncSession, key: str) -> bool:
+            nonlocal begun
+            before, begun = begun, hashlib.sha256(key.encode()).hexdigest()[:FILE_MARK_LETTERS]
+            row = await self.get_request(session, request.organization_id, request.id)
+            row.step = _mark_step(row.step or "", begun)
+            return begun != before
 
         async with self._db.without_time_limit() as unlimited:
             answers = AnswerStore(unlimited, self._vault.keys)
@@ -159,8 +193,7 @@ class PersonData:
                 answers,
                 caller=caller,
                 forms=forms,
-                counts=counts,
-                save_counts=save_counts,
+                progress=ErasureProgress(counts, save_counts, begin_file),
             )
             steps = {
                 "runs": eraser.erase_runs,
@@ -170,7 +203,7 @@ class PersonData:
                 "mentions": eraser.erase_mentions,
             }
             for name, step in steps.items():
-                await self._note_step(request, name, counts)
+                await self._note_step(request, _mark_step(name, begun), counts)
                 await step()
         async with self._db.transaction() as session:
             archives = await repository.list_archives(session, request.organization_id, request.number_hash)
@@ -217,6 +250,12 @@ async def _enqueue(session: AsyncSession, request: PersonDataRequest, *, delay_s
     payload = {"organization_id": request.organization_id, "request_id": request.id}
     key = f"{JOB}:{request.id}:{'later' if delay_s else 'now'}"
     await enqueue(session, JOB, payload, delay_s=delay_s, dedupe_key=key)
+
+
+def _mark_step(step: str, begun: str) -> str:
+    """Returns the step with the file that was begun last, which the next worker must not count again."""
+    name, _, _ = step.partition(FILE_MARK)
+    return f"{name}{FILE_MARK}{begun}" if begun else name
 
 
 def _target(request: PersonDataRequest) -> str:

@@ -23,6 +23,15 @@ async def list_expired_archives(session: AsyncSession, now: datetime) -> Sequenc
     return (await session.scalars(rows)).all()
 
 
+async def list_named_archives(session: AsyncSession, keys: Sequence[str]) -> set[str]:
+    """Returns those of the keys that a request of any organization names as its archive."""
+    return set(
+        await session.scalars(
+            select(PersonDataRequest.archive_key).where(PersonDataRequest.archive_key.in_(keys)).distinct()
+        )
+    )
+
+
 async def find_deletion(session: AsyncSession, deletion_id: int) -> OrganizationDeletion | None:
     return await session.get(OrganizationDeletion, deletion_id)
 

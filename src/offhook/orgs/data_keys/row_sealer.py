@@ -1,6 +1,6 @@
 """Encrypts the rows that an organization has with its newest key, and rewrites encrypted ones."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -49,12 +49,17 @@ async def _seal_again(
 
 
 async def rewrite_rows(
-    db: Database, organization_id: int, part: SealedPart, rewrite: Callable[[dict[str, Any]], dict[str, Any]]
-) -> int:
-    """Changes what is encrypted in the rows of a table, with the keys that they have; returns how many changed. Rows that
-    cannot be decrypted stay as they are: nobody can read them."""
-    changed = last = 0
+    db: Database,
+    organization_id: int,
+    part: SealedPart,
+    rewrite: Callable[[dict[str, Any]], dict[str, Any]],
+    on_changed: Callable[[AsyncSession, int], Awaitable[None]],
+) -> None:
+    """Changes what is encrypted in the rows of a table, with the keys that they have; tells ``on_changed`` how many changed,
+    in their transaction. Rows that cannot be decrypted stay as they are: nobody can read them."""
+    last = 0
     while True:
+        changed = 0
         async with db.transaction() as session:
             rows = await sealed_row_queries.list_encrypted(session, organization_id, part, after=last, limit=BATCH)
             for row in rows:
@@ -67,8 +72,10 @@ async def rewrite_rows(
                     stored = seal_with(key, part, organization_id, row[part.name_column], rewritten)
                     await sealed_row_queries.update_row(session, organization_id, part, row["row_number"], stored)
                     changed += 1
+            if changed:
+                await on_changed(session, changed)
         if not rows:
-            return changed
+            return
         last = rows[-1]["row_number"]
 
 

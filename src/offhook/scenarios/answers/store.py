@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -68,19 +68,25 @@ class AnswerStore:
         async with self._db.transaction() as session:
             return await queries.delete_answers(session, organization_id, workflow_id, before)
 
-    async def delete_mentions(self, organization_id: int, is_mentioned: Callable[[Any], bool]) -> int:
-        """Deletes the answers whose words or tool calls mention a person, and those that cannot be read; returns how
-        many."""
-        count = last = 0
+    async def delete_mentions(
+        self,
+        organization_id: int,
+        is_mentioned: Callable[[Any], bool],
+        on_deleted: Callable[[AsyncSession, int], Awaitable[None]],
+    ) -> None:
+        """Deletes the answers whose words or tool calls mention a person, and those that cannot be read; tells
+        ``on_deleted`` how many, in their transaction."""
+        last = 0
         while True:
             async with self._db.transaction() as session:
                 rows = await queries.list_after(session, organization_id, last, limit=_BATCH)
-                for row in rows:
-                    if await self._is_mentioned(session, row, is_mentioned):
-                        await queries.delete_answer(session, organization_id, row.id)
-                        count += 1
+                mentions = [row for row in rows if await self._is_mentioned(session, row, is_mentioned)]
+                for row in mentions:
+                    await queries.delete_answer(session, organization_id, row.id)
+                if mentions:
+                    await on_deleted(session, len(mentions))
             if len(rows) < _BATCH:
-                return count
+                return
             last = rows[-1].id
 
     async def _is_mentioned(
