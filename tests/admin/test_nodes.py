@@ -7,7 +7,9 @@ from httpx2 import AsyncClient
 from sqlalchemy import text
 
 from offhook import jobs
+from offhook.nodes import superuser_queries as spools
 from offhook.nodes.node_beat import NodeBeat, NodeDescription
+from offhook.nodes.superuser_queries import WaitingRecordings
 from offhook.orgs import service
 from offhook.root import Root
 from offhook.runs import service as runs
@@ -22,6 +24,7 @@ ROUTES = [
     ("GET", "/superuser/failed-jobs"),
     ("POST", "/superuser/failed-jobs/1/retry"),
     ("POST", "/superuser/failed-jobs/retry"),
+    ("DELETE", "/superuser/recording-spools/abc"),
 ]
 
 
@@ -83,3 +86,29 @@ async def test_failed_jobs_are_shown_and_started_again(client: AsyncClient, root
     assert one.json() == {"started": 1}
     assert (await client.post("/superuser/failed-jobs/retry", headers=boss)).json() == {"started": 2}
     assert (await client.get("/superuser/failed-jobs", headers=boss)).json()["jobs"] == []
+
+
+async def test_recordings_that_wait_are_shown_and_those_of_a_machine_that_is_gone_are_removed(
+    client: AsyncClient, root: Root, boss: dict[str, str]
+) -> None:
+    await NodeBeat(root, NodeDescription("serve")).beat()
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    waiting = WaitingRecordings(3, 4_000_000, at, "The bucket does not exist.", at)
+    async with root.db.transaction() as session:
+        await spools.write_spool(session, "tried", node_id=root.node_id, place="a:/data", waiting=waiting)
+        gone = WaitingRecordings(1, 7, at - timedelta(days=1), None, None)
+        await spools.write_spool(session, "gone", node_id="n-gone", place="b:/data", waiting=gone)
+    first, second = (await client.get("/superuser/nodes", headers=boss)).json()["waiting_recordings"]
+    assert (first["id"], first["is_tried"], first["files"], first["error"]) == ("gone", False, 1, None)
+    assert {name: second[name] for name in ("id", "is_tried", "files", "bytes", "oldest_at", "error", "place")} == {
+        "id": "tried", "is_tried": True, "files": 3, "bytes": 4_000_000, "oldest_at": "2026-11-20T12:00:00Z",
+        "error": "The bucket does not exist.", "place": "a:/data",
+    }  # fmt: skip
+    in_use = await client.delete("/superuser/recording-spools/tried", headers=boss)
+    assert (in_use.status_code, in_use.json()["code"]) == (409, "recording_spool_in_use")
+    removed = await client.delete("/superuser/recording-spools/gone", headers=boss)
+    assert (removed.status_code, removed.json()) == (200, {"removed": 1})
+    again = await client.delete("/superuser/recording-spools/gone", headers=boss)
+    assert (again.status_code, again.json()["code"]) == (404, "recording_spool_not_found")
+    (left,) = (await client.get("/superuser/nodes", headers=boss)).json()["waiting_recordings"]
+    assert left["id"] == "tried"

@@ -5,6 +5,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from offhook.kit.database.database import Database
+from offhook.nodes.superuser_queries import WaitingRecordings, write_spool
 from tests.commands.conftest import Offhook
 from tests.databases import create_database, drop_database
 
@@ -25,7 +27,19 @@ def offhook(tmp_path: Path, database_url: str) -> Iterator[Offhook]:
     made.end()
 
 
-def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> None:
+def wait_on_a_machine_that_is_gone(database_url: str) -> None:
+    async def write() -> None:
+        db = Database(database_url)
+        at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        async with db.transaction() as session:
+            waiting = WaitingRecordings(2, 3_500_000, at, "The bucket does not exist.", at)
+            await write_spool(session, "gone", node_id="n-gone", place="a:/data", waiting=waiting)
+        await db.dispose()
+
+    asyncio.run(write())
+
+
+def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook, database_url: str) -> None:
     assert offhook.run("nodes").stdout == "No process is running.\n"
     server = offhook.serve("--no-worker")
     listed: list[str] = []
@@ -34,6 +48,11 @@ def test_a_server_is_listed_and_another_key_starts_nothing(offhook: Offhook) -> 
     (node,) = map(json.loads, listed)
     assert (node["kind"], node["state"], node["address"]) == ("serve", "up", server.url)
     assert "serve  up  0 of 120 calls" in offhook.run("nodes").stdout
+
+    wait_on_a_machine_that_is_gone(database_url)
+    *_, spool = map(json.loads, offhook.run("nodes", "--json").stdout.splitlines())
+    assert (spool["kind"], spool["files"], spool["is_tried"]) == ("waiting_recordings", 2, False)
+    assert "2 recordings wait  3.5 MB  since 2026-11-20 12:00 UTC  no process runs there" in offhook.run("nodes").stdout
 
     elsewhere = {"OFFHOOK_DATA_DIR": str(offhook.data_dir) + "-other", "OFFHOOK_SECRET_KEY": OTHER_KEY}
     refused = offhook.run("serve", "--port", "0", **elsewhere)

@@ -294,6 +294,7 @@ NEED_MORE = {
     "reset_second_factor": "a member with an authenticator app: tests/orgs",
     "refuse_signup_request": "a request of a stranger: tests/orgs",
     "retry_failed_job": "a job that failed: tests/admin/test_nodes.py",
+    "remove_recording_spool": "a machine that is gone: tests/admin/test_nodes.py",
     "replay_run_turn": "a conversation with words: tests/chat/test_turn_replay.py",
     "get_voice_pack_offer": "a mirror: tests/models/voice_packs",
     "start_voice_pack_installation": "a mirror: tests/models/voice_packs",

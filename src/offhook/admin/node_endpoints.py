@@ -1,16 +1,26 @@
-"""Superuser endpoints about the installation itself: its processes, their leases, and jobs that failed."""
+"""Superuser endpoints about the installation itself: its processes, their leases, recordings that wait, and jobs that
+failed."""
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 
 from offhook import jobs
-from offhook.admin.schemas import FailedJobItem, FailedJobsResponse, JobRetryResponse, NodeItem, NodesResponse
-from offhook.errors import NotFound
+from offhook.admin.schemas import (
+    FailedJobItem,
+    FailedJobsResponse,
+    JobRetryResponse,
+    NodeItem,
+    NodesResponse,
+    WaitingRecordingsItem,
+    WaitingRecordingsRemoved,
+)
+from offhook.errors import Conflict, NotFound
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.http.routing import Router
 from offhook.nodes import queries as nodes
+from offhook.nodes import superuser_queries as spools
 from offhook.orgs import RequireSuperuser, write_audit_entry
 from offhook.runs.lists import superuser_queries as runs
 
@@ -23,9 +33,22 @@ class FailedJobNotFound(NotFound):
     code = "failed_job_not_found"
 
 
+class RecordingSpoolNotFound(NotFound):
+    """No recordings wait under this id."""
+
+    code = "recording_spool_not_found"
+
+
+class RecordingSpoolInUse(Conflict):
+    """A running process uploads these recordings. It tries again every 20 seconds."""
+
+    code = "recording_spool_in_use"
+
+
 @router.get("/nodes", response_model=NodesResponse, operation_id="list_nodes")
 async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesResponse:
-    """Lists the processes of the installation with their calls and leases, including those lost within the last hour."""
+    """Lists the processes of the installation with their calls and leases, including those lost within the last hour, and
+    the machines on which recordings wait for the bucket."""
     found = await nodes.list_nodes(session)
     leases = await runs.count_leases_by_worker(session)
     backlog = await jobs.read_backlog(session)
@@ -36,10 +59,31 @@ async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesRespons
         items.append(NodeItem(**known, leases=held, expired_leases=expired))
     return NodesResponse(
         nodes=items,
+        waiting_recordings=[WaitingRecordingsItem.model_validate(spool) for spool in await spools.list_spools(session)],
         orphaned_leases=sum(held for held, _ in leases.values()),
         queued_jobs=backlog.queued,
         oldest_job_s=backlog.oldest_s,
     )
+
+
+@router.delete(
+    "/recording-spools/{spool_id}", response_model=WaitingRecordingsRemoved, operation_id="remove_recording_spool"
+)
+async def remove_recording_spool(
+    spool_id: Annotated[str, Path(max_length=64)], caller: RequireSuperuser, session: Session
+) -> WaitingRecordingsRemoved:
+    """Stops showing recordings of a machine that is gone for good. No file is deleted: where the machine comes back, its
+    process uploads them."""
+    spool = next((one for one in await spools.list_spools(session) if one.id == spool_id), None)
+    if spool is None:
+        raise RecordingSpoolNotFound
+    if spool.is_tried:
+        raise RecordingSpoolInUse
+    await spools.remove_spool(session, spool_id)
+    await write_audit_entry(
+        session, caller, "recording_spool.removed", f"recording_spool:{spool_id}", {"files": spool.files}
+    )
+    return WaitingRecordingsRemoved(removed=spool.files)
 
 
 @router.get("/failed-jobs", response_model=FailedJobsResponse, operation_id="list_failed_jobs")

@@ -142,14 +142,39 @@ class NodeItem(Schema):
     started_at: datetime
 
 
+class WaitingRecordingsItem(Schema):
+    """Recordings that wait on one machine, in the folder ``place``, for the bucket. ``is_tried``: a running process uploads
+    them, again every 20 seconds. Otherwise none has looked since ``seen_at``. ``error``: why the last attempt failed."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    node_id: str
+    place: str
+    files: int
+    bytes: int
+    oldest_at: datetime
+    error: str | None
+    failed_at: datetime | None
+    seen_at: datetime
+    is_tried: bool
+
+
 class NodesResponse(Schema):
     """``queued_jobs`` are due and wait for a worker, the oldest for ``oldest_job_s`` seconds. Leases of processes
     that no longer exist are counted in ``orphaned_leases``."""
 
     nodes: list[NodeItem]
+    waiting_recordings: list[WaitingRecordingsItem]
     orphaned_leases: int
     queued_jobs: int
     oldest_job_s: float | None
+
+
+class WaitingRecordingsRemoved(Schema):
+    """``removed`` is how many recordings are no longer shown."""
+
+    removed: int
 
 
 class FailedJobItem(Schema):

@@ -1,10 +1,16 @@
-"""Statements on the numbers that the database gives out, of all tables and organizations."""
+"""Statements on what belongs to the installation and has parts of all organizations: the numbers that the database gives
+out, and recordings that wait on machines."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
-from sqlalchemy import text
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.nodes.queries import SILENT_AFTER
+from offhook.nodes.tables import NodeRow, RecordingSpoolRow
 
 _SEQUENCES: Final = text(
     "SELECT format('%I.%I', schemaname, sequencename) AS name, sequencename AS short_name,"
@@ -36,3 +42,69 @@ async def advance_sequence(session: AsyncSession, sequence: NumberSequence, last
         ),
         {"name": sequence.name, "last": last},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRecordings:
+    """Recordings of one folder that are not in the bucket. ``error``: why the last attempt failed, at ``failed_at``."""
+
+    files: int
+    bytes: int
+    oldest_at: datetime
+    error: str | None
+    failed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSpoolRecord:
+    """A folder with waiting recordings. ``is_tried``: a running process looks after it; else it was ``seen_at`` last."""
+
+    id: str
+    node_id: str
+    place: str
+    files: int
+    bytes: int
+    oldest_at: datetime
+    error: str | None
+    failed_at: datetime | None
+    seen_at: datetime
+    is_tried: bool
+
+
+async def write_spool(
+    session: AsyncSession, spool_id: str, *, node_id: str, place: str, waiting: WaitingRecordings
+) -> None:
+    values = {
+        "node_id": node_id,
+        "place": place,
+        "files": waiting.files,
+        "bytes": waiting.bytes,
+        "oldest_at": waiting.oldest_at,
+        "error": waiting.error,
+        "failed_at": waiting.failed_at,
+    }
+    row = insert(RecordingSpoolRow).values(id=spool_id, **values)
+    await session.execute(
+        row.on_conflict_do_update(
+            index_elements=[RecordingSpoolRow.id], set_={**values, "seen_at": func.clock_timestamp()}
+        )
+    )
+
+
+async def remove_spool(session: AsyncSession, spool_id: str) -> bool:
+    """Deletes the row; returns False when there is none."""
+    removed = await session.scalars(
+        delete(RecordingSpoolRow).where(RecordingSpoolRow.id == spool_id).returning(RecordingSpoolRow.id)
+    )
+    return removed.one_or_none() is not None
+
+
+async def list_spools(session: AsyncSession) -> list[RecordingSpoolRecord]:
+    """Returns the folders in which recordings wait, the longest waiting first."""
+    is_heard = NodeRow.beat_at > func.clock_timestamp() - SILENT_AFTER
+    is_tried = select(NodeRow.id).where(NodeRow.id == RecordingSpoolRow.node_id, is_heard).exists()
+    rows = await session.execute(
+        select(RecordingSpoolRow, is_tried).order_by(RecordingSpoolRow.oldest_at, RecordingSpoolRow.id)
+    )
+    names = [name for name in RecordingSpoolRecord.__dataclass_fields__ if name != "is_tried"]
+    return [RecordingSpoolRecord(**{name: getattr(row, name) for name in names}, is_tried=tried) for row, tried in rows]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, String, func, text
+from sqlalchemy import BigInteger, CheckConstraint, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
@@ -48,3 +48,21 @@ class Installation(Base):
     storage: Mapped[str | None] = mapped_column(String(1024))
     # Stands in its bucket as well: a bucket has the files of one installation.
     identity: Mapped[str] = mapped_column(String(36), server_default=text("(gen_random_uuid())::text"))
+
+
+class RecordingSpoolRow(Base):
+    """A folder of one machine in which recordings wait for the bucket. Its process writes the row while any do; it stays
+    when the process or the machine is gone. ``place``: ``machine:folder``."""
+
+    __tablename__ = "recording_spools"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    # The process that looked last.
+    node_id: Mapped[str] = mapped_column(String(64))
+    place: Mapped[str] = mapped_column(String(512))
+    files: Mapped[int]
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    oldest_at: Mapped[datetime]
+    error: Mapped[str | None] = mapped_column(String(500))
+    failed_at: Mapped[datetime | None]
+    seen_at: Mapped[datetime] = mapped_column(server_default=func.now())

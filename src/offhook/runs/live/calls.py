@@ -99,7 +99,7 @@ class LiveCallRegistry:
 
     def set_node_id(self, node_id: str) -> None:
         """Gives the calls the name of their process."""
-        self.worker_id = self.room.node_id = self.handovers.states.worker_id = node_id
+        self.worker_id = self.room.node_id = self.handovers.states.worker_id = self.spool.report.node_id = node_id
 
     @property
     def active_calls(self) -> int:

@@ -24,6 +24,7 @@ from offhook.kit.tasks import TaskTracker
 from offhook.orgs.privacy_settings import redaction
 from offhook.runs.recording_files.recording_parts import PartsDiffer
 from offhook.runs.recording_files.vault import RecordingVault, organization_of
+from offhook.runs.recording_files.waiting_report import WaitingReport
 from offhook.runs.records import repository
 
 FOLDER: Final = "recordings"
@@ -34,6 +35,8 @@ ENDED_FOR: Final = timedelta(seconds=10)
 SWEEP_INTERVAL_S: Final = 20.0
 # How long a process that stops goes on uploading: its disk may go with it.
 CLOSE_TIMEOUT_S: Final = 15.0
+# How long it says at its end what is left.
+REPORT_TIMEOUT_S: Final = 2.0
 # A whole machine's calls can end at once, and each upload keeps several parts in memory.
 MAX_UPLOADS: Final = 4
 # A bucket that failed so often is asked again at the next sweep, not for each of a thousand recordings.
@@ -58,7 +61,10 @@ class RecordingSpool:
         self._places = asyncio.Semaphore(MAX_UPLOADS)
         # Finished here, and not taken by the bucket at the last attempt; the one that was tried last is the last.
         self._refused: dict[str, None] = {}
+        # Finished here, with an upload that the end of the process cut off.
+        self._cut_off: set[str] = set()
         self._failures = 0
+        self.report = WaitingReport(db, self._storage.root / FOLDER)
 
     async def start(self) -> None:
         """Checks for leftover files on this machine, now and three times a minute."""
@@ -90,6 +96,12 @@ class RecordingSpool:
                 break
         return kept
 
+    async def tell_waiting(self) -> None:
+        """Tells the database what waits here now."""
+        abandoned, fresh = await asyncio.to_thread(self._find_files)
+        keys = {*abandoned, *self._refused, *self._cut_off, *await self._find_ended(fresh)}
+        await self.report.tell([self._storage.path_for(key) for key in keys])
+
     async def close(self) -> None:
         """Stops when what was finished here is in the bucket, or when the time for that is over; the rest stays on this
         machine for the next process."""
@@ -99,22 +111,29 @@ class RecordingSpool:
                 await self._uploads.finish()
                 for key in list(self._refused):
                     await self._keep(key, is_last=True)
-        left = self._count_waiting()
         await self._uploads.close()
-        if left:
+        if left := len(self._refused) + len(self._cut_off):
+            with suppress(OSError, *DATABASE_ERRORS):
+                async with asyncio.timeout(REPORT_TIMEOUT_S):
+                    await self.tell_waiting()
             log.warning("recordings_left_here", count=left, folder=str(self._storage.root / FOLDER))
 
     async def _sweep_forever(self) -> None:
         while True:
             try:
                 await self.sweep()
+                await self.tell_waiting()
             except (OSError, *DATABASE_ERRORS) as error:
                 log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
     async def _keep_in_turn(self, key: str) -> None:
-        async with self._places:
-            await self._keep(key, is_last=True)
+        try:
+            async with self._places:
+                await self._keep(key, is_last=True)
+        except asyncio.CancelledError:
+            self._cut_off.add(key)
+            raise
 
     def _count_waiting(self) -> int:
         return len(self._uploads) + len(self._refused)
@@ -143,8 +162,7 @@ class RecordingSpool:
                 is_kept = await self._store(key, path)
             self._refused.pop(key, None)
         except (StorageUnavailable, ValueError, *DATABASE_ERRORS) as error:
-            log.warning("recording_not_kept", key=key, error=str(error))
-            self._failures += 1
+            self._note_failure(key, error)
             if is_last:  # others are abandoned at the next sweep as well
                 self._refused.pop(key, None)
                 self._refused[key] = None
@@ -173,11 +191,15 @@ class RecordingSpool:
         except (PartsDiffer, SecretUnreadable) as error:
             log.error("recording_part_lost", key=key, error=type(error).__name__)
         except (FileGone, StorageUnavailable, OSError, *DATABASE_ERRORS) as error:
-            log.warning("recording_not_kept", key=key, error=str(error))
-            self._failures += 1
+            self._note_failure(key, error)
             return False
         await asyncio.to_thread(path.unlink, missing_ok=True)
         return True
+
+    def _note_failure(self, key: str, error: Exception) -> None:
+        log.warning("recording_not_kept", key=key, error=str(error))
+        self._failures += 1
+        self.report.note_failure(error)
 
     async def _repair(self, key: str) -> None:
         with suppress(SecretUnreadable):  # whose organization is gone
