@@ -101,6 +101,16 @@ export function useNodes() {
   });
 }
 
+/** Stops showing recordings of a machine that is gone. */
+export function useRemoveSpool() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (spool_id: string) =>
+      unwrap(api.DELETE("/api/v1/superuser/recording-spools/{spool_id}", { params: { path: { spool_id } } })),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["superuser", "nodes"] }),
+  });
+}
+
 export function useFailedJobs() {
   return useQuery({
     queryKey: ["superuser", "failed-jobs"],

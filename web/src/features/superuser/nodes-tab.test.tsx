@@ -1,4 +1,4 @@
-import { screen } from "@testing-library/react";
+import { screen, waitFor } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderPart } from "../../testing/render";
 import { FakeServer } from "../../testing/server";
@@ -23,9 +23,26 @@ const node = {
   started_at: "2026-01-01T00:00:00Z",
 };
 
-function serverWith(nodes: object[], jobs: object[]): FakeServer {
+const spool = {
+  id: "0a1b",
+  node_id: "a-1",
+  place: "host-a:/data/files/recordings",
+  files: 3,
+  bytes: 4_000_000,
+  oldest_at: "2026-01-01T00:00:00Z",
+  error: "The bucket does not exist.",
+  failed_at: "2026-01-01T00:00:00Z",
+  seen_at: "2026-01-01T00:00:00Z",
+  is_tried: true,
+};
+
+function answerWith(nodes: object[], waiting_recordings: object[]) {
+  return { body: { nodes, waiting_recordings, orphaned_leases: 0, queued_jobs: 2, oldest_job_s: 1.6 } };
+}
+
+function serverWith(nodes: object[], jobs: object[], spools: object[] = []): FakeServer {
   const server = new FakeServer();
-  server.on(NODES, { body: { nodes, orphaned_leases: 0, queued_jobs: 2, oldest_job_s: 1.6 } });
+  server.on(NODES, answerWith(nodes, spools));
   server.on(FAILED, { body: { jobs } });
   return server;
 }
@@ -49,4 +66,25 @@ it("starts a failed job again", async () => {
   await user.click(button);
   expect(await screen.findByText("No job has failed")).toBeTruthy();
   expect(server.sent.map((one) => one.route)).toEqual([RETRY]);
+});
+
+it("shows recordings that wait, and removes those of a machine that is gone", async () => {
+  const gone = { ...spool, id: "ff00", place: "host-b:/data", is_tried: false, error: null };
+  const server = serverWith([node], [], [spool, gone]);
+  server.on("DELETE /api/v1/superuser/recording-spools/ff00", { body: { removed: 3 } });
+  const { user } = await renderPart(<NodesTab />, { server });
+  expect(await screen.findByText("The bucket does not exist.")).toBeTruthy();
+  expect(screen.getAllByText("4.0 MB")).toHaveLength(2);
+  expect(screen.queryByRole("button", { name: `Remove ${spool.place}` })).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Remove host-b:/data" }));
+  server.on(NODES, answerWith([node], [spool]));
+  await user.click(await screen.findByRole("button", { name: "Remove" }));
+  await waitFor(() => expect(screen.queryByText("host-b:/data")).toBeNull());
+  expect(server.sent.map((one) => one.route)).toEqual(["DELETE /api/v1/superuser/recording-spools/ff00"]);
+});
+
+it("has no list of waiting recordings while none wait", async () => {
+  await renderPart(<NodesTab />, { server: serverWith([node], []) });
+  expect(await screen.findByText("3 of 120")).toBeTruthy();
+  expect(screen.queryByText("Recordings waiting for upload")).toBeNull();
 });

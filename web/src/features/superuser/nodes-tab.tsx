@@ -1,4 +1,4 @@
-/** The processes of the installation: their calls and leases, and background jobs that failed. */
+/** The processes of the installation: their calls and leases, recordings that wait, and background jobs that failed. */
 
 import { Badge, Button, Stack, Table, Text } from "@mantine/core";
 import { Empty, Loaded } from "../../components/layout/page";
@@ -8,6 +8,7 @@ import type { Schema } from "../../lib/api/types";
 import { formatCount, formatDateTime, formatTimeAgo, humanize, pluralize } from "../../lib/format/format";
 import { notifyError, notifySuccess } from "../../lib/ui/notifications";
 import { useFailedJobs, useNodes, useRetryJobs } from "./api";
+import { WaitingRecordings } from "./waiting-recordings";
 
 type Node = Schema<"NodeItem">;
 
@@ -50,6 +51,9 @@ export function NodesTab() {
           )}
         </Loaded>
       </Panel>
+      {nodes.data !== undefined && nodes.data.waiting_recordings.length > 0 && (
+        <WaitingRecordings spools={nodes.data.waiting_recordings} />
+      )}
       <FailedJobs />
     </Stack>
   );
