@@ -17,7 +17,7 @@ from offhook.telephony.accounts.sub_accounts import SubAccounts
 from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.calls.call_requests import CallRequests
 from offhook.telephony.calls.carrier_charges import JOB as BILL_JOB
-from offhook.telephony.calls.carrier_charges import ChargeCollector
+from offhook.telephony.calls.carrier_charges import MISSED_EVERY_S, MISSED_JOB, ChargeCollector
 from offhook.telephony.calls.endpoints import public, telephony
 from offhook.telephony.calls.lost_calls import JOB as LOST_CALL_JOB
 from offhook.telephony.calls.lost_calls import LostCallFinder
@@ -151,6 +151,7 @@ def _build_services(
 def _register_jobs(root: Root, services: TelephonyServices, charges: ChargeCollector) -> None:
     root.events.subscribe(RunFinished, charges.on_run_finished)
     root.jobs.add(BILL_JOB, charges.read_bill, lane="platform")
+    root.jobs.add(MISSED_JOB, charges.find_unbilled, every_s=MISSED_EVERY_S)
     root.jobs.add(LOST_CALL_JOB, services.lost_calls.run_search, lane="platform")
     root.jobs.add(REFUSED_JOB, services.refusals.end_refused_call, lane="platform")
     root.jobs.add("telephony.forget_webhooks", services.replay_guard.forget_expired, every_s=FORGET_EVERY_S)

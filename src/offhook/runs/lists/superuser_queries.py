@@ -1,6 +1,7 @@
 """Run queries for superusers, across all organizations."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, select
@@ -25,6 +26,8 @@ MAX_COUNTED: Final = 50_000
 # when their values have to be looked up.
 WINDOW: Final = 25_000
 WINDOW_OF_VALUES: Final = 4_000
+# A call begins at most so long before its end.
+_LONGEST_CALL: Final = timedelta(hours=6)
 
 _COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
 _INDEXED: Final = frozenset({"id", "created_at"})
@@ -131,3 +134,20 @@ async def count_leases_by_worker(session: AsyncSession) -> dict[str, tuple[int, 
         .group_by(Run.worker_id)
     )
     return {str(worker): (held, over) for worker, held, over in rows}
+
+
+async def list_runs_without_bill(
+    session: AsyncSession, modes: Sequence[str], *, ended_after: timedelta, ended_before: timedelta, limit: int
+) -> list[tuple[int, int]]:
+    """Returns (organization, run) of calls of these carriers that ended so long ago, between the two times, and whose
+    carrier has said nothing about their price."""
+    now = func.clock_timestamp()
+    rows = await session.execute(
+        select(Run.organization_id, Run.id)
+        .where(Run.created_at > now - ended_after - _LONGEST_CALL, Run.created_at < now - ended_before)
+        .where(Run.ended_at > now - ended_after, Run.ended_at < now - ended_before)
+        .where(Run.mode.in_(modes), Run.call_id.is_not(None), Run.carrier_bill.is_(None))
+        .order_by(Run.created_at, Run.id)
+        .limit(limit)
+    )
+    return [(row.organization_id, row.id) for row in rows]

@@ -1,6 +1,7 @@
 """Reads call prices from carriers that rate calls after they end."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -8,9 +9,11 @@ import structlog
 from offhook import jobs
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.runs import RunFinished
 from offhook.runs import service as runs
 from offhook.runs.finishing import carrier_charges
+from offhook.runs.lists import superuser_queries
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
 
@@ -18,6 +21,13 @@ JOB: Final = "telephony.read_bill"
 # Delays after the end of a call and after each reply without a price. Calls are rated within minutes; an account whose
 # prices are hidden never reports one.
 POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (60.0, 600.0, 3600.0))
+# A process that dies when a call has ended takes the wish to ask with it. By the first of these times all tries of the
+# others are over; what has no bill by the second gets none.
+MISSED_JOB: Final = "telephony.find_unbilled"
+MISSED_EVERY_S: Final = 3600.0
+MISSED_AFTER: Final = timedelta(hours=2)
+MISSED_UNTIL: Final = timedelta(hours=5)
+_MOST_MISSED: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
@@ -33,6 +43,16 @@ class ChargeCollector:
             payload = {"organization_id": event.organization_id, "run_id": event.run_id}
             async with self._db.transaction() as session:
                 await POLL_SCHEDULE.start(session, event.run_id, payload)
+
+    async def find_unbilled(self, _: JsonObject) -> None:
+        """Runs the job that asks for the price of calls of which no carrier was asked."""
+        modes = [spec.name for spec in self._carriers.specs if spec.calls.bills is not None]
+        async with self._db.transaction() as session:
+            found = await superuser_queries.list_runs_without_bill(
+                session, modes, ended_after=MISSED_UNTIL, ended_before=MISSED_AFTER, limit=_MOST_MISSED
+            )
+            for organization_id, run_id in found:
+                await POLL_SCHEDULE.start(session, run_id, {"organization_id": organization_id, "run_id": run_id})
 
     async def read_bill(self, payload: Mapping[str, int]) -> None:
         """Runs the job that asks once. Storing the same price twice changes nothing."""
