@@ -33,6 +33,9 @@ class Noting:
 
     async def run(self) -> CallResult:
         self.ids = await asyncio.create_task(self._read_ids())
+        for at in (0.3, 2.0):
+            said = {"text": "Hello.", "start_s": at, "end_s": at + 1, "interrupted": False, "node_id": "start"}
+            self._sink.emit(VoiceEvent("agent_said", at + 1, said))
         self._sink.emit(VoiceEvent("turn_timed", 1.0, {"response_ms": 700}))
         self._sink.emit(VoiceEvent("model_failed", 1.0, {"kind": "tts"}))
         return CallResult("answered", "caller_hung_up", 2.0)
@@ -49,6 +52,8 @@ async def test_log_lines_of_a_call_have_its_ids_and_it_is_counted(live: LiveCall
         return [
             count("offhook_calls_ended_total", channel="twilio", outcome="answered"),
             count("offhook_answer_seconds_count"),
+            count("offhook_first_sound_seconds_count"),
+            count("offhook_first_sound_seconds_sum"),
             count("offhook_call_troubles_total", event="model_failed", kind="tts"),
         ]
 
@@ -59,4 +64,4 @@ async def test_log_lines_of_a_call_have_its_ids_and_it_is_counted(live: LiveCall
     await call.run()
     assert noting.ids == {"run_id": run.id, "organization_id": run.organization_id, "node": live.worker_id}
     assert structlog.contextvars.get_contextvars() == {}
-    assert [after - was for after, was in zip(figures(), before, strict=True)] == [1, 1, 1]
+    assert [after - was for after, was in zip(figures(), before, strict=True)] == [1, 1, 1, pytest.approx(0.3), 1]

@@ -14,6 +14,11 @@ ANSWER_TIMES = Histogram(
     "From the caller's last word to the first sound of the agent's answer.",
     buckets=(0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10),
 )
+FIRST_SOUNDS = Histogram(
+    "offhook_first_sound_seconds",
+    "From the begin of a call's media to the first sound of the agent.",
+    buckets=(0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10),
+)
 TROUBLES = Counter(
     "offhook_call_troubles", "Failed models, failovers, acts of the watchdog, lost recordings.", ("event", "kind")
 )
@@ -23,8 +28,10 @@ LEASE_AGE = Gauge("offhook_lease_age_seconds", "Since the leases of this process
 _TROUBLES: Final = {MODEL_FAILED: "kind", FAILED_OVER: "kind", WATCHDOG_ACTED: "step", RECORDING_FAILED: "kind"}
 
 
-def count_call(channel: str, outcome: str, responses_ms: Iterable[float]) -> None:
+def count_call(channel: str, outcome: str, responses_ms: Iterable[float], first_sound_s: float | None) -> None:
     CALLS_ENDED.labels(channel, outcome).inc()
+    if first_sound_s is not None:
+        FIRST_SOUNDS.observe(first_sound_s)
     for response_ms in responses_ms:
         ANSWER_TIMES.observe(response_ms / 1000)
 

@@ -146,7 +146,8 @@ class LiveCall:
             )
             if self._journal is not None:
                 await self._calls.journals.keep(self.organization_id, self.run_id, self._journal)
-            count_call(self._mode, result.outcome, self._sink.tally.responses_ms)
+            tally = self._sink.tally
+            count_call(self._mode, result.outcome, tally.responses_ms, tally.first_sound_s)
             log.info(
                 "call_ended",
                 outcome=result.outcome,

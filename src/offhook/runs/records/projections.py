@@ -49,7 +49,7 @@ def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None
 @dataclass(slots=True)
 class RunTally:
     """Accumulates the events of one run, live or stored, and knows their totals at any time. An answer counts once,
-    however often its times are told."""
+    however often its times are told. ``first_sound_s``: when the agent was first heard."""
 
     responses_ms: list[float] = field(default_factory=list)
     nodes_visited: list[str] = field(default_factory=list)
@@ -58,10 +58,17 @@ class RunTally:
     last_at_s: float = 0.0
     has_opted_out: bool = False
     has_asked_for_person: bool = False
+    first_sound_s: float | None = None
     _first_frames: set[float] = field(default_factory=set, init=False, repr=False)
 
     def add_event(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
         self.last_at_s = max(self.last_at_s, at_s)
+        if (
+            kind == AGENT_SAID
+            and self.first_sound_s is None
+            and isinstance(start_s := data.get("start_s"), int | float)
+        ):
+            self.first_sound_s = float(start_s)
         timing = find_timing(kind, data)
         if timing is not None:
             self._add_response(timing)
