@@ -1,10 +1,13 @@
 """Uploads that nobody makes a recording of are removed; what a recording stands on never is."""
 
+import asyncio
 import os
 from datetime import timedelta
 from pathlib import Path
 
 from offhook.jobs.scheduler import start_due
+from offhook.kit.files.file_store import FileStore
+from offhook.recordings.tasks import DraftSweep
 from offhook.root import Root
 from tests.recordings.conftest import Studio
 
@@ -25,14 +28,25 @@ async def sweep(root: Root) -> None:
 async def test_after_a_day_and_not_before(studio: Studio, other_studio: Studio, root: Root) -> None:
     old = [age(root, (await who.upload())["storage_key"], 26 * HOUR) for who in (studio, other_studio)]
     new = age(root, (await studio.upload())["storage_key"], 24 * HOUR)
-    crashed = root.storage.path_for("uploads/0123.upload")
-    crashed.write_bytes(b"RIFF")
-    decoding = root.storage.path_for("uploads/4567.wav")
-    decoding.write_bytes(b"RIFF")
-    age(root, "uploads/0123.upload", 26 * HOUR)
     await sweep(root)
-    assert [path.exists() for path in (*old, crashed)] == [False, False, False]
+    assert [path.exists() for path in old] == [False, False]
     assert new.exists()
+
+
+async def test_what_a_crash_left_is_removed_on_each_machine(root: Root, tmp_path: Path) -> None:
+    """The job did so on the machine of the worker that ran it, and other machines kept theirs."""
+    elsewhere = FileStore(tmp_path / "elsewhere")
+    crashed, decoding = elsewhere.path_for("uploads/0123.zip"), elsewhere.path_for("uploads/4567.wav")
+    for path, by in ((crashed, 26 * HOUR), (decoding, HOUR)):
+        path.write_bytes(b"RIFF")
+        at = (root.clock.now() - by).timestamp()
+        os.utime(path, (at, at))
+    drafts = DraftSweep(elsewhere, root.clock)
+    await drafts.start()
+    async with asyncio.timeout(60):
+        while crashed.exists():
+            await asyncio.sleep(0.01)
+    await drafts.close()
     assert decoding.exists()
 
 

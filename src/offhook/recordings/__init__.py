@@ -26,4 +26,8 @@ def register(root: Root) -> None:
     models = root.get(ModelSource)  # type: ignore[type-abstract]  # found by its port
     root.provide(RecordingServices, RecordingServices(library, uploads, models, root.storage, root.clock))
     root.api.include_router(endpoints.router)
+    drafts = tasks.DraftSweep(root.storage, root.clock)
+    root.on_start.append(drafts.start)
+    root.on_work.append(drafts.start)
+    root.on_stop.append(drafts.close)
     root.jobs.add("recordings.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_INTERVAL_S)

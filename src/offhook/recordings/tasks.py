@@ -1,4 +1,4 @@
-"""The job that removes files without a recording: unclaimed uploads, and leftovers of a crash."""
+"""Removes files without a recording: unclaimed uploads, by a job, and what a crash left on a machine."""
 
 import asyncio
 from datetime import timedelta
@@ -8,7 +8,10 @@ from typing import Final
 import structlog
 
 from offhook.jobs.registry import JobHandler
+from offhook.kit.clock import Clock
+from offhook.kit.files.file_store import FileStore
 from offhook.kit.json_values import JsonObject
+from offhook.kit.tasks import TaskTracker
 from offhook.recordings import repository, service
 from offhook.root import Root
 
@@ -21,14 +24,40 @@ log = structlog.get_logger(__name__)
 def sweep_handler(root: Root) -> JobHandler:
     async def remove_orphans(_: JsonObject) -> None:
         before = root.clock.now() - UPLOAD_RETENTION
-        drafts = root.storage.root / service.DRAFTS_FOLDER
-        removed = await asyncio.to_thread(_remove_old_files, drafts, before.timestamp())
+        removed = 0
         async for batch in root.storage.list_keys(service.UPLOADS_FOLDER):
             removed += await _remove_unclaimed(root, [key for key, kept_at in batch if kept_at < before])
         if removed:
             log.info("unclaimed_uploads_removed", files=removed)
 
     return remove_orphans
+
+
+class DraftSweep:
+    """Removes what a crash left in the folder of drafts, once a day: halves of uploads, archives and contact files, copies
+    of recordings. One per process, because each machine has such a folder."""
+
+    def __init__(self, storage: FileStore, clock: Clock) -> None:
+        self._folder = storage.root / service.DRAFTS_FOLDER
+        self._clock = clock
+        self._tasks = TaskTracker()
+
+    async def start(self) -> None:
+        if not self._tasks:
+            self._tasks.start(self._sweep_forever(), name="sweep_drafts")
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            before = self._clock.now() - UPLOAD_RETENTION
+            try:
+                if removed := await asyncio.to_thread(_remove_old_files, self._folder, before.timestamp()):
+                    log.info("drafts_removed", files=removed)
+            except OSError as error:
+                log.warning("drafts_not_removed", error=str(error))
+            await asyncio.sleep(SWEEP_INTERVAL_S)
 
 
 async def _remove_unclaimed(root: Root, keys: list[str]) -> int:
