@@ -23,6 +23,7 @@ import uvloop
 from bench import cluster_upgrade
 from bench.cluster_faults import CASES, Sizes
 from bench.cluster_rig import cluster
+from bench.cluster_tenant import Tenant
 from offhook.kit import logging
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
@@ -33,10 +34,14 @@ LONG: Final = "upgrade"
 
 async def run(folder: Path, postgres: EmbeddedPostgres, names: list[str], sizes: Sizes) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    async with cluster(folder, postgres) as made:
+
+    async def fill(tenant: Tenant) -> None:
+        if LONG in names:  # takes minutes, which are none of the case's
+            await cluster_upgrade.fill(tenant, postgres.url, sizes.rows)
+
+    # Before the processes start, whose jobs would look through tables without indexes.
+    async with cluster(folder, postgres, fill) as made:
         for name in names:
-            if name == LONG:  # takes minutes, which are none of the case's
-                await cluster_upgrade.fill(made, sizes.rows)
             began = time.monotonic()
             try:
                 async with asyncio.timeout(CASE_TIMEOUT_S):

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -307,11 +308,11 @@ async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
     load, tenant = Load(cluster), cluster.tenant
     requests = cluster_upgrade.Requests(cluster.client, cluster.balancer, tenant.key, tenant.workflow_id)
     waits = cluster_upgrade.LockWaits(cluster.postgres.url)
-    phases: dict[str, int] = {}
+    began, phases, seconds = time.monotonic(), dict[str, int](), dict[str, int]()
 
     async def say(phase: str) -> None:
         print(phase, file=sys.stderr, flush=True)
-        phases[phase] = len(requests.took_s)
+        phases[phase], seconds[phase] = len(requests.took_s), round(time.monotonic() - began)
 
     tasks = [asyncio.create_task(run) for run in (load.churn(sizes.calls, SHORT_CALL_S), requests.run(), waits.run())]
     try:
@@ -321,6 +322,7 @@ async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
     finally:
         for task in tasks:
             task.cancel()
+    await say("the calls are over")
     found = await summarize(cluster, load)
     is_met = not broken and not requests.failed and found["cut"] == 0 and found["talked"] == found["calls"] > 0
     return {
@@ -332,6 +334,7 @@ async def upgrade(cluster: Cluster, sizes: Sizes) -> dict[str, Any]:
         "requests_failed": requests.failed,
         "request_s": {name: round(s, 2) for name, s in _spread(requests.took_s).items()},
         "requests_when_it_began": phases,
+        "began_after_s": seconds,
         "longest_lock_wait_s": round(waits.longest_s, 2),
         "longest_lock_wait_of": waits.query,
         "looks_at_locks": waits.samples,

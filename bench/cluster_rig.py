@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import wave
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,8 +223,11 @@ def _ended(nodes: list[Node]) -> Iterator[Node]:
 
 
 @asynccontextmanager
-async def cluster(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Cluster]:
-    """Runs the cluster until the block ends, and ends all that it started."""
+async def cluster(
+    folder: Path, postgres: EmbeddedPostgres, prepare: Callable[[Tenant], Awaitable[None]]
+) -> AsyncIterator[Cluster]:
+    """Runs the cluster until the block ends, and ends all that it started. ``prepare`` gets the migrated database with its
+    organization before the first process starts."""
     nodes: list[Node] = []
     async with AsyncExitStack() as stack:
         carrier = await stack.enter_async_context(TwilioEmulator().running())
@@ -245,6 +248,7 @@ async def cluster(folder: Path, postgres: EmbeddedPostgres) -> AsyncIterator[Clu
         }
         ports = [free_port() for _ in range(SERVERS)]
         tenant = await stack.enter_async_context(make_tenant(folder, postgres.url, shared, carrier))
+        await prepare(tenant)
         for at in range(SERVERS + WORKERS):
             line = await stack.enter_async_context(DatabaseLine(socket_path(postgres)))
             name, arguments, url = f"worker{at - SERVERS + 1}", ["worker"], ""

@@ -7,6 +7,7 @@ newer version one by one, and back.
 """
 
 import asyncio
+import compileall
 import os
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ import httpx2
 import offhook_lab
 from bench.api_seed import MINE, seed
 from bench.cluster_rig import Cluster, Node
+from bench.cluster_tenant import Tenant
 from offhook.kit.database import migrations
 from offhook.orgs import service as orgs
 
@@ -175,19 +177,20 @@ class Version:
 
 
 def copy_version(folder: Path) -> Version:
-    """Copies this checkout's code and migrations, without the page."""
+    """Copies this checkout's code and migrations, without the page; compiled, as an installed version is."""
     left_out = shutil.ignore_patterns("__pycache__", "_ui")
     shutil.copytree(SOURCE / "src", folder / "src", ignore=left_out)
+    compileall.compile_dir(folder / "src", quiet=1)
     shutil.copytree(SOURCE / "migrations", folder / "migrations", ignore=left_out)
     return Version(folder)
 
 
-async def fill(cluster: Cluster, rows: int) -> None:
+async def fill(tenant: Tenant, url: str, rows: int) -> None:
     """Writes this many runs of other organizations: the one that is called would have spent its day's money on them."""
     if rows:
-        async with cluster.tenant.root.db.transaction() as session:
+        async with tenant.root.db.transaction() as session:
             organization_id = await orgs.create_organization(session, "Seeded")
-        await seed(cluster.postgres.url, organization_id, others=max(0, rows - MINE))
+        await seed(url, organization_id, others=max(0, rows - MINE))
 
 
 async def replace(nodes: list[Node], cluster: Cluster, **settings: str) -> None:
