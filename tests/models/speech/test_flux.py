@@ -1,7 +1,9 @@
 """Deepgram Flux, which decides when a turn is over, and says before when it is likely to be."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -13,10 +15,12 @@ from offhook.models.providers.deepgram.stt import DeepgramSttWire
 from offhook.models.registry import ModelRegistry
 from offhook.models.speech.stt import SocketStt
 from offhook.settings import Settings
+from offhook_lab.speech.flux import FluxServer
 from tests.models.speech.test_ears import BOOK, heard, says
 from tests.models.speech.vendors import EARS, listening, stt_choice, virtually
 
 FLUX = EARS[4]
+MULTI = replace(FLUX, model="flux-general-multi")
 EARLY = TurnSettings(wants_likely_ends=True)
 
 
@@ -99,6 +103,32 @@ class TestFlux:
                 await says(stream, "yes")
                 assert transcript.finals == "yes"
                 assert expected in server.requests[0]
+
+        virtually(scenario)
+
+    @pytest.mark.parametrize(
+        ("model", "languages", "hints"),
+        [
+            ("flux-general-multi", ("es-MX", "en-US", "ar"), ["es", "en"]),
+            ("flux-general-multi", (), ["de"]),
+            ("flux-general-en", ("es-MX", "en-US"), []),
+        ],
+    )
+    def test_the_multilingual_model_is_hinted_what_may_be_spoken(
+        self, model: str, languages: tuple[str, ...], hints: list[str]
+    ) -> None:
+        wire = DeepgramFluxWire(stt_choice(replace(FLUX, model=model), "ws://nowhere", languages=languages))
+        address = wire.connection_address(wire.format_for(8000), "de-DE", ()).url
+        assert parse_qs(urlsplit(address).query).get("language_hint", []) == hints
+
+    def test_the_multilingual_model_names_the_language_of_a_turn(self) -> None:
+        async def scenario() -> None:
+            async with listening(MULTI, languages=("en-US", "es")) as (stt, server), heard(stt) as (stream, transcript):
+                assert isinstance(server, FluxServer)
+                server.languages = ("es", "en")
+                await says(stream, BOOK)
+                (final,) = [event for event in transcript.events if event.kind == "final"]
+                assert (final.text, final.language) == (BOOK, "es")
 
         virtually(scenario)
 

@@ -1,7 +1,7 @@
 """Emulates Deepgram's Flux, which recognizes words and decides when a turn is over."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from websockets.asyncio.server import ServerConnection
@@ -13,19 +13,22 @@ from offhook_lab.speech.tones import ToneWord
 
 # What the vendor accepts.
 _RANGES = {"eot_threshold": (0.5, 0.9), "eager_eot_threshold": (0.3, 0.9), "eot_timeout_ms": (500, 10_000)}
+_ENGLISH, _MULTILINGUAL = "flux-general-en", "flux-general-multi"
 _ENCODINGS = ("linear16", "linear32", "mulaw", "alaw", "opus", "ogg-opus")
 
 
 class FluxServer(RecognizerServer):
     """Emulates ``/v2/listen``. A turn's end is likely after ``eager_s`` of silence, and certain after ``end_s``.
 
-    It closes with NET-0001 after 10 s without audio, whatever else it gets.
+    It closes with NET-0001 after 10 s without audio, whatever else it gets. The multilingual model finds words of
+    ``languages``, the most frequent one first.
     """
 
     path = "/v2/listen"
     idle_s: ClassVar[float] = 10.0
     eager_s: ClassVar[float] = 0.2
     end_s: ClassVar[float] = 0.5
+    languages: Sequence[str] = ("en",)
     refusals: ClassVar[Mapping[str, HandshakeRefusal]] = DEEPGRAM_REFUSALS
 
     def is_authorized(self, headers: Headers) -> bool:
@@ -35,7 +38,9 @@ class FluxServer(RecognizerServer):
         wrong = [
             name for name, (low, high) in _RANGES.items() if name in query and not low <= float(query[name]) <= high
         ]
-        if wrong or query["encoding"] not in _ENCODINGS or not query["model"].startswith("flux-general-"):
+        # hints are for the multilingual model alone
+        wrong += [name for name in ("language_hint",) if name in query and query["model"] != _MULTILINGUAL]
+        if wrong or query["encoding"] not in _ENCODINGS or query["model"] not in (_ENGLISH, _MULTILINGUAL):
             await send_json(
                 socket, {"type": "Error", "sequence_id": 0, "code": "INVALID_QUERY", "description": f"Wrong: {wrong}"}
             )
@@ -51,6 +56,7 @@ class _FluxConnection:
         self._socket = socket
         self._encoding = query["encoding"]
         self._is_eager = "eager_eot_threshold" in query
+        self._is_multilingual = query["model"] == _MULTILINGUAL
         self._hearing = UtteranceBuffer(int(query["sample_rate"]), server.eager_s, server.lexicon)
         self._sent = self._turn = 0
         self._started_s = self._last_word_s = 0.0
@@ -118,6 +124,7 @@ class _FluxConnection:
                 "transcript": text,
                 "words": words,
                 "end_of_turn_confidence": {"EagerEndOfTurn": 0.55, "EndOfTurn": 0.85}.get(event, 0.1),
+                **({"languages": list(self._server.languages)} if self._is_multilingual and text else {}),
             }
         )
 

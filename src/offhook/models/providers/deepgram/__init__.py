@@ -2,15 +2,14 @@
 
 import re
 
-from offhook.models.providers.deepgram.flux import DeepgramFluxWire
-from offhook.models.providers.deepgram.stt import DeepgramSttWire
+from offhook.models.providers.deepgram.flux import ENGLISH, MULTILINGUAL_FLUX, DeepgramFluxWire
+from offhook.models.providers.deepgram.stt import MULTILINGUAL_LANGUAGES, DeepgramSttWire
 from offhook.models.providers.deepgram.tts import DeepgramTtsWire
 from offhook.models.speech.stt import SttWire
 from offhook.models.speech.vendor_factories import SocketSttVendor, SocketTtsVendor
 from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICE = re.compile(r"[a-z0-9-]{1,60}")
-FLUX = "flux-general-en"
 _VOICES = ("thalia", "andromeda", "helena", "apollo", "arcas", "orion")
 
 
@@ -38,7 +37,8 @@ def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
             "Deepgram",
             (
                 *(ModelInfo(name) for name in ("nova-3", "nova-2-phonecall", "nova-2")),
-                ModelInfo(FLUX, languages=("en",)),
+                ModelInfo(ENGLISH, languages=("en",)),
+                ModelInfo(MULTILINGUAL_FLUX, languages=tuple(sorted(MULTILINGUAL_LANGUAGES))),
             ),
             build=ears.build,
             check=ears.check_access,

@@ -11,12 +11,15 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from offhook.models.ports import SttEvent
-from offhook.models.providers.deepgram.stt import BASE_URL, CLOSE_CODES
+from offhook.models.providers.deepgram.stt import BASE_URL, CLOSE_CODES, MULTILINGUAL_LANGUAGES
 from offhook.models.speech.errors import VendorErrors, parse_error_body
-from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.formats import WireFormat, short_language
 from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 
+ENGLISH: Final = "flux-general-en"
+# The only one that takes hints: the other one refuses the connection.
+MULTILINGUAL_FLUX: Final = "flux-general-multi"
 # By the agent's way of turn-taking: how sure the vendor is that a turn is over, and how long it waits at most, which is
 # no longer than a call waits for a final that does not come. It accepts 0.5 to 0.9, and 500 to 10000 ms.
 END_THRESHOLD: Final = {"eager": "0.6", "balanced": "0.7", "patient": "0.8"}
@@ -46,9 +49,17 @@ class DeepgramFluxWire(SttWire):
         ]
         if turns.wants_likely_ends:
             options.append(("eager_eot_threshold", EAGER_THRESHOLD[turns.taking]))
+        if self.choice.model == MULTILINGUAL_FLUX:
+            options += [("language_hint", code) for code in self._hints(language)]
         options += [("keyterm", term) for term in terms]
         url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/v2/listen?{urlencode(options)}"
         return VendorAddress(url, {"Authorization": f"Token {self.choice.api_key}"})
+
+    def _hints(self, language: str) -> list[str]:
+        """Returns the languages that may be spoken: without hints, the model would consider all ten. A caller who changes
+        the language needs no other connection."""
+        spoken = dict.fromkeys(short_language(tag) for tag in self.choice.languages or (language,))
+        return [code for code in spoken if code in MULTILINGUAL_LANGUAGES]
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "FluxSession":
         return FluxSession(self.errors)
@@ -86,7 +97,9 @@ class FluxSession(SttSession):
             self._is_likely_end = False
             words = message.get("words") or ()
             confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
-            final = SttEvent("final", text, confidence, is_endpoint=True)
+            languages = message.get("languages") or ()  # the one of most words first; only of the multilingual model
+            language = str(languages[0]) if languages else None
+            final = SttEvent("final", text, confidence, is_endpoint=True, language=language)
             return (SttTranscript(final, end_s=float(message["audio_window_end"])),)
         if event in ("StartOfTurn", "EagerEndOfTurn", "TurnResumed"):
             self._is_likely_end = event == "EagerEndOfTurn"
