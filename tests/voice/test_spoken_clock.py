@@ -96,7 +96,21 @@ class TestSentences:
 def test_prompts_have_the_time_with_seconds_and_zone() -> None:
     text = "{{ current_weekday_Europe/Madrid }} {{ current_time }}"
 
-    assert render_template(text, {}, now=AFTERNOON, clock=written_clock("es")) == "lunes 2026-01-05 15:05:09 CET"
+    assert render_template(text, {}, now=AFTERNOON, clock=written_clock("es", "")) == "lunes 2026-01-05 15:05:09 CET"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "read"),
+    [
+        ("If {{ current_weekday }} is Sunday, we are closed.", "If Monday is Sunday, we are closed."),
+        ("{{ current_weekday }}: closed on SUNDAYS", "Monday: closed on SUNDAYS"),
+        ("Si {{ current_weekday }} es domingo, cerramos.", "Si lunes es domingo, cerramos."),
+        ("Today is {{ current_weekday }}.", "Today is lunes."),
+        ("{{ current_weekday }}: sundae", "lunes: sundae"),
+    ],
+)
+def test_a_prompt_that_compares_with_a_day_in_english_gets_it_in_english(prompt: str, read: str) -> None:
+    assert render_template(prompt, {}, now=AFTERNOON, clock=written_clock("es-MX", prompt)) == read
 
 
 def test_tools_conditions_and_the_built_in_model_have_them_plain() -> None:

@@ -33,14 +33,17 @@ def system_message(
 ) -> str:
     """Combines the channel's rules, the global prompt, the node's prompt, its end and the language, in this order."""
     parts = [VOICE_RULES if is_spoken else TEXT_RULES]
-    clock = written_clock(language.tag)
     if node.add_global_prompt and graph.global_prompt:
-        parts.append(render_template(graph.global_prompt, context, clock=clock))
-    parts.append(f"# Your task now: {node.name}\n{render_template(node.prompt, context, clock=clock)}")
+        parts.append(_fill_prompt(graph.global_prompt, context, language))
+    parts.append(f"# Your task now: {node.name}\n{_fill_prompt(node.prompt, context, language)}")
     if node.kind == "endCall":
         parts.append(END_RULE)
     parts.append(language.rule)
     return "\n\n".join(part for part in parts if part.strip())
+
+
+def _fill_prompt(prompt: str, context: Mapping[str, Any], language: LanguageWords) -> str:
+    return render_template(prompt, context, clock=written_clock(language.tag, prompt))
 
 
 def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSpec]:

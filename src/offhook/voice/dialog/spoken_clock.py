@@ -1,6 +1,7 @@
 """Formats the clock of templates in the language of a call, with Unicode's data (CLDR). The first call that is not in
 English loads Babel."""
 
+import re
 import threading
 from datetime import datetime
 from functools import cache, lru_cache
@@ -10,6 +11,7 @@ from offhook.kit.template import WEEKDAY, ClockFormat, plain_clock
 from offhook.voice.dialog.phrases import DEFAULT_LANGUAGE, primary_language
 
 # A voice stumbles over the narrow spaces that are printed between a time and "p.m.".
+_ENGLISH_DAY: Final = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b", re.IGNORECASE)
 _SPACES: Final = str.maketrans({"\u202f": " ", "\u00a0": " "})
 
 
@@ -19,9 +21,12 @@ def spoken_clock(language: str) -> ClockFormat:
     return plain_clock if _is_english(language) else _SpokenClock(language)
 
 
-def written_clock(language: str) -> ClockFormat:
-    """Returns the clock format of prompts: only weekdays are words. Models need the time with seconds and zone."""
-    spoken = spoken_clock(language)
+def written_clock(language: str, prompt: str) -> ClockFormat:
+    """Returns the clock format of a prompt: only weekdays are words. Models need the time with seconds and zone.
+
+    A prompt that names a day in English compares with it ("If {{ current_weekday }} is Sunday"): its days are in English.
+    """
+    spoken = plain_clock if _ENGLISH_DAY.search(prompt) else spoken_clock(language)
     return lambda name, moment: (spoken if name == WEEKDAY else plain_clock)(name, moment)
 
 
