@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 
-from offhook.kit.media_sockets.media_socket_protocol import (
+from offhook.kit.media_sockets.frames import (
     BINARY,
     CLOSE,
     PING,
@@ -29,6 +29,34 @@ def read(data: bytes, *, limit: int = 1000, step: int | None = None) -> list[Soc
     for start in range(0, len(data), step or len(data)):
         found += reader.feed(data[start : start + (step or len(data))])
     return found
+
+
+class TestASingleMessage:
+    @given(data=st.binary(max_size=40), size=st.integers(0, 70_000), cut=st.integers(0, 20), more=st.binary(max_size=9))
+    def test_is_read_as_any_other(self, data: bytes, size: int, cut: int, more: bytes) -> None:
+        sent = masked(TEXT, (data * 2000)[:size])
+        sent = sent[: len(sent) - cut] + more
+        single = FrameReader(1000).read_single(sent)
+        assert single is None or read(sent) == [SocketMessage(TEXT, single)]
+
+    @pytest.mark.parametrize(("size", "is_single"), [(125, False), (126, True), (1000, True), (1001, False)])
+    def test_of_the_usual_length_is_read_at_once(self, size: int, is_single: bool) -> None:
+        assert (FrameReader(1000).read_single(masked(TEXT, b"x" * size)) == b"x" * size) == is_single
+
+    @pytest.mark.parametrize("before", [masked(TEXT, b"x" * 200, fin=False), masked(TEXT, b"x" * 200)[:50]])
+    def test_is_not_read_behind_a_part_of_another(self, before: bytes) -> None:
+        reader = FrameReader(1000)
+        assert reader.feed(before) == []
+        assert reader.read_single(masked(TEXT, b"y" * 200)) is None
+
+    def test_counts_as_a_frame(self) -> None:
+        reader = FrameReader(1000, frames_left=1)
+        assert reader.read_single(masked(TEXT, b"y" * 200)) is not None
+        assert reader.read_single(masked(TEXT, b"y" * 200)) is None
+
+    @pytest.mark.parametrize("data", [masked(BINARY, b"x" * 200), masked(CLOSE, b""), b""])
+    def test_of_another_kind_is_left_to_the_reader(self, data: bytes) -> None:
+        assert FrameReader(1000).read_single(data) is None
 
 
 class TestWholeMessages:

@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Opcode
 
-from offhook.kit.media_sockets import media_socket_protocol
+from offhook.kit.media_sockets import frames
 from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket
 from tests.servers import BareServer, serving
@@ -245,6 +245,4 @@ class TestRefusal:
 
 def test_opcodes_are_those_of_the_rfc() -> None:
     names = ("CONT", "TEXT", "BINARY", "CLOSE", "PING", "PONG")
-    assert {name: getattr(media_socket_protocol, name) for name in names} == {
-        name: Opcode[name].value for name in names
-    }
+    assert {name: getattr(frames, name) for name in names} == {name: Opcode[name].value for name in names}

@@ -7,22 +7,28 @@ it with ``uvicorn.Config(ws=MediaSocketProtocol)``.
 """
 
 import asyncio
-import math
 import struct
 from asyncio import TimerHandle
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from uvicorn.config import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
-from websockets.frames import (  # type: ignore[attr-defined]  # apply_mask is C where there is a wheel
-    CloseCode,
-    apply_mask,
-)
+from websockets.frames import CloseCode
 from websockets.http11 import Request
 
+from offhook.kit.media_sockets.frames import (
+    BINARY,
+    CLOSE,
+    PING,
+    PONG,
+    TEXT,
+    FrameError,
+    FrameReader,
+    SocketMessage,
+    encode_frame,
+)
 from offhook.kit.media_sockets.sockets import (
     EXTENSION,
     GOING_AWAY,
@@ -44,144 +50,7 @@ MAX_UNSENT_BYTES: Final = 32 * 1024
 MAX_FRAMES_PER_S: Final = 500
 MAX_BURST_FRAMES: Final = 2000
 
-CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-_LENGTH_16: Final = struct.Struct("!BBH")
-_LENGTH_64: Final = struct.Struct("!BBQ")
 _FATAL: Final = frozenset({int(CloseCode.PROTOCOL_ERROR)})
-
-
-class FrameError(Exception):
-    """The peer broke the protocol; ``code`` is the matching close code."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
-@dataclass(slots=True)
-class SocketMessage:
-    """A whole message or control frame; ``opcode`` is never CONT."""
-
-    opcode: int
-    payload: bytes
-
-
-def encode_frame(opcode: int, payload: bytes) -> bytes:
-    """Returns one unmasked final frame, as servers send it."""
-    size = len(payload)
-    if size < 126:
-        return bytes((0x80 | opcode, size)) + payload
-    if size < 65536:
-        return _LENGTH_16.pack(0x80 | opcode, 126, size) + payload
-    return _LENGTH_64.pack(0x80 | opcode, 127, size) + payload
-
-
-class FrameReader:
-    """Converts a client's bytes into whole messages. A message that is too big is skipped, not kept.
-
-    ``frames_left``: how many more frames are read.
-    """
-
-    def __init__(self, max_message_bytes: int, frames_left: float = math.inf) -> None:
-        self.frames_left = frames_left
-        self._max = max_message_bytes
-        self._rest = b""
-        self._parts: list[bytes] = []
-        self._parts_size = 0
-        self._parts_opcode = CONT
-        self._skip = 0
-
-    def feed(self, data: bytes) -> "list[SocketMessage | FrameError]":
-        """Returns messages in order; an error takes its place in the list. After 1002 and 1008 nothing more is read."""
-        found: list[SocketMessage | FrameError] = []
-        if self._rest:
-            data = self._rest + data
-            self._rest = b""
-        position, end = 0, len(data)
-        while position < end:
-            if self._skip:
-                step = min(self._skip, end - position)
-                self._skip -= step
-                position += step
-                continue
-            if self.frames_left < 1:
-                found.append(FrameError(POLICY, "too many messages"))
-                return found
-            try:
-                taken = self._read_frame(data, position, end, found)
-            except FrameError as error:
-                found.append(error)
-                return found
-            if not taken:
-                self._rest = data[position:]
-                break
-            self.frames_left -= 1
-            position += taken
-        return found
-
-    def _read_frame(self, data: bytes, start: int, end: int, found: "list[SocketMessage | FrameError]") -> int:
-        """Reads the frame at ``start`` and returns its length in bytes, 0 while it is incomplete."""
-        if end - start < 6:
-            return 0
-        first, second = data[start], data[start + 1]
-        size = second & 0x7F
-        head = start + 2
-        if size == 126:
-            if end - start < 8:
-                return 0
-            size = (data[head] << 8) | data[head + 1]
-            head += 2
-        elif size == 127:
-            if end - start < 14:
-                return 0
-            size = int.from_bytes(data[head : head + 8], "big")
-            head += 8
-        body = head + 4
-        opcode = first & 0x0F
-        self._check_header(first, second, opcode, size)
-        if size + self._parts_size > self._max and opcode < CLOSE:
-            found.append(FrameError(CloseCode.MESSAGE_TOO_BIG, f"a message may have {self._max} bytes"))
-            self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
-            self._skip = max(0, body + size - end)
-            return min(body + size, end) - start
-        if end - body < size:
-            return 0
-        payload = apply_mask(data[body : body + size], data[head:body])
-        if first >= 0x80 and opcode:
-            found.append(SocketMessage(opcode, payload))
-        else:
-            self._add_fragment(first >= 0x80, opcode, payload, found)
-        return body + size - start
-
-    def _check_header(self, first: int, second: int, opcode: int, size: int) -> None:
-        if first & 0x70:
-            raise FrameError(CloseCode.PROTOCOL_ERROR, "reserved bits are set")
-        if not second & 0x80:
-            raise FrameError(CloseCode.PROTOCOL_ERROR, "a client must mask its frames")
-        if opcode >= CLOSE:
-            if opcode > PONG:
-                raise FrameError(CloseCode.PROTOCOL_ERROR, "unknown opcode")
-            if size > 125 or first < 0x80:
-                raise FrameError(CloseCode.PROTOCOL_ERROR, "a control frame is too long or fragmented")
-        elif opcode > BINARY:
-            raise FrameError(CloseCode.PROTOCOL_ERROR, "unknown opcode")
-        elif opcode and self._parts_opcode:
-            raise FrameError(CloseCode.PROTOCOL_ERROR, "a new message begins inside another")
-
-    def _add_fragment(
-        self, is_last: bool, opcode: int, payload: bytes, found: "list[SocketMessage | FrameError]"
-    ) -> None:
-        if opcode:
-            self._parts_opcode = opcode
-        elif not self._parts_opcode:
-            raise FrameError(CloseCode.PROTOCOL_ERROR, "nothing to continue")
-        self._parts.append(payload)
-        # an empty fragment counts too, or a peer could send them forever
-        self._parts_size += max(len(payload), 1)
-        if is_last:
-            found.append(SocketMessage(self._parts_opcode, b"".join(self._parts)))
-            self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
 
 
 class MediaSocketProtocol(WebSocketsSansIOProtocol):
@@ -254,6 +123,11 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         regained = (now - self._last_read_at) * MAX_FRAMES_PER_S
         self._reader.frames_left = min(MAX_BURST_FRAMES, self._reader.frames_left + regained)
         self._last_read_at = now
+        single = self._reader.read_single(data)
+        if single is not None:
+            if not self.close_sent:
+                self._deliver_text(single)
+            return
         for item in self._reader.feed(data):
             if isinstance(item, FrameError) and item.code == POLICY:
                 self._is_broken = True
@@ -278,16 +152,21 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         if receiver is None:
             return
         if message.opcode == TEXT:
-            try:
-                text = str(message.payload, "utf-8")
-            except UnicodeDecodeError:
-                self.close(CloseCode.INVALID_DATA, "text is not UTF-8")
-                return
-            receiver.on_text(text)
+            self._deliver_text(message.payload)
         elif message.opcode == BINARY:
             receiver.on_binary(message.payload)
         elif message.opcode == PING:
             self._write_frame(PONG, message.payload)
+
+    def _deliver_text(self, payload: bytes) -> None:
+        if self._receiver is None:
+            return
+        try:
+            text = str(payload, "utf-8")
+        except UnicodeDecodeError:
+            self.close(CloseCode.INVALID_DATA, "text is not UTF-8")
+            return
+        self._receiver.on_text(text)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
