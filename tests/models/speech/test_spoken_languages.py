@@ -9,7 +9,7 @@ from offhook.models.providers.assemblyai.stt import MULTILINGUAL, AssemblyAiWire
 from offhook.models.providers.deepgram.stt import DeepgramSttWire
 from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWire
 from offhook.models.speech.formats import MULAW_8000
-from offhook.models.speech.stt import SttTranscript
+from offhook.models.speech.stt_wire import SttTranscript
 from offhook.models.vendors import ModelChoice
 
 

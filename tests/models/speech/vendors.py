@@ -19,7 +19,8 @@ from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWi
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.providers.rime.tts import RimeWire
 from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
-from offhook.models.speech.stt import SocketStt, SttWire
+from offhook.models.speech.stt import SocketStt
+from offhook.models.speech.stt_wire import SttWire
 from offhook.models.speech.tts import SocketTts, TtsWire
 from offhook.models.vendors import ModelChoice
 from offhook_lab.speech.flux import FluxServer

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import numpy as np
-
-from offhook.kit.audio import MULAW_8K
+from offhook.kit.audio import MULAW_8K, restore_mulaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class WireFormat:
         return MULAW_8K.decode(payload).tobytes() if self.encoding == "mulaw" else payload
 
     def from_pcm(self, pcm: bytes) -> bytes:
-        return MULAW_8K.encode(np.frombuffer(pcm, "<i2")) if self.encoding == "mulaw" else pcm
+        return restore_mulaw(pcm) if self.encoding == "mulaw" else pcm
 
 
 MULAW_8000: Final = WireFormat("mulaw", 8000)

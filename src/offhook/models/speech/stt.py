@@ -1,23 +1,20 @@
 """A recognizer behind a WebSocket: one connection per caller, replaced without losing a word when it breaks."""
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Final
 
-from offhook.kit.audio import Resampler
+from offhook.kit.audio import Resampler, peak_of
 from offhook.kit.json_values import parse_json
 from offhook.kit.media_sockets.client import ClientSocket
-from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
+from offhook.models.ports import Expectation, ModelError, SttEvent
 from offhook.models.speech.audio_replay import AudioReplay
-from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
-from offhook.models.speech.vendor_socket import VendorAddress, open_socket
+from offhook.models.speech.stt_wire import SttFailed, SttReady, SttSession, SttTranscript, SttWire
+from offhook.models.speech.vendor_socket import open_socket
 from offhook.models.stt_events import SttEventQueue, read_stt_events
-from offhook.models.vendors import ModelChoice
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
 # With more lost connections than this within LOSSES_WITHIN_S, another vendor should take over.
@@ -27,88 +24,10 @@ LOSS_WINDOW_S: Final = 30.0
 MIN_SPEECH_S: Final = 0.35
 ANSWER_TIMEOUT_S: Final = 1.0
 SILENT_AFTER_S: Final = 4.0
+# By then a vendor without a final has none.
+QUIET_AFTER_S: Final = 1.5
 MAX_TERMS: Final = 50
 MAX_TERM_CHARS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class SttReady:
-    """The vendor is ready for audio."""
-
-
-@dataclass(frozen=True, slots=True)
-class SttTranscript:
-    """A transcript. ``end_s``: where a final ends on the connection's clock; None: with everything that was sent."""
-
-    event: SttEvent
-    end_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SttFailed:
-    error: ModelError
-
-
-SttMessage = SttReady | SttTranscript | SttFailed
-
-
-class SttSession(ABC):
-    """One connection's side of a vendor's protocol. ``parse_message`` may raise KeyError, TypeError or ValueError."""
-
-    waits_for_ready: ClassVar[bool] = False
-
-    def __init__(self, errors: VendorErrors) -> None:
-        self.errors = errors
-
-    def opening_messages(self) -> Sequence[str]:
-        return ()
-
-    def encode_audio(self, payload: bytes) -> str | bytes:
-        return payload
-
-    @abstractmethod
-    def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]: ...
-
-    def key_term_messages(self, terms: Sequence[str]) -> Sequence[str] | None:
-        """Returns messages with the next key terms; None where the vendor takes them only with a new connection."""
-        return None
-
-    def closing_messages(self) -> Sequence[str]:
-        return ()
-
-
-class SttWire(ABC):
-    """One vendor's format. ``chunk_s``: seconds of audio per message.
-
-    ``replay_speed``: the fastest audio that the vendor accepts, as a multiple of real time; None: any speed.
-    ``judges_turns``: its endpoint is a judgment by words or sound, and no pause of a fixed length.
-    ``idle_message`` keeps a connection open while no audio comes (every 4 s), or ``idles_with_silence``. ``close_codes``: meanings of the
-    vendor's own close codes.
-    """
-
-    vendor: ClassVar[str]
-    chunk_s: ClassVar[float]
-    replay_speed: ClassVar[float | None] = None
-    idle_message: ClassVar[str | None] = None
-    idles_with_silence: ClassVar[bool] = False
-    judges_turns: bool = False
-    close_codes: ClassVar[Mapping[int, str]] = {}
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self.choice = choice
-        self.model_ref = ModelRef("stt", self.vendor, choice.model)
-        self.errors = VendorErrors("stt", choice.api_key, close_codes=self.close_codes)
-        # for more words, although the caller is silent
-        self.may_wait = False
-
-    def format_for(self, sample_rate: int) -> WireFormat:
-        return line_format(sample_rate)
-
-    @abstractmethod
-    def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress: ...
-
-    @abstractmethod
-    def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> SttSession: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +86,9 @@ class SocketSttStream:
         self._route = way
         self._loop = asyncio.get_running_loop()
         self._format = wire.format_for(sample_rate)
-        self._chunk = int(wire.chunk_s * self._format.sample_rate) * self._format.sample_bytes
-        self._resampler = Resampler(sample_rate, self._format.sample_rate)
-        self._replay = AudioReplay(self._format)
+        is_at_rate = sample_rate == self._format.sample_rate
+        self._resampler = None if is_at_rate else Resampler(sample_rate, self._format.sample_rate)
+        self._replay = AudioReplay(self._format, wire.chunk_s, wire.quiet_chunk_s)
         self._queue: SttEventQueue = asyncio.Queue()
         self._connection: _VendorConnection | None = None
         self._task: asyncio.Task[None] | None = None
@@ -183,6 +102,7 @@ class SocketSttStream:
         self._started_at: float | None = None
         self._ended_at = 0.0
         self._has_words = self._is_awaited = False
+        self._is_quiet = True
         self._sent_at = self._loop.time()
         self._messages = 0
         self._messages_at_start = 0
@@ -199,14 +119,27 @@ class SocketSttStream:
     def push_audio(self, pcm: bytes) -> None:
         if self._is_closed:
             return
-        self._replay.add(self._format.from_pcm(self._resampler.push(pcm).tobytes()))
-        is_turn_quiet = not self._has_words and self._started_at is None
-        self._replay.trim(is_silent=is_turn_quiet and self._loop.time() - self._ended_at > SILENT_AFTER_S)
+        at_rate = pcm if self._resampler is None else self._resampler.push(pcm).tobytes()
+        self._replay.add(self._format.from_pcm(at_rate))
+        silent_s = 0.0 if self._is_turn_open else self._loop.time() - self._ended_at
+        if silent_s > QUIET_AFTER_S:
+            self._is_quiet = True
+            self._replay.expect_nothing()
+        elif not self._is_quiet:
+            self._replay.expect_words(peak_of(pcm))
+        self._replay.trim(is_silent=silent_s > SILENT_AFTER_S)
         self._send_pending()
+
+    @property
+    def _is_turn_open(self) -> bool:
+        return self._has_words or self._started_at is not None
 
     def speech_started(self) -> None:
         self._started_at = self._loop.time()
         self._messages_at_start = self._messages
+        self._is_quiet = False
+        self._replay.expect_words(0)
+        self._send_pending()
 
     def speech_ended(self) -> None:
         if self._started_at is None or self._is_closed:
@@ -307,8 +240,11 @@ class SocketSttStream:
             self._has_words = self._is_awaited = False
             if heard.event.text or heard.end_s is not None:
                 self._replay.mark_covered(heard.end_s)
+            if heard.event.is_endpoint and not self._is_turn_open:
+                self._is_quiet = True
+                self._replay.expect_nothing()
         elif heard.event.text:
-            self._has_words = True
+            self._has_words, self._is_quiet = True, False
         if heard.event.text or heard.event.is_endpoint:
             self._queue.put_nowait(heard.event)
 
@@ -362,12 +298,12 @@ class SocketSttStream:
         line, speed = self._connection, self._wire.replay_speed
         if line is None or self._pacing_timer is not None:
             return
-        while self._replay.unsent_bytes >= self._chunk:
-            payload = self._replay.take_unsent(self._chunk)
+        while payload := self._replay.next_piece():
             self.sent_s += len(payload) / self._format.bytes_per_s
             self._send_messages(line, line.session.encode_audio(payload))
-            if speed is not None and self._replay.unsent_bytes >= 2 * self._chunk:
-                self._pacing_timer = self._loop.call_later(self._wire.chunk_s / speed, self._resume_sending)
+            if speed is not None and self._replay.has_backlog:
+                pause_s = len(payload) / self._format.bytes_per_s / speed
+                self._pacing_timer = self._loop.call_later(pause_s, self._resume_sending)
                 return
 
     def _resume_sending(self) -> None:

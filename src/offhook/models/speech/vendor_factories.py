@@ -5,7 +5,8 @@ from weakref import WeakSet
 
 from offhook.models.ports import ModelError
 from offhook.models.speech.network_route import NetworkRoute
-from offhook.models.speech.stt import SocketStt, SttLimits, SttWire
+from offhook.models.speech.stt import SocketStt, SttLimits
+from offhook.models.speech.stt_wire import SttWire
 from offhook.models.speech.tts import SocketTts, TtsLimits, TtsWire
 from offhook.models.vendors import ModelChoice, VendorContext
 

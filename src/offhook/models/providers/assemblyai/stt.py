@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
+from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 
 ENGLISH: Final = "universal-streaming-english"
@@ -42,6 +42,7 @@ class AssemblyAiWire(SttWire):
     vendor = "assemblyai"
     judges_turns = True
     chunk_s = 0.06
+    quiet_chunk_s = 0.12
     # above an unpublished multiple: "Audio Transmission Rate Exceeded"; twice is safe
     replay_speed = 2.0
     idle_message = json.dumps({"type": "KeepAlive"})

@@ -5,7 +5,7 @@ import re
 from offhook.models.providers.deepgram.flux import ENGLISH, MULTILINGUAL_FLUX, DeepgramFluxWire
 from offhook.models.providers.deepgram.stt import MULTILINGUAL_LANGUAGES, DeepgramSttWire
 from offhook.models.providers.deepgram.tts import DeepgramTtsWire
-from offhook.models.speech.stt import SttWire
+from offhook.models.speech.stt_wire import SttWire
 from offhook.models.speech.vendor_factories import SocketSttVendor, SocketTtsVendor
 from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 

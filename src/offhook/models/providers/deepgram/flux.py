@@ -14,7 +14,7 @@ from offhook.models.ports import SttEvent
 from offhook.models.providers.deepgram.stt import BASE_URL, CLOSE_CODES, MULTILINGUAL_LANGUAGES
 from offhook.models.speech.errors import VendorErrors, parse_error_body
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
+from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 
 ENGLISH: Final = "flux-general-en"

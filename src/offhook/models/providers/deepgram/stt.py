@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors, parse_error_body
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttSession, SttTranscript, SttWire
+from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 
 BASE_URL: Final = "wss://api.deepgram.com"
@@ -33,6 +33,7 @@ class DeepgramSttWire(SttWire):
 
     vendor = "deepgram"
     chunk_s = 0.02
+    quiet_chunk_s = 0.1
     idle_message = json.dumps({"type": "KeepAlive"})
     close_codes = CLOSE_CODES
 

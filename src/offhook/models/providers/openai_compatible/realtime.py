@@ -13,7 +13,7 @@ from offhook.models.configuration.turn_settings import SEMANTIC_VAD, SERVER_VAD,
 from offhook.models.ports import ModelError, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
+from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 from offhook.models.vendors import ModelChoice
 
@@ -35,6 +35,7 @@ class OpenAiRealtimeWire(SttWire):
 
     vendor = "openai"
     chunk_s = 0.04
+    quiet_chunk_s = 0.12
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
+from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
 
 BASE_URL: Final = "wss://eu2.rt.speechmatics.com"
@@ -51,6 +51,7 @@ class SpeechmaticsWire(SttWire):
 
     vendor = "speechmatics"
     chunk_s = 0.04
+    quiet_chunk_s = 0.12
     close_codes = CLOSE_CODES
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
