@@ -41,6 +41,8 @@ from offhook.voice.usage_counter import UsageCounter
 STALL_S: Final = 2.5
 # A failure that comes sooner leaves time to try the model once more.
 QUICK_FAILURE_S: Final = 0.8
+# Frames until it is looked again whether the session has to be replaced.
+LOOK_EVERY: Final = 5
 
 
 class SpeechToSpeechAnswers:
@@ -64,6 +66,7 @@ class SpeechToSpeechAnswers:
         self._usage = usage
         self._emit = emit
         self._time = current_inputs().time
+        self._until_look = 0
         formats = model.session_formats(codec.sample_rate)
         self._spoken = formats.spoken
         self._volume = volume
@@ -105,7 +108,9 @@ class SpeechToSpeechAnswers:
     def feed_audio(self, payload: bytes, *, is_utterance: bool) -> None:
         """Accepts the caller's audio; ``is_utterance``: the caller is speaking."""
         self._audio.feed_frame(payload, is_utterance=is_utterance)
-        if self._circuit.current == 0:
+        self._until_look -= 1
+        if self._until_look < 0 and self._circuit.current == 0:
+            self._until_look = LOOK_EVERY
             self._live.replace_if_due()
 
     def discard_caller_audio(self) -> None:

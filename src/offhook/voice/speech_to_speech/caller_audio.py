@@ -20,6 +20,7 @@ class CallerAudio:
         self._codec = codec
         self._wire = wire
         self._min_bytes = max(1, round(min_commit_s * wire.bytes_per_s))
+        self._max_bytes = int(MAX_KEPT_S * wire.bytes_per_s)
         self._is_direct = codec.name == MULAW_8K.name and wire.encoding == "mulaw"
         self._preroll: deque[bytes] = deque()
         self._preroll_bytes = 0
@@ -59,7 +60,8 @@ class CallerAudio:
     def _add_speech(self, payload: bytes) -> None:
         audio = payload if self._is_direct else self._to_wire(payload)
         self._turn += audio
-        del self._turn[: max(0, len(self._turn) - int(MAX_KEPT_S * self._wire.bytes_per_s))]
+        if (excess := len(self._turn) - self._max_bytes) > 0:
+            del self._turn[:excess]
         if self._session is not None:
             self._session.push_audio(audio)
 

@@ -16,8 +16,9 @@ from offhook.models.speech.realtime_events.dialect import EventDialect
 from offhook.models.speech.realtime_events.messages import encode_event, items_of
 from offhook.models.speech.realtime_events.responses import ResponseQueue
 
-# Audio goes out in pieces of this length: a message for each frame costs five times as much.
-CHUNK_S: Final = 0.1
+# Audio goes out in pieces of this length, and the rest when a turn is committed: nothing waits for it before, and a message
+# costs more than what is in it.
+CHUNK_S: Final = 0.25
 USAGE_TIMEOUT_S: Final = 0.5
 # A cut costs the vendor the words of the entry; less than this holds none.
 MIN_CUT_MS: Final = 100
@@ -47,6 +48,7 @@ class RealtimeSpeechSession:
         self._step_event_id = ""
         self._count = 0
         self._unsent = bytearray()
+        self._chunk_bytes = CHUNK_S * audio.bytes_per_s
         self._items: dict[str, ItemRef] = {}
         # what was heard, in milliseconds, of entries that the vendor has not completed yet
         self._cuts: dict[str, int] = {}
@@ -115,7 +117,7 @@ class RealtimeSpeechSession:
 
     def push_audio(self, payload: bytes) -> None:
         self._unsent += payload
-        if len(self._unsent) >= CHUNK_S * self._audio.bytes_per_s:
+        if len(self._unsent) >= self._chunk_bytes:
             self._send_audio()
 
     def _send_audio(self) -> None:
