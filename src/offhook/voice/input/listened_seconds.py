@@ -11,10 +11,22 @@ class ListenedSeconds:
 
     def __init__(self) -> None:
         self._by_ref: defaultdict[ModelRef, float] = defaultdict(float)
+        self._ref: ModelRef | None = None
+        self._seconds = 0.0
 
     def add(self, ref: ModelRef, seconds: float) -> None:
-        self._by_ref[ref] += seconds
+        # for every frame: the hash of a reference takes longer than the rest
+        if ref is not self._ref:
+            self._note_seconds()
+            self._ref = ref
+        self._seconds += seconds
+
+    def _note_seconds(self) -> None:
+        if self._ref is not None:
+            self._by_ref[self._ref] += self._seconds
+        self._seconds = 0.0
 
     def count_usage(self, usage: UsageCounter) -> None:
+        self._note_seconds()
         for ref, seconds in self._by_ref.items():
             usage.add_units(ref, "seconds", seconds)

@@ -297,14 +297,14 @@ class CallerListener:
         # words can be too quiet for the detector: the silence begins after the last of them, too
         state.measure_silence(now, max(self.detector.stopped_at, self._words_at))
         state.end_says = self.judge.watch_pause(self.detector, self._turn_started_at, now, self.rules)
-        asked = AskedValue(self.expectation.kinds, self.last_sentence())
-        if (has_words := bool(state.text or state.partial)) and self.judge.is_over(self.rules, state, asked):
-            self._end_turn(now)
-            return
-        if self._config.has_early_answers and has_words:
-            if self.rules.is_likely_over(state, asked):
+        if has_words := self.has_words:
+            asked = AskedValue(self.expectation.kinds, self.last_sentence())
+            if self.judge.is_over(self.rules, state, asked):
+                self._end_turn(now)
+                return
+            if self._config.has_early_answers and self.rules.is_likely_over(state, asked):
                 self._owner.on_turn_likely_over(f"{state.text} {state.partial}".strip())
-            else:
+            elif self._config.has_early_answers:
                 self._owner.on_turn_goes_on()
         if state.is_speaking or has_words or self.is_watched:
             self._owner.on_caller_speech(state)

@@ -105,7 +105,6 @@ class SpeechLeveler:
         if self._level_db is None or not samples.size:
             return samples
         self._voice.measure(frame_powers(samples, self._frame))
-        wave = samples.astype(np.float32)
         before = self._gain_db
         if not self._is_settled:
             self._gain_db = self._target_gain_db()
@@ -114,12 +113,12 @@ class SpeechLeveler:
         if now is None:
             return samples
         if before is None or abs(now - before) < MIN_GAIN_DB:
-            return samples if abs(now) < MIN_GAIN_DB else apply_gain(wave, np.float32(10 ** (now / 20)))
+            return samples if abs(now) < MIN_GAIN_DB else apply_gain(samples, np.float32(10 ** (now / 20)))
         # Not in a step: up within the chunk, and down within milliseconds, because a loud word has begun.
-        gains = np.full(wave.size, 10 ** (now / 20), np.float32)
+        gains = np.full(samples.size, 10 ** (now / 20), np.float32)
         ramp = gains if now > before else gains[: int(FALL_S * self._rate)]
         ramp[:] = np.linspace(10 ** (before / 20), 10 ** (now / 20), ramp.size, dtype=np.float32)
-        return apply_gain(wave, gains)
+        return apply_gain(samples, gains)
 
     def _target_gain_db(self) -> float | None:
         level = self._voice.level_db
@@ -138,7 +137,7 @@ def level_whole(samples: Samples, level_db: float | None, sample_rate: int) -> S
     gain_db = 0.0 if known is None else bounded_gain_db(known, level_db)
     if abs(gain_db) < MIN_GAIN_DB:
         return samples
-    return apply_gain(samples.astype(np.float32), np.float32(10 ** (gain_db / 20)))
+    return apply_gain(samples, np.float32(10 ** (gain_db / 20)))
 
 
 def bounded_gain_db(level_db: float, wanted_db: float) -> float:
@@ -150,17 +149,17 @@ def frame_powers(samples: Samples, frame: int) -> Powers:
     """Returns the mean squares of the whole frames; of all of it when it is shorter than one."""
     whole = samples.size // frame * frame
     frames = (samples[:whole].reshape(-1, frame) if whole else samples.reshape(1, -1)).astype(np.int64)
-    return np.asarray(np.einsum("ij,ij->i", frames, frames) // frames.shape[1], np.int64)
+    return np.asarray(np.vecdot(frames, frames) // frames.shape[1], np.int64)
 
 
-def apply_gain(wave: FloatArray, gain: np.float32 | FloatArray) -> Samples:
+def apply_gain(samples: Samples, gain: np.float32 | FloatArray) -> Samples:
     """Multiplies, and rounds off what would clip."""
-    loud = wave * gain
-    over = np.abs(loud) > KNEE
-    if over.any():
+    loud = samples.astype(np.float32) * gain
+    if max(float(loud.max()), -float(loud.min())) > KNEE:
+        over = np.abs(loud) > KNEE
         peaks = loud[over]
         room = PEAK - KNEE
         excess = np.abs(peaks) - KNEE
         loud[over] = np.copysign(KNEE + room * excess / (room + excess), peaks)
-    samples: Samples = np.rint(loud).astype(np.int16)
-    return samples
+    leveled: Samples = np.rint(loud).astype(np.int16)
+    return leveled
