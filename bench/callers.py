@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from offhook.kit.audio import MULAW_8K
 
 FRAME_S: Final = 0.02
@@ -22,6 +24,7 @@ INTERRUPT_EVERY: Final = 5
 INTERRUPT_AFTER_S: Final = 0.5
 # A gap longer than this ends an answer; a shorter one is a hole in it.
 ANSWER_GAP_S: Final = 0.25
+COMFORT_PEAK: Final = 700
 
 
 def masked_text(message: bytes) -> bytes:
@@ -35,6 +38,12 @@ def media_messages(mulaw: bytes) -> list[bytes]:
     frames = [mulaw[at : at + 160] for at in range(0, len(mulaw) - 159, 160)]
     text = '{"event":"media","sequenceNumber":"4","streamSid":"MZ1","media":{"track":"inbound","chunk":"2","timestamp":"160","payload":"%s"}}'
     return [masked_text((text % base64.b64encode(frame).decode()).encode()) for frame in frames]
+
+
+def is_sound(message: bytes) -> bool:
+    """Returns whether an agent's frame is more than comfort noise, which is below -45 dBFS."""
+    payload = message[message.rfind(b'"payload":"') + 11 : -3]
+    return int(np.abs(MULAW_8K.decode(base64.b64decode(payload))).max()) > COMFORT_PEAK
 
 
 @dataclass
@@ -70,7 +79,7 @@ class Caller(asyncio.Protocol):
         self._turn = 0
         self._stopped_at: float | None = None
         self._interrupted_at: float | None = None
-        self._last_frame_at = 0.0
+        self._last_frame_at = self._last_sound_at = 0.0
         self._answer_began: float | None = None
         self._play_until = 0.0
         self._has_hung_up = False
@@ -131,21 +140,24 @@ class Caller(asyncio.Protocol):
         if opcode == 9 and self._transport is not None:
             self._transport.write(bytes((0x8A, 0x80 | len(message))) + b"\0\0\0\0" + message)
         elif message.startswith(b'{"event":"media"'):
-            self._agent_frame(now)
+            self._agent_frame(now, is_sound=not self._clock.has_comfort_noise or is_sound(message))
         elif message.startswith(b'{"event":"mark"'):
             self._loop.call_at(max(now, self._play_until), self._send, message)
         elif message.startswith(b'{"event":"clear"'):
             self._play_until = now
 
-    def _agent_frame(self, now: float) -> None:
+    def _agent_frame(self, now: float, *, is_sound: bool) -> None:
         measures, gap = self._measures, now - self._last_frame_at
         self._last_frame_at = now
         self._play_until = max(now, self._play_until) + FRAME_S
-        if gap < ANSWER_GAP_S:
-            if self._clock.measuring:
-                measures.gaps_ms.append(gap * 1000)
-                if not self._is_talking:
-                    measures.unprovoked_gaps_ms.append(gap * 1000)
+        if gap < ANSWER_GAP_S and self._clock.measuring:
+            measures.gaps_ms.append(gap * 1000)
+            if not self._is_talking:
+                measures.unprovoked_gaps_ms.append(gap * 1000)
+        if not is_sound:
+            return
+        silence, self._last_sound_at = now - self._last_sound_at, now
+        if silence < ANSWER_GAP_S:
             return
         self._answer_began = now
         if self._stopped_at is not None:
@@ -181,7 +193,7 @@ class Caller(asyncio.Protocol):
             self._turn % INTERRUPT_EVERY == INTERRUPT_EVERY - 1
             and self._answer_began is not None
             and now - self._answer_began >= INTERRUPT_AFTER_S
-            and now - self._last_frame_at < 0.06
+            and now - self._last_sound_at < 0.06
         )
 
     def _start_talking(self, now: float) -> None:
@@ -198,7 +210,7 @@ class Caller(asyncio.Protocol):
         began = self._interrupted_at
         if began is not None and now - began > 1.0:
             if self._clock.measuring:
-                self._measures.barge_ms.append(max(0.0, self._last_frame_at - began) * 1000)
+                self._measures.barge_ms.append(max(0.0, self._last_sound_at - began) * 1000)
             self._interrupted_at = None
 
     def _stop_talking(self, now: float) -> None:
@@ -219,6 +231,7 @@ class Caller(asyncio.Protocol):
 class Clock:
     measuring: bool = False
     is_over: bool = False
+    has_comfort_noise: bool = False
 
 
 def audio(samples: "object") -> list[bytes]:

@@ -5,8 +5,10 @@ Their own cost counts as ours, so they do as little as a thin adapter would.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from offhook.models.configuration.agent_languages import agent_languages
 from offhook.models.ports import (
     CallModels,
     Expectation,
@@ -94,12 +96,14 @@ class BenchSttStream:
         if max(memoryview(pcm).cast("h")[::8], default=0) > LOUD:
             self.hear_speech()
 
-    def hear_speech(self) -> None:
-        """Counts the present 20 ms as speech."""
-        self._loud_at = self._loop.time()
+    def hear_speech(self, began_s: float = 0.0, ended_s: float = 0.0) -> None:
+        """Counts what has just come as speech, which began and ended so long ago: an endpoint is a matter of the sound, not
+        of the messages that bring it."""
+        now = self._loop.time()
+        self._loud_at = now - ended_s
         if self._timer is None:
-            self._timer = self._loop.call_later(ENDPOINTING_S, self._look)
-            self._word_timer = self._loop.call_later(WORD_S + WORD_DELAY_S, self._show_word)
+            self._timer = self._loop.call_at(self._loud_at + ENDPOINTING_S, self._look)
+            self._word_timer = self._loop.call_at(now - began_s + WORD_S + WORD_DELAY_S, self._show_word)
 
     def _show_word(self) -> None:
         assert self._loud_at is not None
@@ -152,7 +156,8 @@ class BenchModels:
         self._models = CallModels(llm=(BenchLlm(),), tts=(BenchTts(speech_8k),), stt=(BenchStt(),))
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
-        return self._models
+        languages = agent_languages(configurations)
+        return replace(self._models, by_language=dict.fromkeys(languages, self._models))
 
     async def for_request(self, organization_id: int, note: str) -> CallModels:
         return await self.for_organization(organization_id, {})

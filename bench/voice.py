@@ -1,10 +1,11 @@
 """Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S]
-[--wires | --speech-to-speech] [--setting NAME=VALUE ...] [--json]``.
+[--wires | --speech-to-speech] [--everything] [--setting NAME=VALUE ...] [--json]``.
 
 Starts the server under load as its own process (bench/voice_server.py: the real API, voice loop, recording, events and
 database, with vendors of fixed delay) and calls it from this one over Twilio-shaped sockets on loopback. With
 ``--wires`` the vendors are a third process (bench/wire_vendors.py), reached over OpenAI's, Cartesia's and Deepgram's
-wires; with ``--speech-to-speech`` over OpenAI's Realtime API.
+wires; with ``--speech-to-speech`` over OpenAI's Realtime API. ``--everything`` turns on what an agent can have on at
+once (``EVERYTHING``), with a turn detector of no size: its features are those of a real one, its model takes no time.
 
 added = caller stopped → first agent frame, less the vendors' 0.5 + 0.1 + 0.08 s; it contains the wait for the first
 clause of the model's text (tokens arrive every 10 ms). gap = time between two frames of one answer, as received; the
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -26,12 +28,23 @@ from typing import Any
 import httpx2
 import numpy as np
 import uvloop
+from tests.fakes.turn_detector import write_detector
 
 from bench.callers import FRAME_S, LISTEN_S, TALK_S, Caller, Clock, Measures, audio
 from bench.fake_vendors import VENDORS_MS
 from bench.speech import clip, noise
 from bench.wire_vendors import running_vendors, settings_for, speech_to_speech_for
 
+# Background sounds take the place of comfort noise, and are not here. Nor is caller_audio's gain, which bench.caller_audio
+# measures by itself.
+EVERYTHING: Mapping[str, Any] = {
+    "early_answers": True,
+    "caller_audio": {"noise_suppression": "moderate"},
+    "languages": [{"language": "en-US"}, {"language": "es-MX"}],
+    "turn_detector": True,
+    "comfort_noise": {"enabled": True},
+    "agent_volume": {"enabled": True},
+}
 LADDER = (1, 10, 20, 40, 80, 100)
 TICKS = os.sysconf("SC_CLK_TCK")
 # The first turns warm caches and canned phrases and are not measured.
@@ -51,7 +64,8 @@ def rss_mb(pid: int) -> float:
 
 
 class Server:
-    """The server in its process. ``settings`` are the agent's; ``vendors`` are addresses of vendors over wires."""
+    """The server in its process. ``settings`` are the agent's; ``vendors`` are addresses of vendors over wires;
+    ``installation`` are settings of the server."""
 
     def __init__(
         self,
@@ -60,10 +74,11 @@ class Server:
         vendors: dict[str, str] | None = None,
         *,
         is_speech_to_speech: bool = False,
+        installation: Mapping[str, str] | None = None,
     ) -> None:
-        arguments = [json.dumps(settings_for(vendors))] if vendors else []
+        changed = json.dumps({**(settings_for(vendors) if vendors else {}), **(installation or {})})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.voice_server", folder, *arguments],
+            [sys.executable, "-m", "bench.voice_server", folder, changed],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -118,10 +133,10 @@ class Server:
             self._process.kill()
 
 
-async def load(server: Server, calls: int, seconds: float) -> dict[str, Any]:
+async def load(server: Server, calls: int, seconds: float, *, has_comfort_noise: bool = False) -> dict[str, Any]:
     """Runs one load step: connect, settle, measure for ``seconds``, hang up."""
     loop = asyncio.get_running_loop()
-    measures, clock = Measures(), Clock()
+    measures, clock = Measures(), Clock(has_comfort_noise=has_comfort_noise)
     speech, quiet = audio(clip(TALK_S)), audio(noise(2.0))
     before_mb = rss_mb(server.pid)
     callers: list[Caller] = []
@@ -189,6 +204,12 @@ def summary(measures: Measures, calls: int, cpu_ms: float, mb_per_call: float) -
     }
 
 
+def install_detector(folder: Path) -> dict[str, str]:
+    """Writes a turn detector and returns the settings of a server that has it."""
+    file = folder / "detector.onnx"
+    return {"turn_detector_sha256": write_detector(file), "turn_detector_file": str(file)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, help="one rung instead of the whole ladder")
@@ -197,21 +218,30 @@ def main() -> None:
     parser.add_argument(
         "--speech-to-speech", action="store_true", help="the same, with one model that hears and speaks"
     )
+    parser.add_argument("--everything", action="store_true", help="with all that can be on at once")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE (JSON) of the agent's settings")
     parser.add_argument("--json", action="store_true", help="print one JSON object (a list for the whole ladder)")
     options = parser.parse_args()
-    settings = {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.setting)}
+    settings = dict(EVERYTHING) if options.everything else {}
+    settings |= {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in options.setting)}
     rungs = []
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="offhook-bench-"))
         has_wires = options.wires or options.speech_to_speech
         vendors = stack.enter_context(running_vendors()) if has_wires else {}
         os.chmod(folder, 0o755)  # noqa: PTH101 - the embedded database runs as another user
-        server = Server(folder, settings, vendors, is_speech_to_speech=options.speech_to_speech)
+        installation = install_detector(Path(folder)) if "turn_detector" in settings else {}
+        server = Server(
+            folder,
+            settings,
+            vendors,
+            is_speech_to_speech=options.speech_to_speech,
+            installation=installation,
+        )
         try:
             uvloop.run(load(server, 1, 1.0))
             for calls in [options.calls] if options.calls else LADDER:
-                rung = uvloop.run(load(server, calls, options.seconds))
+                rung = uvloop.run(load(server, calls, options.seconds, has_comfort_noise="comfort_noise" in settings))
                 rungs.append(rung)
                 if not options.json:
                     print("  ".join(f"{name} {value}" for name, value in rung.items()), flush=True)

@@ -1,5 +1,5 @@
 """The server under load: ``offhook serve`` with its vendors replaced by ones with fixed delays, or, with settings in JSON
-as second argument, by those that the settings lead to.
+as second argument, by those that the settings lead to, if they name any.
 
 Prints one JSON line {"url", "key", "pid", "database_url", "database_pid"} when it is ready; runs until its standard input
 closes.
@@ -27,12 +27,15 @@ from offhook.orgs import service as orgs
 from offhook.runs import LiveCallRegistry, RunServices
 from offhook.settings import Settings
 from offhook.voice.output.metronome import Metronome
+from offhook.voice.turn_detector.onnx_detector import installed_detector
 
 
 async def main(settings: Settings, url: str, database_pid: int | None) -> None:
     root = build_root(settings, url)
+    agents = root.get(RunServices).agents
+    agents.turn_detector = installed_detector(settings)
     if not settings.llm_base_url:
-        root.get(RunServices).agents.models = BenchModels(clip(3.0).tobytes())
+        agents.models = BenchModels(clip(3.0).tobytes())
     await migrations.upgrade_database(root.db, lambda line: None)
     async with root.db.transaction() as session:
         first = await orgs.first_start(session, settings)
@@ -59,9 +62,9 @@ def stop_with_parent() -> None:
 
 if __name__ == "__main__":
     logging.configure_logging("warning")
-    vendors = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
+    changed = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
     settings = Settings.load(
-        data_dir=Path(sys.argv[1]), org_concurrency_limit=10_000, max_calls_per_process=1_000, **vendors
+        data_dir=Path(sys.argv[1]), org_concurrency_limit=10_000, max_calls_per_process=1_000, **changed
     )
     threading.Thread(target=stop_with_parent, daemon=True).start()
     server = EmbeddedPostgres(settings.data_dir)

@@ -29,7 +29,7 @@ from bench.fake_vendors import (
     pieces_of,
 )
 from bench.speech import RATE, clip
-from offhook.kit.audio import MULAW_8K, Samples
+from offhook.kit.audio import FRAME_S, MULAW_8K, Samples
 from offhook.models.ports import SttEvent
 from offhook_lab.openai_server import serve_openai
 from offhook_lab.speech.openai_realtime import OpenAiVoiceModelServer
@@ -59,8 +59,11 @@ class _Recognition(WSListener):
         if frame.msg_type == WSMsgType.BINARY:
             audio = frame.get_payload_as_bytes()
             self._heard += len(audio)
-            if b"\1" in audio[::8].translate(IS_LOUD):
-                self._hearing.hear_speech()
+            is_loud = audio[::8].translate(IS_LOUD)
+            if (first := is_loud.find(1)) >= 0:
+                # by whole frames, as if each had come by itself
+                began, ended = ((len(is_loud) - 1 - at) // 20 * FRAME_S for at in (first, is_loud.rfind(1)))
+                self._hearing.hear_speech(began, ended)
         elif frame.msg_type == WSMsgType.CLOSE or b"CloseStream" in frame.get_payload_as_bytes():
             transport.disconnect()
 
