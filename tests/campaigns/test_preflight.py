@@ -52,6 +52,17 @@ async def test_what_a_start_would_do(
     assert (await other_desk.ask("GET", path)).status_code == 404
 
 
+async def test_the_end_is_counted_from_a_scheduled_start(desk: Desk, root: Root) -> None:
+    starts_at = root.clock.now() + timedelta(days=3)
+    campaign = await desk.made(FILE, starts_at=starts_at.isoformat())
+    path = f"/{campaign['id']}/preflight"
+    later = datetime.fromisoformat((await desk.get(path))["estimated_end_at"])
+    assert later > starts_at
+    await desk.ask("PATCH", f"/{campaign['id']}", json={"starts_at": None})
+    sooner = datetime.fromisoformat((await desk.get(path))["estimated_end_at"])
+    assert timedelta(days=2) < later - sooner < timedelta(days=4)
+
+
 @pytest.mark.slow
 async def test_numbers_that_take_too_long_are_not_counted(desk: Desk, root: Root, org: OrgFixture) -> None:
     campaign = await desk.made(FILE)

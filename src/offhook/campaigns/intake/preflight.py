@@ -180,7 +180,9 @@ def _render_report(
         estimated_end_at=(
             None
             if dialing_s is None
-            else estimate_end(hours, now, dialing_s + (estimate.retry_wait_s if callable_ else 0))
+            else estimate_end(
+                hours, max(now, campaign.starts_at or now), dialing_s + (estimate.retry_wait_s if callable_ else 0)
+            )
         ),
         estimated_cost_cents=None if cost is None else math.ceil(cost * calls),
         is_estimate_measured=estimate.is_known,

@@ -43,7 +43,11 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                 value={
                   data.callable_contacts > 0 && data.estimated_end_at ? formatDateTime(data.estimated_end_at) : "–"
                 }
-                note={data.callable_contacts > 0 ? describeDialing(data, report.dataUpdatedAt) : undefined}
+                note={
+                  data.callable_contacts > 0
+                    ? describeDialing(data, Math.max(report.dataUpdatedAt, Date.parse(campaign.starts_at ?? "") || 0))
+                    : undefined
+                }
               />
               <Figure
                 name="Estimated cost"
@@ -169,10 +173,10 @@ function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
 }
 
 /** A campaign ends later than its dialing takes where it waits for retries or calling hours. */
-function describeDialing(report: Schema<"PreflightResponse">, now: number): string | undefined {
+function describeDialing(report: Schema<"PreflightResponse">, startsAt: number): string | undefined {
   const { estimated_dialling_seconds: seconds, estimated_end_at: end } = report;
   if (seconds === null) return undefined;
-  const waits = end !== null && (Date.parse(end) - now) / 1000 - seconds > 60;
+  const waits = end !== null && (Date.parse(end) - startsAt) / 1000 - seconds > 60;
   return `${span(seconds)} of dialing${waits ? ", plus waits for retries and hours" : ""}`;
 }
 
