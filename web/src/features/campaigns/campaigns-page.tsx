@@ -8,6 +8,9 @@ import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { usePermissions } from "../../lib/organization/organization-context";
 import { formatCount, formatDateTime, pluralize, formatTimeAgo } from "../../lib/format/format";
+import { zoneName } from "../../lib/format/time-zones";
+import { formatInZone } from "../../lib/format/zoned-time";
+import { useStartZone } from "./start/start-time";
 import { type Campaign, useCampaigns } from "./api";
 import { CampaignBadge } from "../../components/runs/campaign-badge";
 
@@ -65,6 +68,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
       </Table.Td>
       <Table.Td>
         <CampaignBadge status={campaign.status} />
+        <StartNote campaign={campaign} />
       </Table.Td>
       <Table.Td>{campaign.workflow_name}</Table.Td>
       <Table.Td ta="right">{formatCount(progress.total_contacts)}</Table.Td>
@@ -81,5 +85,17 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         </Text>
       </Table.Td>
     </LinkRow>
+  );
+}
+
+/** When a draft starts on its own, or that it did not. */
+function StartNote({ campaign }: { campaign: Campaign }) {
+  const zone = useStartZone(campaign.calling_hours?.timezone);
+  if (campaign.status !== "draft" || !campaign.starts_at) return null;
+  const time = formatInZone(campaign.starts_at, zone);
+  return (
+    <Text fz="xs" c={campaign.start_problem ? "red" : "dimmed"} title={zoneName(zone)}>
+      {campaign.start_problem ? `Did not start ${time}` : `Starts ${time}`}
+    </Text>
   );
 }
