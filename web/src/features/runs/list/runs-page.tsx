@@ -81,7 +81,7 @@ export function RunsPage() {
               <Nothing hasFilters={countFilters(search) > 0} onClear={() => go(withoutFilters(search))} />
             ) : (
               <>
-                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1080} isTight>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={940} isTight>
                   {data.items.map((run) => (
                     <Fragment key={run.run_id}>
                       <RunRow run={run} strip={strips.get(run.run_id)} />
@@ -136,7 +136,7 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
           </Text>
         )}
       </Table.Td>
-      <Table.Td maw={200}>
+      <Table.Td maw={150}>
         <ResultBadge result={run.result} isSuccess={run.is_success} />
         {run.summary !== null && (
           <Text fz="xs" c="dimmed" truncate title={run.summary}>
