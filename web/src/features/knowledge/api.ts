@@ -41,15 +41,6 @@ export function useArchive() {
   });
 }
 
-export function useAddWebPage() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: { address: string; name?: string }) =>
-      unwrap(api.POST("/api/v1/knowledge-base/pages", { body: { retrieval_mode: "auto", ...body } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
-  });
-}
-
 export function useReadAgain() {
   const queries = useQueryClient();
   return useMutation({

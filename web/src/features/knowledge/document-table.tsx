@@ -9,7 +9,7 @@ import { formatCount, formatFileSize, formatTimeAgo, humanize } from "../../lib/
 import { useForm } from "../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../lib/ui/notifications";
 import { type Document, useArchive, useReadAgain, useUpdateDocument } from "./api";
-import { shownAddress } from "./web-address";
+import { shownAddress } from "../../lib/format/web-address";
 
 const COLUMNS = [
   { title: "Document" },

@@ -8,7 +8,7 @@ import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { DOCUMENT_KINDS } from "../../lib/api/document-upload";
 import { usePermissions } from "../../lib/organization/organization-context";
-import { AddWebPage } from "./add-web-page";
+import { AddWebPage } from "../../components/forms/add-web-page";
 import { useDocuments, useHasArchived } from "./api";
 import { DocumentTable } from "./document-table";
 import classes from "./knowledge.module.css";

@@ -68,6 +68,16 @@ it("chooses what was uploaded, beside what was chosen", async () => {
   await waitFor(() => expect(seen.value).toEqual(["d1", "d2"]));
 });
 
+it("chooses a web page that is added here", async () => {
+  const { user, server } = await render();
+  server.on("POST /api/v1/knowledge-base/pages", { body: { id: "d3", name: "acme.com/hours" } });
+  await user.click(await screen.findByRole("button", { name: "From a web address" }));
+  await user.type(await screen.findByRole("textbox", { name: /^Address/ }), "acme.com/hours");
+  await user.click(screen.getByRole("button", { name: "Add page" }));
+  await waitFor(() => expect(seen.value).toEqual(["d1", "d3"]));
+  expect(screen.queryByRole("dialog")).toBeNull();
+});
+
 it("says why a file was refused, and chooses nothing", async () => {
   stubUpload(422, { detail: "This file cannot be read.", code: "document_unreadable" });
   const { user } = await render();

@@ -1,9 +1,10 @@
-/** The documents of a step; what is not there yet is uploaded here and chosen at once. */
+/** The documents of a step; what is not there yet is uploaded or read from the web here, and chosen at once. */
 
 import { Button, FileButton, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { FileUp } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { FileUp, Globe } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { AddWebPage } from "../../../components/forms/add-web-page";
 import { DOCUMENT_KINDS, uploadDocument } from "../../../lib/api/document-upload";
 import { messageOf } from "../../../lib/api/errors";
 import { useDocuments } from "./choices-api";
@@ -17,6 +18,12 @@ export function DocumentField(props: InnerProps) {
   useEffect(() => {
     latest.current = props.value;
   }, [props.value]);
+  const choose = (ids: string[]) => {
+    const chosen = words(latest.current);
+    const added = ids.filter((id) => !chosen.includes(id));
+    if (added.length > 0) props.onChange([...chosen, ...added]);
+  };
+  const [isAddingPage, setIsAddingPage] = useState(false);
   const upload = useMutation({
     mutationFn: async (files: File[]) => {
       const uploaded: string[] = [];
@@ -24,9 +31,7 @@ export function DocumentField(props: InnerProps) {
         for (const file of files) uploaded.push((await uploadDocument(file, () => undefined)).id);
       } finally {
         await queries.invalidateQueries({ queryKey: ["documents"] });
-        const chosen = words(latest.current);
-        const added = uploaded.filter((id) => !chosen.includes(id));
-        if (added.length > 0) props.onChange([...chosen, ...added]);
+        choose(uploaded);
       }
     },
   });
@@ -54,6 +59,17 @@ export function DocumentField(props: InnerProps) {
               </Button>
             )}
           </FileButton>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Globe size={14} aria-hidden="true" />}
+            onClick={() => setIsAddingPage(true)}
+          >
+            From a web address
+          </Button>
+          {isAddingPage && (
+            <AddWebPage onClose={() => setIsAddingPage(false)} onAdded={(document) => choose([document.id])} />
+          )}
           {failure !== undefined && (
             <Text fz="xs" c="red" role="alert">
               {failure}

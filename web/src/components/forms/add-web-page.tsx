@@ -1,13 +1,29 @@
-/** Adds a web page by its address. */
+/** Adds a web page by its address to the documents. */
 
 import { TextInput } from "@mantine/core";
-import { FormDialog } from "../../components/forms/dialog";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, unwrap } from "../../lib/api/client";
+import type { Schema } from "../../lib/api/types";
+import { completeAddress } from "../../lib/format/web-address";
 import { notifySuccess } from "../../lib/ui/notifications";
 import { useForm } from "../../lib/ui/use-form";
-import { useAddWebPage } from "./api";
-import { completeAddress } from "./web-address";
+import { FormDialog } from "./dialog";
 
-export function AddWebPage({ onClose }: { onClose: () => void }) {
+interface AddWebPageProps {
+  onClose: () => void;
+  onAdded?: (document: Schema<"DocumentResponse">) => void;
+}
+
+function useAddWebPage() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { address: string; name?: string }) =>
+      unwrap(api.POST("/api/v1/knowledge-base/pages", { body: { retrieval_mode: "auto", ...body } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["documents"] }),
+  });
+}
+
+export function AddWebPage({ onClose, onAdded }: AddWebPageProps) {
   const add = useAddWebPage();
   const form = useForm({ address: "", name: "" }, add.error, { labels: { address: "Address", name: "Name" } });
   const { address, name } = form.values;
@@ -16,6 +32,7 @@ export function AddWebPage({ onClose }: { onClose: () => void }) {
       { address: completeAddress(address), ...(name.trim() === "" ? {} : { name }) },
       {
         onSuccess: (document) => {
+          onAdded?.(document);
           notifySuccess(`Reading “${document.name}”.`);
           onClose();
         },
