@@ -1,7 +1,7 @@
 /** Documents: dragged in, read, searched, taken away. */
 
 import { Alert, Button, CloseButton, FileButton, Group, Progress, Switch, Text } from "@mantine/core";
-import { FileUp, Globe } from "lucide-react";
+import { FileUp, Globe, PenLine } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded, Page } from "../../components/layout/page";
@@ -14,6 +14,7 @@ import { DocumentTable } from "./document-table";
 import classes from "./knowledge.module.css";
 import { SearchPanel } from "./search-panel";
 import { type Upload, useUploads } from "./use-uploads";
+import { WriteDocument } from "./write-document";
 
 export function KnowledgePage() {
   const permissions = usePermissions();
@@ -23,10 +24,14 @@ export function KnowledgePage() {
   const mayHaveArchived = useHasArchived(isBare && !hasArchived);
   const { uploads, add, dismiss } = useUploads();
   const [isAddingPage, setIsAddingPage] = useState(false);
+  const [isWriting, setIsWriting] = useState(false);
   return (
     <Page title="Knowledge" about="Documents that agents search during calls. Each step selects its own.">
-      {permissions.write && <Drop onFiles={add} onPage={() => setIsAddingPage(true)} />}
+      {permissions.write && (
+        <Drop onFiles={add} onPage={() => setIsAddingPage(true)} onWrite={() => setIsWriting(true)} />
+      )}
       {isAddingPage && <AddWebPage onClose={() => setIsAddingPage(false)} />}
+      {isWriting && <WriteDocument onClose={() => setIsWriting(false)} onWritten={(file) => add([file])} />}
       {uploads.map((upload) => (
         <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
       ))}
@@ -71,7 +76,13 @@ export function KnowledgePage() {
   );
 }
 
-function Drop({ onFiles, onPage }: { onFiles: (files: Iterable<File>) => void; onPage: () => void }) {
+interface DropProps {
+  onFiles: (files: Iterable<File>) => void;
+  onPage: () => void;
+  onWrite: () => void;
+}
+
+function Drop({ onFiles, onPage, onWrite }: DropProps) {
   const [isOver, setIsOver] = useState(false);
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -91,16 +102,21 @@ function Drop({ onFiles, onPage }: { onFiles: (files: Iterable<File>) => void; o
     >
       <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
       <Text fz="sm">Drop documents here: PDF, Word (DOCX), text, Markdown, HTML, or CSV, up to 50 MB each</Text>
-      <FileButton multiple accept={DOCUMENT_KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
-        {(props) => (
-          <Button {...props} size="sm">
-            Choose files
-          </Button>
-        )}
-      </FileButton>
-      <Button size="sm" variant="default" leftSection={<Globe size={16} aria-hidden="true" />} onClick={onPage}>
-        From a web address
-      </Button>
+      <Group gap={14} justify="center">
+        <FileButton multiple accept={DOCUMENT_KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
+          {(props) => (
+            <Button {...props} size="sm">
+              Choose files
+            </Button>
+          )}
+        </FileButton>
+        <Button size="sm" variant="default" leftSection={<Globe size={16} aria-hidden="true" />} onClick={onPage}>
+          From a web address
+        </Button>
+        <Button size="sm" variant="default" leftSection={<PenLine size={16} aria-hidden="true" />} onClick={onWrite}>
+          Write text
+        </Button>
+      </Group>
     </div>
   );
 }
