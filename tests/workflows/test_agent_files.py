@@ -140,6 +140,18 @@ class TestImport:
         assert workflow["template_context_variables"] == {"city": "Oslo"}
         assert {part["kind"] for part in imported["missing"]} == {"value"}
 
+    async def test_notes_on_the_canvas_come_along(self, editor: Editor) -> None:
+        note = {"id": "n", "text": "Ask Ana first", "color": "blue", "position": {"x": 1, "y": 2}, "width": 220}
+        drawn = {**definition(start(), agent(), end(), edges=[edge("s", "a"), edge("a", "e")]), "notes": [note]}
+        created = await editor.create(drawn)
+        checked = (await editor.post(f"/workflow/{created['id']}/validate")).json()
+        assert [item for item in checked["errors"] if "note" in str(item)] == []
+        published = await editor.post(f"/workflow/{created['id']}/publish")
+        assert published.status_code == 200, published.text
+        copied = (await import_file(editor, await export(editor, created["id"])))["workflow"]
+        assert (await editor.fetch(created["id"]))["definition"]["notes"] == [note]
+        assert copied["definition"]["notes"] == [note]
+
     async def test_into_another_organization(self, editor: Editor, other_editor: Editor) -> None:
         imported = await import_file(other_editor, await export(editor, (await make_agent(editor))["id"]))
         assert imported["created_tools"] == ["Find order"]

@@ -23,9 +23,20 @@ export interface GraphEdge {
   [key: string]: unknown;
 }
 
+/** Words on the canvas for those who edit the agent. Calls and checks do not read them. */
+export interface Note {
+  id: string;
+  text: string;
+  position: Point;
+  width: number;
+  height: number;
+  [key: string]: unknown;
+}
+
 export interface Definition {
   nodes: GraphNode[];
   edges: GraphEdge[];
+  notes?: Note[];
   [key: string]: unknown;
 }
 
@@ -46,7 +57,28 @@ export function parse(stored: unknown): Definition {
     const id = unusedName(edgeIds, text(edge["id"]) || `${source}-${target}`);
     return { ...edge, id, source, target, data: object(edge["data"]) };
   });
-  return { ...raw, nodes, edges };
+  const { notes: written, ...rest } = raw;
+  return Array.isArray(written)
+    ? { ...rest, nodes, edges, notes: readNotes(written, taken) }
+    : { ...raw, nodes, edges };
+}
+
+export const NOTE_SIZE = { width: 220, height: 120 } as const;
+/** The smallest and the largest side of a note, in pixels of the canvas. */
+export const NOTE_SIDES = { least: 60, most: 3000 } as const;
+
+/** Steps and notes are chosen together: no id may stand for one of each. */
+function readNotes(written: unknown[], taken: Set<string>): Note[] {
+  const side = (value: unknown, otherwise: number) =>
+    Math.min(NOTE_SIDES.most, Math.max(NOTE_SIDES.least, finite(value) || otherwise));
+  return list(written).map((note): Note => ({
+    ...note,
+    id: unusedName(taken, text(note["id"]) || "note"),
+    text: text(note["text"]),
+    position: point(note["position"]),
+    width: side(note["width"], NOTE_SIZE.width),
+    height: side(note["height"], NOTE_SIZE.height),
+  }));
 }
 
 /** `wanted`, or the first of `wanted-2`, `wanted-3` … that is free; it is taken from now on. */

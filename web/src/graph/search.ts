@@ -1,9 +1,10 @@
-/** Finds steps and edges by any words in them. */
+/** Finds steps, edges and notes by any words in them. */
 
 import { type Definition, nodeName, edgeLabel } from "./definition";
+import { notesOf } from "./editing/notes";
 
 export interface Hit {
-  kind: "node" | "edge";
+  kind: "node" | "edge" | "note";
   id: string;
   title: string;
   /** The words around what was found, when that is not the title. */
@@ -13,7 +14,7 @@ export interface Hit {
 const AROUND = 32;
 const MOST = 20;
 
-/** Steps whose name has the words come first, then texts, then edges. */
+/** Steps whose name has the words come first, then texts, edges and notes. */
 export function search(definition: Definition, query: string): Hit[] {
   const expected = query.trim().toLowerCase();
   if (expected === "") return [];
@@ -33,7 +34,10 @@ export function search(definition: Definition, query: string): Hit[] {
       title: edgeLabel(edge) || edge.id,
       excerpt: excerpt(edge.data, expected),
     }));
-  return [...named, ...texts, ...edges].slice(0, MOST);
+  const notes = notesOf(definition)
+    .filter((note) => has(note.text, expected))
+    .map((note): Hit => ({ kind: "note", id: note.id, title: "Note", excerpt: excerpt(note.text, expected) }));
+  return [...named, ...texts, ...edges, ...notes].slice(0, MOST);
 }
 
 function has(value: unknown, expected: string): boolean {

@@ -1,27 +1,36 @@
-/** Copying steps within an agent and between agents, as text that any clipboard can hold. */
+/** Copying steps and notes within an agent and between agents, as text that any clipboard can hold. */
 
-import { type Definition, type Point, type GraphNode, type GraphEdge, object, parse, unusedName } from "../definition";
+import {
+  type Definition,
+  type GraphEdge,
+  type GraphNode,
+  type Note,
+  type Point,
+  object,
+  parse,
+  unusedName,
+} from "../definition";
 import { NODE_HEIGHT, NODE_WIDTH, freePlace } from "../places";
 import { type NodeSpec, canAdd } from "../specs";
+import { MOST_NOTES, notesOf } from "./notes";
 
 const MARK = "offhook/steps";
 
-/** The chosen steps with the edges between them; empty when nothing is chosen. */
+/** The chosen steps with the edges between them, and the chosen notes; empty when nothing is chosen. */
 export function serializeNodes(definition: Definition, nodeIds: readonly string[]): string {
   const ids = new Set(nodeIds);
   const nodes = definition.nodes.filter((node) => ids.has(node.id));
-  if (nodes.length === 0) return "";
+  const notes = notesOf(definition).filter((note) => ids.has(note.id));
+  if (nodes.length + notes.length === 0) return "";
   const edges = definition.edges.filter((edge) => ids.has(edge.source) && ids.has(edge.target));
-  return JSON.stringify({ kind: MARK, nodes, edges });
+  return JSON.stringify({ kind: MARK, nodes, edges, ...(notes.length === 0 ? {} : { notes }) });
 }
 
 /** What `copied` wrote, or null for any other text. */
 export function clipOf(words: string): Definition | null {
   try {
-    const value: unknown = JSON.parse(words);
-    return object(value)["kind"] === MARK
-      ? parse({ nodes: object(value)["nodes"], edges: object(value)["edges"] })
-      : null;
+    const { kind, nodes, edges, notes } = object(JSON.parse(words));
+    return kind === MARK ? parse({ nodes, edges, notes }) : null;
   } catch {
     return null;
   }
@@ -29,6 +38,7 @@ export function clipOf(words: string): Definition | null {
 
 export interface Pasted {
   definition: Definition;
+  /** Of steps and notes. */
   nodeIds: string[];
   /** How many steps had no place, because there may be only so many of their kind. */
   leftOut: number;
@@ -41,27 +51,32 @@ export function paste(
   at: Point,
   specs: ReadonlyMap<string, NodeSpec>,
 ): Pasted {
-  const taken = new Set(definition.nodes.map((node) => node.id));
+  const taken = new Set([...definition.nodes, ...notesOf(definition)].map(({ id }) => id));
   const ids = new Map<string, string>();
-  const middle = middleOf(clip.nodes);
-  const { width, height } = boundsOf(clip.nodes);
+  const corners = [...clip.nodes, ...notesOf(clip).flatMap(cornersOf)];
+  const middle = middleOf(corners);
+  const { width, height } = boundsOf(corners);
   const free = freePlace(
     definition,
     { x: at.x - width / 2, y: at.y - height / 2 },
     { width: width + NODE_WIDTH, height: height + NODE_HEIGHT },
   );
+  const moved = ({ x, y }: Point) => ({
+    x: Math.round(free.x + width / 2 + x - middle.x),
+    y: Math.round(free.y + height / 2 + y - middle.y),
+  });
   const nodes: GraphNode[] = [];
   for (const node of clip.nodes) {
     const spec = specs.get(node.type);
     if (spec !== undefined && !canAdd(spec, { ...definition, nodes: [...definition.nodes, ...nodes] })) continue;
     const id = unusedName(taken, node.id);
     ids.set(node.id, id);
-    const position = {
-      x: Math.round(free.x + width / 2 + node.position.x - middle.x),
-      y: Math.round(free.y + height / 2 + node.position.y - middle.y),
-    };
-    nodes.push({ ...node, id, position, data: withoutTriggerPath(node) });
+    nodes.push({ ...node, id, position: moved(node.position), data: withoutTriggerPath(node) });
   }
+  const room = Math.max(0, MOST_NOTES - notesOf(definition).length);
+  const notes = notesOf(clip)
+    .slice(0, room)
+    .map((note): Note => ({ ...note, id: unusedName(taken, note.id), position: moved(note.position) }));
   const edgeIds = new Set(definition.edges.map((edge) => edge.id));
   const edges = clip.edges.flatMap((edge): GraphEdge[] => {
     const source = ids.get(edge.source);
@@ -71,11 +86,27 @@ export function paste(
       : [{ ...edge, id: unusedName(edgeIds, `${source}-${target}`), source, target }];
   });
   return {
-    definition: { ...definition, nodes: [...definition.nodes, ...nodes], edges: [...definition.edges, ...edges] },
-    nodeIds: nodes.map((node) => node.id),
+    definition: {
+      ...definition,
+      nodes: [...definition.nodes, ...nodes],
+      edges: [...definition.edges, ...edges],
+      ...(notes.length === 0 ? {} : { notes: [...notesOf(definition), ...notes] }),
+    },
+    nodeIds: [...nodes, ...notes].map(({ id }) => id),
     leftOut: clip.nodes.length - nodes.length,
   };
 }
+
+/** Where the upper left corners of a first and a last step in the place of a note would be. */
+function cornersOf({ position, width, height }: Note): Placed[] {
+  const last = {
+    x: Math.max(position.x, position.x + width - NODE_WIDTH),
+    y: Math.max(position.y, position.y + height - NODE_HEIGHT),
+  };
+  return [{ position }, { position: last }];
+}
+
+type Placed = Pick<GraphNode, "position">;
 
 /** A trigger's address belongs to one step for ever: a copy gets its own from the server. */
 function withoutTriggerPath(node: GraphNode): GraphNode["data"] {
@@ -87,13 +118,13 @@ export function withoutTriggerPaths(definition: Definition): Definition {
   return { ...definition, nodes: definition.nodes.map((node) => ({ ...node, data: withoutTriggerPath(node) })) };
 }
 
-export function middleOf(nodes: readonly GraphNode[]): Point {
+export function middleOf(nodes: readonly Placed[]): Point {
   const { x, y, width, height } = boundsOf(nodes);
   return { x: x + width / 2, y: y + height / 2 };
 }
 
 /** The rectangle of the upper left corners of steps. */
-export function boundsOf(nodes: readonly GraphNode[]) {
+export function boundsOf(nodes: readonly Placed[]) {
   if (nodes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   const xs = nodes.map((node) => node.position.x);
   const ys = nodes.map((node) => node.position.y);

@@ -12,6 +12,7 @@ import {
   edgeLabel,
 } from "../definition";
 import { freePlace, placeBetween } from "../places";
+import { followSteps, notesOf, removeNotes } from "./notes";
 
 export function addNode(definition: Definition, node: GraphNode): Definition {
   return { ...definition, nodes: [...definition.nodes, node] };
@@ -19,7 +20,7 @@ export function addNode(definition: Definition, node: GraphNode): Definition {
 
 /** A new id that says which kind of step it is. */
 export function newNodeId(definition: Definition, kind: string): string {
-  return unusedName(new Set(definition.nodes.map((node) => node.id)), kind);
+  return unusedName(new Set([...definition.nodes, ...notesOf(definition)].map(({ id }) => id)), kind);
 }
 
 /** Keys whose value is `undefined` are removed. */
@@ -54,7 +55,7 @@ export function moveNodes(definition: Definition, places: ReadonlyMap<string, Po
 }
 
 /**
- * Removes steps with all edges from and to them, and edges. Where a step had one way in and one way out, the way in leads on
+ * Removes steps with all edges from and to them, notes, and edges. Where a step had one way in and one way out, the way in leads on
  * to where the way out led.
  */
 export function remove(definition: Definition, nodeIds: readonly string[], edgeIds: readonly string[]): Definition {
@@ -65,7 +66,10 @@ export function remove(definition: Definition, nodeIds: readonly string[], edgeI
       .filter((edge) => edgeIds.includes(edge.id) && !gone.has(edge.source) && !gone.has(edge.target))
       .map((edge) => edge.id),
   );
-  const rest = { ...definition, edges: definition.edges.filter((edge) => !chosen.has(edge.id)) };
+  const rest = {
+    ...removeNotes(definition, nodeIds),
+    edges: definition.edges.filter((edge) => !chosen.has(edge.id)),
+  };
   return definition.nodes.filter((node) => gone.has(node.id)).reduce(removeNode, rest);
 }
 
@@ -137,7 +141,8 @@ export function splice(definition: Definition, edgeId: string, node: GraphNode):
   const lowered = definition.nodes
     .filter(({ position }) => shift > 0 && position.y >= target.position.y)
     .map(({ id, position }): [string, Point] => [id, { x: position.x, y: position.y + shift }]);
-  const roomy = moveNodes(definition, new Map(lowered));
+  const places = new Map(lowered);
+  const roomy = moveNodes(followSteps(definition, places), places);
   const added = addNode(roomy, { ...node, position: freePlace(roomy, place) });
   return connect(reconnect(added, edgeId, edge.source, node.id), node.id, edge.target).definition;
 }

@@ -1,15 +1,16 @@
 /** The menu at a place of the canvas: of a step, of a transition, of the empty canvas, and of a line that was let go over nothing. */
 
 import { Kbd, Menu } from "@mantine/core";
-import { Copy, LayoutGrid, type LucideIcon, Maximize, MousePointer2, Pencil, Trash2 } from "lucide-react";
+import { Copy, LayoutGrid, type LucideIcon, Maximize, MousePointer2, Pencil, StickyNote, Trash2 } from "lucide-react";
 import type { Point } from "../../../graph/definition";
 import { type NodeSpec, canAdd, mayEnter, mayLeave } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
+import { all } from "../state/editor-state";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import { KindIcon } from "./kinds";
 
 export type MenuSubject =
-  { kind: "node"; id: string } | { kind: "edge"; id: string } | { kind: "pane" } | { kind: "line"; from: string };
+  { kind: "node" | "note" | "edge"; id: string } | { kind: "pane" } | { kind: "line"; from: string };
 
 export interface MenuPlace {
   /** On the screen. */
@@ -20,7 +21,13 @@ export interface MenuPlace {
   subject: MenuSubject;
 }
 
-const TITLES = { node: "Step menu", edge: "Transition menu", pane: "Canvas menu", line: "Choose the next step" };
+const TITLES = {
+  node: "Step menu",
+  note: "Note menu",
+  edge: "Transition menu",
+  pane: "Canvas menu",
+  line: "Choose the next step",
+};
 
 export function CanvasMenu({ place, onClose }: { place: MenuPlace | null; onClose: () => void }) {
   if (place === null) return null;
@@ -45,6 +52,7 @@ export function CanvasMenu({ place, onClose }: { place: MenuPlace | null; onClos
       </Menu.Target>
       <Menu.Dropdown mah="70vh" style={{ overflowY: "auto" }}>
         {subject.kind === "node" && <StepItems id={subject.id} />}
+        {subject.kind === "note" && <NoteItems id={subject.id} />}
         {subject.kind === "edge" && <EdgeItems id={subject.id} />}
         {subject.kind === "pane" && <PaneItems position={place.position} />}
         {subject.kind === "line" && <LineItems from={subject.from} position={place.position} />}
@@ -73,6 +81,22 @@ function StepItems({ id }: { id: string }) {
           <Menu.Divider />
           <Menu.Label>Add a step after it</Menu.Label>
           <KindItems isFitting={mayEnter} onChoose={(kind) => actions.addAfter(kind, id)} />
+        </>
+      )}
+    </>
+  );
+}
+
+function NoteItems({ id }: { id: string }) {
+  const { canEdit, reveal } = useEditorContext();
+  const actions = useCanvasActions();
+  return (
+    <>
+      <Item icon={Pencil} name={canEdit ? "Edit" : "View"} keys="Enter" onClick={() => reveal(only(id), "form")} />
+      {canEdit && (
+        <>
+          <Item icon={Copy} name="Duplicate" keys="Ctrl D" onClick={() => actions.duplicate([id])} />
+          <Item icon={Trash2} name="Remove" keys="Delete" color="red" onClick={() => actions.remove([id], [])} />
         </>
       )}
     </>
@@ -109,16 +133,12 @@ function PaneItems({ position }: { position: Point }) {
   const actions = useCanvasActions();
   return (
     <>
-      <Item
-        icon={MousePointer2}
-        name="Select all"
-        keys="Ctrl A"
-        onClick={() => select({ nodeIds: document.definition.nodes.map((node) => node.id), edgeIds: [] })}
-      />
+      <Item icon={MousePointer2} name="Select all" keys="Ctrl A" onClick={() => select(all(document.definition))} />
       {canEdit && (
         <Item icon={LayoutGrid} name="Arrange all steps" keys="Shift L" onClick={() => void actions.arrange()} />
       )}
       <Item icon={Maximize} name="Show all" onClick={actions.showAll} />
+      {canEdit && <Item icon={StickyNote} name="Add a note here" onClick={() => actions.addNote(position)} />}
       {canEdit && (
         <>
           <Menu.Divider />

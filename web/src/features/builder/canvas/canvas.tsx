@@ -21,7 +21,9 @@ import { edgeAt } from "./edge-at";
 import { LabelLayer } from "./label-layer";
 import { CanvasMenu } from "./canvas-menu";
 import { EmptyCanvas } from "./empty-canvas";
-import { NodeCard, type CanvasNode } from "./node-card";
+import type { CanvasItem } from "./flow-items";
+import { NodeCard } from "./node-card";
+import { NoteCard } from "../notes/note-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import { useView } from "../state/use-view";
@@ -38,7 +40,7 @@ const KEYS_OF_A_STEP = {
 };
 /** The same objects at every rendering: a new one would draw everything again. */
 const FIXED = {
-  nodeTypes: { node: NodeCard },
+  nodeTypes: { node: NodeCard, note: NoteCard },
   edgeTypes: { edge: EdgeLine },
   connectionMode: ConnectionMode.Strict,
   // Edges are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
@@ -51,6 +53,8 @@ const FIXED = {
   maxZoom: 1.6,
   proOptions: { hideAttribution: false },
 };
+/** What the palette calls a note among the kinds of steps. */
+export const NOTE_KIND = "note";
 export const KIND_MIME = "application/x-offhook-kind";
 const Tools = memo(CanvasTools);
 const MAP_SIZE = { width: 150, height: 104 };
@@ -60,7 +64,7 @@ const MANY = 80;
 export function Canvas() {
   const { document, canEdit, select, openForm } = useEditorContext();
   const { definition } = document;
-  const flow = useReactFlow<CanvasNode, CanvasEdge>();
+  const flow = useReactFlow<CanvasItem, CanvasEdge>();
   const actions = useCanvasActions();
   const { place: menu, setPlace: setMenu, handlers: menuHandlers } = useCanvasMenu();
 
@@ -79,6 +83,10 @@ export function Canvas() {
     event.preventDefault();
     const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     const place = { x: at.x - NODE_WIDTH / 2, y: at.y - 30 };
+    if (kind === NOTE_KIND) {
+      actions.addNote(place);
+      return;
+    }
     const edge = edgeAt(event.clientX, event.clientY);
     if (edge === undefined) actions.add(kind, place);
     else actions.insert(kind, edge, place);
@@ -111,7 +119,7 @@ export function Canvas() {
       onKeyDown={press}
     >
       <LabelLayer value={labels}>
-        <ReactFlow<CanvasNode, CanvasEdge>
+        <ReactFlow<CanvasItem, CanvasEdge>
           {...FIXED}
           nodes={nodes}
           edges={edges}
@@ -171,11 +179,13 @@ function usePanShield() {
 /** Shows the whole graph once its cards are measured; of one that is too large to be read, its start. */
 function useFirstView(definition: Definition) {
   const view = useView();
-  return (flow: ReactFlowInstance<CanvasNode, CanvasEdge>) =>
+  return (flow: ReactFlowInstance<CanvasItem, CanvasEdge>) =>
     void flow.fitView({ padding: FIT_PADDING, maxZoom: 1 }).then(() => {
       if (flow.getZoom() >= LABELS_FROM) view.fit(definition, 0);
       if (flow.getZoom() >= LABELS_FROM) return;
-      const start = flow.getNodes().find((node) => node.data.node.type === "startCall") ?? flow.getNodes()[0];
+      const start =
+        flow.getNodes().find((node) => node.type === "node" && node.data.node.type === "startCall") ??
+        flow.getNodes()[0];
       const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
       if (start === undefined || box === undefined) return;
       const zoom = 0.8;
@@ -194,6 +204,6 @@ const MINI: Record<string, string> = {
   trigger: "#b3680c",
 };
 
-function miniColor(node: CanvasNode): string {
-  return MINI[node.data.node.type] ?? "#7f93b8";
+function miniColor(node: CanvasItem): string {
+  return node.type === "note" ? "#d9b64a" : (MINI[node.data.node.type] ?? "#7f93b8");
 }

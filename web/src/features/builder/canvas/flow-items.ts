@@ -5,8 +5,60 @@ import { type Definition, nodeName, edgeLabel } from "../../../graph/definition"
 import { type Route, labelRows } from "../../../graph/layout/routes";
 import type { NodeSpec } from "../../../graph/specs";
 import type { Selection } from "../state/editor-state";
+import { notesOf } from "../../../graph/editing/notes";
+import type { CanvasNote } from "../notes/note-card";
 import type { CanvasNode } from "./node-card";
 import type { CanvasEdge } from "./edge-line";
+
+export type CanvasItem = CanvasNode | CanvasNote;
+
+/** Notes before steps: they lie behind them. */
+export function flowItems(
+  before: CanvasItem[],
+  definition: Definition,
+  selection: Selection,
+  specs: ReadonlyMap<string, NodeSpec>,
+  canEdit: boolean,
+): CanvasItem[] {
+  const steps = before.filter((item) => item.type === "node");
+  const notes = before.filter((item) => item.type === "note");
+  return kept(before, [
+    ...flowNotes(notes, definition, selection, canEdit),
+    ...flowNodes(steps, definition, selection, specs, canEdit),
+  ]);
+}
+
+/** The library lifts what is chosen by a thousand. */
+const BEHIND = { z: -1, chosen: -1001 };
+
+function flowNotes(
+  before: readonly CanvasNote[],
+  definition: Definition,
+  selection: Selection,
+  canEdit: boolean,
+): CanvasNote[] {
+  const known = new Map(before.map((item) => [item.id, item]));
+  const chosen = new Set(selection.nodeIds);
+  return notesOf(definition).map((note): CanvasNote => {
+    const old = known.get(note.id);
+    const selected = chosen.has(note.id);
+    if (old?.data.note === note && old.data.canEdit === canEdit && old.selected === selected) return old;
+    const { width, height } = note;
+    return {
+      ...old,
+      id: note.id,
+      type: "note",
+      position: old?.dragging === true ? old.position : note.position,
+      width,
+      height,
+      measured: { width, height },
+      zIndex: selected ? BEHIND.chosen : BEHIND.z,
+      data: { note, canEdit },
+      selected,
+      ariaLabel: note.text === "" ? "Note, empty" : `Note, ${note.text}`,
+    };
+  });
+}
 
 export function flowNodes(
   before: CanvasNode[],

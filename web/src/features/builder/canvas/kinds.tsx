@@ -9,6 +9,7 @@ import {
   type LucideIcon,
   PhoneOff,
   Play,
+  StickyNote,
   Unplug,
   Webhook,
 } from "lucide-react";
@@ -21,6 +22,14 @@ export function KindIcon({ kind, icon, size = 15 }: { kind: string; icon: string
   return (
     <span className={classes.icon} data-kind={kind} style={{ width: size + 13, height: size + 13 }} aria-hidden="true">
       <Icon size={size} strokeWidth={2} />
+    </span>
+  );
+}
+
+export function NoteIcon({ size = 15 }: { size?: number }) {
+  return (
+    <span className={classes.icon} data-kind="note" style={{ width: size + 13, height: size + 13 }} aria-hidden="true">
+      <StickyNote size={size} strokeWidth={2} />
     </span>
   );
 }

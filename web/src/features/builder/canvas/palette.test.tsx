@@ -85,3 +85,9 @@ it("says that it connects nothing where a step could not follow the selected one
   expect(end.joined).toEqual(["s a", "a e"]);
   expect(end.hint).toContain("not connected");
 });
+
+it("joins nothing to a note that is selected", async () => {
+  const free = await add("agentNode", { nodeIds: ["note"] });
+  expect(free.joined).toEqual(["s a", "a e"]);
+  expect(free.hint).toContain("in the middle of the canvas");
+});

@@ -3,10 +3,10 @@
 import { Tooltip, UnstyledButton } from "@mantine/core";
 import type { Definition } from "../../../graph/definition";
 import { type NodeSpec, canAdd, mayEnter, mayLeave } from "../../../graph/specs";
-import { KIND_MIME } from "./canvas";
+import { KIND_MIME, NOTE_KIND } from "./canvas";
 import { useEditorContext } from "../state/editor";
 import type { Selection } from "../state/editor-state";
-import { KindIcon } from "./kinds";
+import { KindIcon, NoteIcon } from "./kinds";
 import classes from "./palette.module.css";
 import { useCanvasActions } from "../state/use-canvas-actions";
 
@@ -53,6 +53,32 @@ export function Palette() {
           </Tooltip>
         );
       })}
+      <Tooltip
+        label={
+          <>
+            <b>Note</b>
+            <br />
+            Words on the canvas for people who edit this agent. Drag it, or click to add it.
+          </>
+        }
+        position="right"
+        multiline
+        maw={260}
+        openDelay={350}
+      >
+        <UnstyledButton
+          className={classes.item}
+          draggable
+          onDragStart={(event) => {
+            event.dataTransfer.setData(KIND_MIME, NOTE_KIND);
+            event.dataTransfer.effectAllowed = "copy";
+          }}
+          onClick={() => actions.addNote()}
+        >
+          <NoteIcon />
+          <span>Note</span>
+        </UnstyledButton>
+      </Tooltip>
     </nav>
   );
 }
@@ -77,7 +103,8 @@ function goalOf(
   const [edgeId, ...moreEdges] = edgeIds;
   if (nodeId !== undefined && moreNodes.length === 0) {
     const chosen = nodes.find((node) => node.id === nodeId);
-    const isJoined = mayEnter(spec) && mayLeave(specs.get(chosen?.type ?? ""));
+    // a note leads nowhere
+    const isJoined = chosen !== undefined && mayEnter(spec) && mayLeave(specs.get(chosen.type));
     return isJoined ? { kind: "after", id: nodeId } : { kind: "free" };
   }
   const isChosen = nodeId === undefined && edgeId !== undefined && moreEdges.length === 0;

@@ -1,4 +1,4 @@
-/** Finds a step or an edge by any words in it. */
+/** Finds a step, an edge or a note by any words in it. */
 
 import { Combobox, TextInput, useCombobox } from "@mantine/core";
 import { Search } from "lucide-react";
@@ -22,7 +22,8 @@ export function SearchBox() {
   }, [query, dropdownOpened]);
   const go = (value: string) => {
     const [kind, id] = value.split(/:(.*)/s) as [string, string];
-    if (kind === "node") reveal({ nodeIds: [id], edgeIds: [] }, "node");
+    if (kind === "note") reveal({ nodeIds: [id], edgeIds: [] }, "form");
+    else if (kind === "node") reveal({ nodeIds: [id], edgeIds: [] }, "node");
     else reveal({ nodeIds: [], edgeIds: [id] }, "form");
     combobox.closeDropdown();
     setQuery("");

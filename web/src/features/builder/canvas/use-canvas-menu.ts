@@ -6,11 +6,11 @@ import { centered } from "../../../graph/places";
 import { useEditorContext } from "../state/editor";
 import type { MenuPlace, MenuSubject } from "./canvas-menu";
 import type { CanvasEdge } from "./edge-line";
-import type { CanvasNode } from "./node-card";
+import type { CanvasItem } from "./flow-items";
 
 export function useCanvasMenu() {
   const [place, setPlace] = useState<MenuPlace | null>(null);
-  const flow = useReactFlow<CanvasNode, CanvasEdge>();
+  const flow = useReactFlow<CanvasItem, CanvasEdge>();
   const { select } = useEditorContext();
   const handlers = useMemo(() => {
     const open = (event: MouseEvent | ReactMouseEvent, subject: MenuSubject) => {
@@ -19,9 +19,9 @@ export function useCanvasMenu() {
       setPlace({ x: event.clientX, y: event.clientY, position, subject });
     };
     return {
-      onNodeContextMenu: (event: ReactMouseEvent, { id }: CanvasNode) => {
+      onNodeContextMenu: (event: ReactMouseEvent, { id, type }: CanvasItem) => {
         select({ nodeIds: [id], edgeIds: [] });
-        open(event, { kind: "node", id });
+        open(event, { kind: type, id });
       },
       onEdgeContextMenu: (event: ReactMouseEvent, { id }: CanvasEdge) => {
         select({ nodeIds: [], edgeIds: [id] });

@@ -4,26 +4,26 @@ import { type EdgeChange, type NodeChange, applyEdgeChanges, applyNodeChanges } 
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Definition } from "../../../graph/definition";
 import { moveNodes } from "../../../graph/editing/edit";
+import { placeNotes } from "../../../graph/editing/notes";
 import type { Sizes } from "../../../graph/layout/layout";
 import { type Geometry, type Route, geometryOf, routeEdges } from "../../../graph/layout/routes";
 import { useEditorContext } from "../state/editor";
 import type { CanvasEdge } from "./edge-line";
-import { flowEdges, flowNodes } from "./flow-items";
-import type { CanvasNode } from "./node-card";
+import { type CanvasItem, flowEdges, flowItems } from "./flow-items";
 
 export function useDrawnGraph() {
   const { document, selection, specs, canEdit, change } = useEditorContext();
   const { definition } = document;
-  const [nodes, setNodes] = useState<CanvasNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
+  const [nodes, setNodes] = useState<CanvasItem[]>(() => flowItems([], definition, selection, specs, canEdit));
   const [sizes, setSizes] = useState<Sizes>(new Map());
   const routes = useRoutes(definition, sizes);
   const [edges, setEdges] = useState<CanvasEdge[]>(() => flowEdges([], definition, selection, routes));
   useEffect(() => {
-    setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
+    setNodes((before) => flowItems(before, definition, selection, specs, canEdit));
     setEdges((before) => flowEdges(before, definition, selection, routes));
   }, [definition, selection, specs, canEdit, routes]);
   const changeNodes = useCallback(
-    (changes: NodeChange<CanvasNode>[]) => {
+    (changes: NodeChange<CanvasItem>[]) => {
       setNodes((before) => applyNodeChanges(changes, before));
       setSizes((before) => withMeasured(before, changes));
       const places = new Map(
@@ -33,7 +33,9 @@ export function useDrawnGraph() {
             : [],
         ),
       );
-      if (places.size > 0) change((doc) => ({ ...doc, definition: moveNodes(doc.definition, places) }), "move");
+      if (places.size === 0) return;
+      const notes = new Map([...places].map(([id, position]) => [id, { position }]));
+      change((doc) => ({ ...doc, definition: placeNotes(moveNodes(doc.definition, places), notes) }), "move");
     },
     [change],
   );
@@ -51,7 +53,7 @@ function useRoutes(definition: Definition, sizes: Sizes): ReadonlyMap<string, Ro
 }
 
 /** `before` where the library has measured nothing new. */
-function withMeasured(before: Sizes, changes: NodeChange<CanvasNode>[]): Sizes {
+function withMeasured(before: Sizes, changes: NodeChange<CanvasItem>[]): Sizes {
   const measured = changes.flatMap((item) =>
     item.type === "dimensions" && item.dimensions !== undefined ? [[item.id, item.dimensions] as const] : [],
   );

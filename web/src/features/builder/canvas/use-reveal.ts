@@ -2,6 +2,7 @@
 
 import { type ReactFlowState, useReactFlow, useStoreApi } from "@xyflow/react";
 import { useEffect } from "react";
+import { notesOf } from "../../../graph/editing/notes";
 import { areInside } from "../../../graph/places";
 import { LABELS_FROM } from "./zoom-detail";
 import { useEditorContext } from "../state/editor";
@@ -30,7 +31,7 @@ export function useReveal(): void {
       .filter((edge) => revealed.ids.includes(edge.id))
       .flatMap((edge) => [edge.source, edge.target]);
     const ids = [...revealed.ids, ...edges];
-    const nodes = document.definition.nodes.filter((node) => ids.includes(node.id));
+    const nodes = [...document.definition.nodes, ...notesOf(document.definition)].filter(({ id }) => ids.includes(id));
     const isInSight = flow.getZoom() >= LABELS_FROM && areInside(nodes, viewOf(store.getState()));
     // The library brings a step that is focused into view itself, at whatever zoom a flight has just then: no flight where one is.
     const duration = revealed.isFocused ? 0 : 250;

@@ -7,6 +7,8 @@ import { useEditorContext } from "../state/editor";
 import { focusAfterRender, nodeElement } from "../state/focus-after-render";
 import classes from "./form.module.css";
 import { NodeForm } from "./node-form";
+import { NoteForm } from "../notes/note-form";
+import { notesOf } from "../../../graph/editing/notes";
 import { pluralize } from "../../../lib/format/format";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import { EdgeForm } from "./edge-form";
@@ -60,14 +62,20 @@ function Chosen() {
     nodeIds.length === 0 && edgeIds.length === 1
       ? document.definition.edges.find((edge) => edge.id === edgeIds[0])
       : undefined;
+  const note = nodeIds.length === 1 ? notesOf(document.definition).find(({ id }) => id === nodeIds[0]) : undefined;
+  if (note !== undefined) return <NoteForm key={note.id} note={note} />;
   if (node !== undefined) return <NodeForm key={node.id} node={node} />;
   if (edge !== undefined) return <EdgeForm key={edge.id} edge={edge} />;
   if (nodeIds.length + edgeIds.length > 1) {
+    const notes = notesOf(document.definition).filter(({ id }) => nodeIds.includes(id)).length;
+    const parts = [
+      pluralize(nodeIds.length - notes, "step"),
+      ...(notes > 0 ? [pluralize(notes, "note")] : []),
+      pluralize(edgeIds.length, "transition"),
+    ];
     return (
       <Stack className={classes.form} gap="sm">
-        <Text fw={600}>
-          {pluralize(nodeIds.length, "step")} and {pluralize(edgeIds.length, "transition")} selected
-        </Text>
+        <Text fw={600}>{new Intl.ListFormat("en").format(parts)} selected</Text>
         {canEdit && (
           <Group gap={8}>
             <Button

@@ -11,10 +11,11 @@ const KEYS: [string[], string][] = [
   [["Ctrl Z", "Ctrl Shift Z"], "Undo, redo"],
   [["Ctrl C", "Ctrl X", "Ctrl V"], "Copy, cut, paste (also between agents)"],
   [["Ctrl D"], "Duplicate"],
-  [["Ctrl A"], "Select all steps"],
+  [["Ctrl A"], "Select all steps and notes"],
   [["Ctrl F"], "Search"],
   [["Ctrl K"], "Find any page, agent, step, or command"],
   [["Shift F10"], "Open the menu of the step"],
+  [["Shift N"], "Add a note"],
   [["Shift L"], "Arrange all steps"],
   [["Ctrl S"], "Save now"],
 ];

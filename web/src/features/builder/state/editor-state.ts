@@ -1,14 +1,22 @@
 /** What is open in the editor, as a pure function of what was done. */
 
 import { type History, startHistory, pushChange, mapHistory, redo, undo } from "../../../graph/editing/history";
+import type { Definition } from "../../../graph/definition";
+import { notesOf } from "../../../graph/editing/notes";
 import type { Document } from "../api";
 
 export interface Selection {
+  /** Of steps and notes. */
   nodeIds: readonly string[];
   edgeIds: readonly string[];
 }
 
 export const NOTHING_CHOSEN: Selection = { nodeIds: [], edgeIds: [] };
+
+/** Every step and every note. */
+export function all(definition: Definition): Selection {
+  return { nodeIds: [...definition.nodes, ...notesOf(definition)].map(({ id }) => id), edgeIds: [] };
+}
 
 export interface Revealed {
   ids: string[];
@@ -82,7 +90,7 @@ function moved(state: EditorState, history: History<Document>): EditorState {
 
 /** What is gone is no longer chosen. */
 function kept(selection: Selection, { definition }: Document): Selection {
-  const nodes = new Set(definition.nodes.map((node) => node.id));
+  const nodes = new Set(all(definition).nodeIds);
   const edges = new Set(definition.edges.map((edge) => edge.id));
   const next = {
     nodeIds: selection.nodeIds.filter((id) => nodes.has(id)),

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { clipOf, serializeNodes, paste } from "../../../graph/editing/clipboard";
 import { type Definition, type Point, edgeLabel, nodeName } from "../../../graph/definition";
 import { addNode, connect, moveNodes, reconnect, remove, splice } from "../../../graph/editing/edit";
+import { MOST_NOTES, addNote, followSteps, notesOf } from "../../../graph/editing/notes";
 import { GAP_Y, NODE_HEIGHT, freePlace } from "../../../graph/places";
 import { canAdd, canConnect, createNode, mayEnter, mayLeave } from "../../../graph/specs";
 import { notifyInfo } from "../../../lib/ui/notifications";
@@ -17,6 +18,8 @@ export interface CanvasActions {
   insert: (kind: string, edgeId: string, at?: Point) => void;
   /** Adds a step below another one and joins it to that. */
   addAfter: (kind: string, from: string) => void;
+  /** Adds a note, in the middle of the view without a place, and opens its form. */
+  addNote: (at?: Point) => void;
   connect: (source: string, target: string) => void;
   /** Leads an edge elsewhere. */
   reconnect: (edgeId: string, source: string, target: string) => void;
@@ -69,6 +72,15 @@ export function useCanvasActions(): CanvasActions {
         change((doc) => ({ ...doc, definition: splice(doc.definition, edgeId, node) }));
         reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
       },
+      addNote: (at) => {
+        if (notesOf(definition).length >= MOST_NOTES) {
+          notifyInfo(`An agent can have ${MOST_NOTES} notes. Remove one first.`);
+          return;
+        }
+        const added = addNote(definition, at ?? view.free(definition));
+        change((doc) => ({ ...doc, definition: added.definition }));
+        reveal({ nodeIds: [added.note.id], edgeIds: [] }, "form");
+      },
       connect: (source, target) => {
         if (!canConnect(specs, definition, source, target)) return;
         const joined = connect(definition, source, target);
@@ -88,8 +100,9 @@ export function useCanvasActions(): CanvasActions {
       arrange: async () => {
         const { arrangeNodes: arranged } = await import("../../../graph/layout/layout");
         const places = arranged(definition, view.sizes());
-        change((doc) => ({ ...doc, definition: moveNodes(doc.definition, places) }));
-        requestAnimationFrame(() => view.fit(moveNodes(definition, places), 300));
+        const moved = (graph: Definition) => moveNodes(followSteps(graph, places), places);
+        change((doc) => ({ ...doc, definition: moved(doc.definition) }));
+        requestAnimationFrame(() => view.fit(moved(definition), 300));
       },
     };
   }, [editor, view]);

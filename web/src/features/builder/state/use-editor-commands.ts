@@ -16,6 +16,7 @@ export function useEditorCommands(actions: CanvasActions, onHelp: () => void): v
     return [
       ...canvas("Undo", editor.undo, "Ctrl Z", canUndo),
       ...canvas("Redo", editor.redo, "Ctrl Shift Z", canRedo),
+      ...canvas("Add note", () => actions.addNote(), "Shift N", canEdit),
       ...canvas("Arrange all steps", () => void actions.arrange(), "Shift L", canEdit),
       ...canvas("Show all steps", actions.showAll),
       ...canvas("Save now", () => void editor.flush().catch(() => undefined), "Ctrl S", canEdit),

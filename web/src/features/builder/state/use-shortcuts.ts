@@ -3,6 +3,7 @@
 import { useHotkeys } from "@mantine/hooks";
 import { useEffect } from "react";
 import { useEditorContext } from "./editor";
+import { all } from "./editor-state";
 import type { CanvasActions } from "./use-canvas-actions";
 
 export const SEARCH_ID = "builder-search";
@@ -25,8 +26,9 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
     ["mod+Y", edit(redo)],
     ["mod+S", () => void editor.flush().catch(() => undefined)],
     ["mod+F", () => window.document.getElementById(SEARCH_ID)?.focus()],
-    ["mod+A", () => select({ nodeIds: content.definition.nodes.map((node) => node.id), edgeIds: [] })],
+    ["mod+A", () => select(all(content.definition))],
     ["mod+D", edit(() => actions.duplicate(selection.nodeIds))],
+    ["shift+N", edit(() => actions.addNote())],
     ["shift+L", edit(() => void actions.arrange())],
     ["shift+?", onHelp],
   ]);

@@ -2,7 +2,9 @@
 
 import { getViewportForBounds, useReactFlow, useStoreApi } from "@xyflow/react";
 import { useMemo } from "react";
-import type { Definition, Point } from "../../../graph/definition";
+import type { Definition, Note, Point } from "../../../graph/definition";
+import { notesOf } from "../../../graph/editing/notes";
+import { type Box, union } from "../../../graph/layout/boxes";
 import type { Sizes } from "../../../graph/layout/layout";
 import { extentOf, geometryOf, obstaclesOf } from "../../../graph/layout/routes";
 import { FIT_PADDING, NODE_HEIGHT, NODE_WIDTH, freePlace, nearestFreePlace } from "../../../graph/places";
@@ -51,7 +53,9 @@ export function useView(): View {
         return place(all) ?? place(cards) ?? freePlace(definition, middle());
       },
       fit: (definition, duration) => {
-        const extent = extentOf(geometryOf(definition, sizes()));
+        const graph = extentOf(geometryOf(definition, sizes()));
+        const parts = [...(graph === null ? [] : [graph]), ...notesOf(definition).map(noteBox)];
+        const extent = parts.length === 0 ? null : union(parts);
         const { width, height, minZoom } = store.getState();
         if (extent === null || width === 0) return;
         const { left: x, top: y, right, bottom } = extent;
@@ -60,6 +64,10 @@ export function useView(): View {
       },
     };
   }, [flow, store]);
+}
+
+function noteBox({ position: { x, y }, width, height }: Note): Box {
+  return { left: x, top: y, right: x + width, bottom: y + height };
 }
 
 /** What floats over the canvas on either side, in pixels: no new step is put below it. */

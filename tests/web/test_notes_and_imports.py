@@ -1,0 +1,81 @@
+"""Notes on the canvas in a real browser, from a click to an undo."""
+
+import json
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.web.browser import in_a_browser, still_box
+from tests.web.looks import ask, axe_faults, font_faults
+
+pytestmark = in_a_browser(timeout_s=240)
+
+TWO_STEPS = {
+    "nodes": [
+        {"id": "s", "type": "startCall", "position": {"x": 0, "y": 0}, "data": {"name": "Welcome", "prompt": "Greet."}},
+        {"id": "e", "type": "endCall", "position": {"x": 0, "y": 220}, "data": {"name": "Goodbye", "prompt": "End."}},
+    ],
+    "edges": [{"id": "s-e", "source": "s", "target": "e", "data": {"label": "Done", "condition": "Done."}}],
+}
+
+
+def saved_notes(page: Page, agent_id: int) -> list[dict[str, Any]]:
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("status").get_by_text("Saved", exact=True)).to_be_visible()
+    stored = ask(page, "GET", f"/workflow/fetch/{agent_id}")["workflow_definition"]
+    assert len(stored["nodes"]) == 2
+    notes: list[dict[str, Any]] = stored.get("notes", [])
+    return notes
+
+
+def test_a_note_is_written_moved_resized_copied_undone_and_kept(page: Page) -> None:
+    agent = ask(page, "POST", "/workflow/create/definition", {"name": "Noted", "definition": TWO_STEPS})["id"]
+    page.add_init_script("localStorage.setItem('offhook.tour', '9')")
+    page.goto(f"/agents/{agent}")
+    canvas = page.get_by_role("region", name="Conversation steps")
+    expect(canvas.locator(".react-flow__node")).to_have_count(2)
+    page.get_by_role("button", name="Note", exact=True).click()
+    text = page.get_by_role("textbox", name="Text", exact=True)
+    expect(text).to_be_focused()
+    text.fill("Ask Ana before changing the greeting.")
+    page.get_by_text("Blue", exact=True).click()
+    note = canvas.locator(".react-flow__node-note")
+    expect(note).to_have_text("Ask Ana before changing the greeting.")
+    assert axe_faults(page) == []
+    assert font_faults(page) == []
+    [first] = saved_notes(page, agent)
+    assert (first["text"], first["color"]) == ("Ask Ana before changing the greeting.", "blue")
+
+    box = still_box(note)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 - 40, box["y"] + box["height"] / 2 + 60, steps=6)
+    page.mouse.up()
+    moved = still_box(note)
+    assert moved["y"] > box["y"] + 40
+    corner = note.locator(".react-flow__resize-control.handle.bottom.right")
+    place = still_box(corner)
+    page.mouse.move(place["x"] + 4, place["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 44, place["y"] + 54, steps=6)
+    page.mouse.up()
+    assert still_box(note)["width"] > moved["width"] + 25
+    [second] = saved_notes(page, agent)
+    assert second["position"]["y"] > first["position"]["y"]
+    assert second["width"] > first["width"]
+    assert second["height"] > first["height"]
+
+    note.focus()
+    page.keyboard.press("Control+d")
+    expect(note).to_have_count(2)
+    page.keyboard.press("Delete")
+    expect(note).to_have_count(1)
+    page.keyboard.press("Control+z")
+    expect(note).to_have_count(2)
+    page.keyboard.press("Control+z")
+    expect(note).to_have_count(1)
+    assert saved_notes(page, agent) == [second]
+    page.reload()
+    expect(note).to_have_text("Ask Ana before changing the greeting.")
+    checked = ask(page, "POST", f"/workflow/{agent}/validate")
+    assert [issue for issue in checked["errors"] if "note" in json.dumps(issue).lower()] == []

@@ -1,0 +1,43 @@
+/** A note on the canvas, behind steps and lines. */
+
+import { type Node, type NodeProps, NodeResizer, type OnResizeEnd } from "@xyflow/react";
+import { memo, useCallback } from "react";
+import { NOTE_SIDES, type Note } from "../../../graph/definition";
+import { colorOf, placeNotes } from "../../../graph/editing/notes";
+import { useEditorContext } from "../state/editor";
+import classes from "./notes.module.css";
+
+export type CanvasNote = Node<{ note: Note; canEdit: boolean }, "note">;
+
+export const NoteCard = memo(function NoteCard({ id, data, selected }: NodeProps<CanvasNote>) {
+  const { note, canEdit } = data;
+  const { change } = useEditorContext();
+  // the same function at every rendering: another one would begin the gesture anew
+  const place = useCallback<OnResizeEnd>(
+    (_, { x, y, width, height }) => {
+      const size = { width: Math.round(width), height: Math.round(height) };
+      const places = new Map([[id, { position: { x: Math.round(x), y: Math.round(y) }, ...size }]]);
+      change((doc) => ({ ...doc, definition: placeNotes(doc.definition, places) }));
+    },
+    [id, change],
+  );
+  return (
+    <>
+      {canEdit && (
+        <NodeResizer
+          isVisible={selected}
+          minWidth={NOTE_SIDES.least}
+          minHeight={NOTE_SIDES.least}
+          maxWidth={NOTE_SIDES.most}
+          maxHeight={NOTE_SIDES.most}
+          lineClassName={classes.edge ?? ""}
+          handleClassName={classes.corner ?? ""}
+          onResizeEnd={place}
+        />
+      )}
+      <div className={classes.note} data-color={colorOf(note)} data-selected={selected || undefined}>
+        {note.text === "" ? <span className={classes.empty}>Empty note</span> : note.text}
+      </div>
+    </>
+  );
+});
