@@ -1,6 +1,7 @@
-"""Notes on the canvas in a real browser, from a click to an undo."""
+"""In a real browser: notes on the canvas, from a click to an undo; and a tool filled in from a large OpenAPI document."""
 
 import json
+import re
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -79,3 +80,33 @@ def test_a_note_is_written_moved_resized_copied_undone_and_kept(page: Page) -> N
     expect(note).to_have_text("Ask Ana before changing the greeting.")
     checked = ask(page, "POST", f"/workflow/{agent}/validate")
     assert [issue for issue in checked["errors"] if "note" in json.dumps(issue).lower()] == []
+
+
+def test_a_tool_is_filled_in_from_a_large_document_while_the_page_stays_alive(page: Page) -> None:
+    names = [f"field_{number}" for number in range(30)]
+    schema = {"type": "object", "required": names[:2], "properties": {name: {"type": "string"} for name in names}}
+    operation = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    paths = {f"/orders/{number}/{{id}}": {"post": operation} for number in range(1500)}
+    document = {"openapi": "3.1.0", "servers": [{"url": "https://api.example.com"}], "paths": paths}
+    content = json.dumps(document, indent=1).encode()
+    assert len(content) > 2_000_000
+    page.goto("/settings/tools")
+    page.get_by_role("button", name="New tool").first.click()
+    page.get_by_role("button", name="Import from cURL or OpenAPI").click()
+    dialog = page.get_by_role("dialog")
+    assert axe_faults(page) == []
+    dialog.get_by_label("OpenAPI file").set_input_files(
+        {"name": "orders.json", "mimeType": "application/json", "buffer": content}
+    )
+    operations = dialog.get_by_role("combobox", name="Operation")
+    operations.fill("/orders/1234/")
+    page.get_by_role("option", name=re.compile("^POST /orders/1234/")).click()
+    expect(dialog.get_by_text("The form below is filled in from POST /orders/1234/{id}.")).to_be_visible()
+    expect(dialog.get_by_label("Name", exact=False).first).to_be_visible()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    [tool] = [one for one in ask(page, "GET", "/tools/") if one["name"] == "post_orders_1234"]
+    config = tool["definition"]["config"]
+    assert config["url"] == "https://api.example.com/orders/1234/{{id}}"
+    assert [parameter["name"] for parameter in config["parameters"]] == ["id", *names]
+    assert [parameter["required"] for parameter in config["parameters"][:4]] == [True, True, True, False]

@@ -7,6 +7,7 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import { type Tool, useCredentialChoices, useSaveTool, useTestDraft } from "./api";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, RECORDING_ACTIONS, type ToolDraft } from "./tool-draft";
+import { ToolImport } from "./import/tool-import";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
 import { ToolTrial } from "./tool-trial";
 
@@ -57,6 +58,7 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
         data={CATEGORIES}
         {...form.field("category")}
       />
+      {tool === null && category === "http_api" && <Import form={form} />}
       <TextInput
         label="Name"
         description="The name that the agent uses"
@@ -117,6 +119,25 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
         </Stack>
       )}
     </FormDialog>
+  );
+}
+
+function Import({ form }: { form: Fields }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <div>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          aria-expanded={isOpen}
+          onClick={() => setIsOpen((before) => !before)}
+        >
+          Import from cURL or OpenAPI
+        </Button>
+      </div>
+      {isOpen && <ToolImport onFill={(part) => form.reset({ ...form.values, ...part })} />}
+    </>
   );
 }
 
