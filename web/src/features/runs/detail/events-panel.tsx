@@ -1,6 +1,7 @@
 /** Everything that a conversation reported, for those who look into it. */
 
-import { Anchor, Collapse } from "@mantine/core";
+import { Anchor, Collapse, Text, TextInput } from "@mantine/core";
+import { Search } from "lucide-react";
 import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { inPageWords } from "../../../graph/readable";
@@ -10,8 +11,16 @@ import { describeEarlyAnswer } from "./early-answers";
 import { describePause } from "./pause-judgments";
 import classes from "../runs.module.css";
 
-export function EventsPanel({ events }: { events: RunDetail["events"] }) {
+interface EventsPanelProps {
+  events: RunDetail["events"];
+  /** Plays the recording from there; null without one. */
+  onSeek: ((seconds: number) => void) | null;
+}
+
+export function EventsPanel({ events, onSeek }: EventsPanelProps) {
   const [isOpen, setIsOpen] = useState(false);
+  const [query, setQuery] = useState("");
+  const shown = matching(events, query);
   return (
     <Panel
       title={`Events (${events.length})`}
@@ -22,22 +31,71 @@ export function EventsPanel({ events }: { events: RunDetail["events"] }) {
       }
     >
       <Collapse expanded={isOpen}>
+        <TextInput
+          className={classes.eventFilter}
+          size="xs"
+          aria-label="Filter events"
+          placeholder="Filter, such as tool or step"
+          leftSection={<Search size={14} />}
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
+        />
+        {shown.length === 0 && (
+          <Text fz="sm" c="dimmed" p="12px 18px">
+            No matching events.
+          </Text>
+        )}
         <ol className={classes.events}>
-          {events.map((event) => (
+          {shown.map((event) => (
             <li key={event.seq}>
-              <time>{(event.at_ms / 1000).toFixed(2)} s</time>
-              <b>{inPageWords(humanize(event.type))}</b>
-              {event.type in DESCRIBED ? (
-                <span>{DESCRIBED[event.type]?.(event.data)}</span>
-              ) : (
-                <code>{summary(event.data)}</code>
-              )}
+              <Moment atMs={event.at_ms} onSeek={onSeek} />
+              <b>{nameOf(event)}</b>
+              <Details event={event} />
             </li>
           ))}
         </ol>
       </Collapse>
     </Panel>
   );
+}
+
+type Event = RunDetail["events"][number];
+
+/** Events with all of these words in their name or in what they say. */
+function matching(events: readonly Event[], query: string): readonly Event[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return events;
+  return events.filter((event) => {
+    const text = `${nameOf(event)} ${event.type} ${summary(event.data)}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function nameOf(event: Event): string {
+  return inPageWords(humanize(event.type));
+}
+
+function Moment({ atMs, onSeek }: { atMs: number; onSeek: EventsPanelProps["onSeek"] }) {
+  const time = <time>{(atMs / 1000).toFixed(2)} s</time>;
+  if (onSeek === null) return time;
+  return (
+    <Anchor
+      component="button"
+      type="button"
+      fz="xs"
+      ta="right"
+      title="Play from here"
+      onClick={() => onSeek(atMs / 1000)}
+    >
+      {time}
+    </Anchor>
+  );
+}
+
+function Details({ event }: { event: Event }) {
+  const described = DESCRIBED[event.type];
+  if (described !== undefined) return <span>{described(event.data)}</span>;
+  return <code>{summary(event.data)}</code>;
 }
 
 const DESCRIBED: Record<string, (data: Record<string, unknown>) => string> = {
@@ -47,6 +105,7 @@ const DESCRIBED: Record<string, (data: Record<string, unknown>) => string> = {
 
 function summary(data: Record<string, unknown>): string {
   return Object.entries(data)
-    .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`)
-    .join("  ");
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+    .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" · ");
 }

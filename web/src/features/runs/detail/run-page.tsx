@@ -165,7 +165,7 @@ function Shown({ agentId, run, startAt, isListening }: ShownProps) {
           <Values title="Input variables" values={givenOf(run.initial_context)} />
           <Reviews reviews={run.annotations} />
           <Costs run={run} />
-          <EventsPanel events={run.events} />
+          <EventsPanel events={run.events} onSeek={address === null ? null : player.seek} />
         </Stack>
       </div>
     </Page>
