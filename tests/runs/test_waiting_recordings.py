@@ -103,7 +103,7 @@ async def test_an_upload_that_the_end_cuts_off_is_shown(root: Root, bucket: Dead
     bucket.path_for(key).write_bytes(b"RIFF")
     began = asyncio.Event()
 
-    async def hang(_: str) -> bool:
+    async def hang(key: str) -> bool:
         began.set()
         await asyncio.Event().wait()
         return False

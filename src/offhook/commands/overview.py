@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "migrate": CommandSummary("migrate", "Update the database to this version's schema."),
     "nodes": CommandSummary(
         "nodes",
-        "List the processes of this installation: where they run, their calls, and which are draining or lost.",
+        "List the processes of this installation: where they run, their calls, and which are draining or lost; and the machines on which recordings wait for the bucket.",
     ),
     "replay": CommandSummary(
         "replay",

@@ -27,7 +27,7 @@ MAX_COUNTED: Final = 50_000
 WINDOW: Final = 25_000
 WINDOW_OF_VALUES: Final = 4_000
 # A call begins at most so long before its end.
-_LONGEST_CALL: Final = timedelta(hours=6)
+_MAX_CALL: Final = timedelta(hours=6)
 
 _COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
 _INDEXED: Final = frozenset({"id", "created_at"})
@@ -144,7 +144,7 @@ async def list_runs_without_bill(
     now = func.clock_timestamp()
     rows = await session.execute(
         select(Run.organization_id, Run.id)
-        .where(Run.created_at > now - ended_after - _LONGEST_CALL, Run.created_at < now - ended_before)
+        .where(Run.created_at > now - ended_after - _MAX_CALL, Run.created_at < now - ended_before)
         .where(Run.ended_at > now - ended_after, Run.ended_at < now - ended_before)
         .where(Run.mode.in_(modes), Run.call_id.is_not(None), Run.carrier_bill.is_(None))
         .order_by(Run.created_at, Run.id)

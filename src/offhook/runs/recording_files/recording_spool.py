@@ -100,7 +100,7 @@ class RecordingSpool:
         """Tells the database what waits here now."""
         abandoned, fresh = await asyncio.to_thread(self._find_files)
         keys = {*abandoned, *self._refused, *self._cut_off, *await self._find_ended(fresh)}
-        await self.report.tell([self._storage.path_for(key) for key in keys])
+        await self.report.write_waiting([self._storage.path_for(key) for key in keys])
 
     async def close(self) -> None:
         """Stops when what was finished here is in the bucket, or when the time for that is over; the rest stays on this

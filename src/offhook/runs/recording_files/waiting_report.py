@@ -44,7 +44,7 @@ class WaitingReport:
             said = str(error) or type(error).__name__
         self._error, self._failed_at = said[:_MAX_ERROR], datetime.now(UTC)
 
-    async def tell(self, paths: Sequence[Path]) -> None:
+    async def write_waiting(self, paths: Sequence[Path]) -> None:
         """Writes what waits; removes the row when nothing does."""
         if self.node_id is None:
             return

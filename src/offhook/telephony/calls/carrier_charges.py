@@ -27,7 +27,7 @@ MISSED_JOB: Final = "telephony.find_unbilled"
 MISSED_EVERY_S: Final = 3600.0
 MISSED_AFTER: Final = timedelta(hours=2)
 MISSED_UNTIL: Final = timedelta(hours=5)
-_MOST_MISSED: Final = 10_000
+MAX_MISSED: Final = 10_000
 log = structlog.get_logger(__name__)
 
 
@@ -49,7 +49,7 @@ class ChargeCollector:
         modes = [spec.name for spec in self._carriers.specs if spec.calls.bills is not None]
         async with self._db.transaction() as session:
             found = await superuser_queries.list_runs_without_bill(
-                session, modes, ended_after=MISSED_UNTIL, ended_before=MISSED_AFTER, limit=_MOST_MISSED
+                session, modes, ended_after=MISSED_UNTIL, ended_before=MISSED_AFTER, limit=MAX_MISSED
             )
             for organization_id, run_id in found:
                 await POLL_SCHEDULE.start(session, run_id, {"organization_id": organization_id, "run_id": run_id})
