@@ -55,9 +55,17 @@ export function WaitingRecordings({ spools }: { spools: Spool[] }) {
 }
 
 function SpoolRow({ spool, onRemove }: { spool: Spool; onRemove: () => void }) {
+  const cut = spool.place.indexOf(":");
   return (
     <Table.Tr>
-      <Table.Td style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}>{spool.place}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal", overflowWrap: "anywhere" }}>
+        <Text fz="sm" fw={600}>
+          {spool.place.slice(0, cut)}
+        </Text>
+        <Text fz="xs" c="dimmed">
+          {spool.place.slice(cut + 1)}
+        </Text>
+      </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>
         <Badge color={spool.is_tried ? "yellow" : "red"}>{spool.is_tried ? "Retrying" : "No process"}</Badge>{" "}
         <Text span fz="xs" c="dimmed">
