@@ -2798,7 +2798,8 @@ export interface paths {
         };
         /**
          * List Nodes
-         * @description Lists the processes of the installation with their calls and leases, including those lost within the last hour.
+         * @description Lists the processes of the installation with their calls and leases, including those lost within the last hour, and
+         *     the machines on which recordings wait for the bucket.
          */
         get: operations["list_nodes"];
         put?: never;
@@ -2865,6 +2866,27 @@ export interface paths {
          */
         post: operations["add_organization_credit"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/recording-spools/{spool_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Recording Spool
+         * @description Stops showing recordings of a machine that is gone for good. No file is deleted: where the machine comes back, its
+         *     process uploads them.
+         */
+        delete: operations["remove_recording_spool"];
         options?: never;
         head?: never;
         patch?: never;
@@ -7225,6 +7247,17 @@ export interface components {
             /** Included Minutes */
             included_minutes: number;
             /**
+             * Included Minutes Left
+             * @description Included minutes that are left in this month of UTC
+             */
+            included_minutes_left: number;
+            /**
+             * Included Until
+             * Format: date-time
+             * @description When included minutes start anew: midnight UTC on the first of a month
+             */
+            included_until: string;
+            /**
              * Is Enforced
              * @description Whether an empty balance refuses new calls
              */
@@ -9369,6 +9402,8 @@ export interface components {
             orphaned_leases: number;
             /** Queued Jobs */
             queued_jobs: number;
+            /** Waiting Recordings */
+            waiting_recordings: components["schemas"]["WaitingRecordingsItem"][];
         };
         /** OfflineReasonResponse */
         OfflineReasonResponse: {
@@ -9982,7 +10017,7 @@ export interface components {
             estimated_dialling_seconds: number | null;
             /**
              * Estimated End At
-             * @description Waits between retries included
+             * @description Waits between retries included, from the scheduled start on if there is one
              */
             estimated_end_at: string | null;
             /** Invalid Numbers */
@@ -13714,6 +13749,47 @@ export interface components {
             use_workflow_llm?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * WaitingRecordingsItem
+         * @description Recordings that wait on one machine, in the folder ``place``, for the bucket. ``is_tried``: a running process uploads
+         *     them, again every 20 seconds. Otherwise none has looked since ``seen_at``. ``error``: why the last attempt failed.
+         */
+        WaitingRecordingsItem: {
+            /** Bytes */
+            bytes: number;
+            /** Error */
+            error: string | null;
+            /** Failed At */
+            failed_at: string | null;
+            /** Files */
+            files: number;
+            /** Id */
+            id: string;
+            /** Is Tried */
+            is_tried: boolean;
+            /** Node Id */
+            node_id: string;
+            /**
+             * Oldest At
+             * Format: date-time
+             */
+            oldest_at: string;
+            /** Place */
+            place: string;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+        };
+        /**
+         * WaitingRecordingsRemoved
+         * @description ``removed`` is how many recordings are no longer shown.
+         */
+        WaitingRecordingsRemoved: {
+            /** Removed */
+            removed: number;
         };
         /**
          * WebPageRequest
@@ -31294,6 +31370,96 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    remove_recording_spool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                spool_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingRecordingsRemoved"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
