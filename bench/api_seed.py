@@ -252,11 +252,11 @@ async def _seed(connections: Sequence["asyncpg.Connection[Any]"], organization_i
     of_runs, of_values = (
         [Task(index.definition) for index in indexes if index.table == table] for table in ("runs", "run_values")
     )
-    others = [Task(index.definition) for index in indexes if index.table not in ("runs", "run_values")]
+    of_others = [Task(index.definition) for index in indexes if index.table not in ("runs", "run_values")]
     values = [Task(_VALUES, part) for part in _parts(total, MIN_RUNS)]
     await _run(connections, [*values, *map(Task, _SUMS), *of_runs])
     await _run(connections, [*of_values, *map(Task, _SUMS_OF_SUMS)])
-    await _run(connections, others)
+    await _run(connections, of_others)
     await connection.execute("DROP TABLE bench_workflows")
     tables = await connection.fetch(_TABLES)
     await _run(connections, [Task(f'VACUUM ANALYZE "{row["name"]}"') for row in tables])

@@ -93,9 +93,9 @@ class Listener(Caller):
         self.answered = asyncio.Event()
         self.begin(float("inf"))
 
-    def _agent_frame(self, now: float) -> None:
+    def _agent_frame(self, now: float, *, is_sound: bool) -> None:
         self.answered.set()
-        super()._agent_frame(now)
+        super()._agent_frame(now, is_sound=is_sound)
 
 
 async def make_organizations(url: str) -> Keys:

@@ -8,6 +8,7 @@ import pytest
 import structlog
 from prometheus_client import REGISTRY
 
+from offhook.kit.json_values import ReadableJson
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry, Run
 from offhook.voice.events import VoiceEvent
@@ -34,7 +35,13 @@ class Noting:
     async def run(self) -> CallResult:
         self.ids = await asyncio.create_task(self._read_ids())
         for at in (0.3, 2.0):
-            said = {"text": "Hello.", "start_s": at, "end_s": at + 1, "interrupted": False, "node_id": "start"}
+            said: dict[str, ReadableJson] = {
+                "text": "Hello.",
+                "start_s": at,
+                "end_s": at + 1,
+                "interrupted": False,
+                "node_id": "start",
+            }
             self._sink.emit(VoiceEvent("agent_said", at + 1, said))
         self._sink.emit(VoiceEvent("turn_timed", 1.0, {"response_ms": 700}))
         self._sink.emit(VoiceEvent("model_failed", 1.0, {"kind": "tts"}))

@@ -30,7 +30,7 @@ class CurrentPeriod(Schema):
     included_minutes: int
     included_minutes_left: float = Field(description="Included minutes that are left in this month of UTC")
     included_until: datetime = Field(
-        description="When included minutes start anew: midnight UTC on the first of a month"
+        description="When included minutes begin again: midnight UTC on the first of a month"
     )
     held_cents: int = Field(description="Reserved for live calls and chats")
     spent_today_cents: int = Field(description="Since midnight UTC")

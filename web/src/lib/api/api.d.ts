@@ -7254,7 +7254,7 @@ export interface components {
             /**
              * Included Until
              * Format: date-time
-             * @description When included minutes start anew: midnight UTC on the first of a month
+             * @description When included minutes begin again: midnight UTC on the first of a month
              */
             included_until: string;
             /**

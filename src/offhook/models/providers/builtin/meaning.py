@@ -17,7 +17,7 @@ from offhook.models.sentence_encoder import EmbedSentences
 # Agents of a process and what their callers said lately: 1.5 kB each.
 MAX_KEPT: Final = 8192
 # Embedded in one go, and nothing else meanwhile: others' callers wait for the next one.
-MAX_AT_ONCE: Final = 500
+MAX_EMBEDDED: Final = 500
 # Acts of what authors have written are asked for several times in each turn: 1 kB each.
 MAX_KEPT_ODDS: Final = 2048
 # A turn waits no longer for the model, which goes on loading for the next one.
@@ -83,7 +83,7 @@ class SentenceMeaning:
             return
         running = self._running
         if running is None or running.done() or running.get_loop() is not asyncio.get_running_loop():
-            self._running = asyncio.create_task(self._embed_missing(self._embed, missing[:MAX_AT_ONCE]))
+            self._running = asyncio.create_task(self._embed_missing(self._embed, missing[:MAX_EMBEDDED]))
 
     async def _wait_until(self, deadline: float) -> None:
         """Waits for the running embedding, if there is one."""
