@@ -43,7 +43,13 @@ class TestASingleMessage:
     def test_of_the_usual_length_is_read_at_once(self, size: int, is_single: bool) -> None:
         assert (FrameReader(1000).read_single(masked(TEXT, b"x" * size)) == b"x" * size) == is_single
 
-    @pytest.mark.parametrize("before", [masked(TEXT, b"x" * 200, fin=False), masked(TEXT, b"x" * 200)[:50]])
+    @pytest.mark.parametrize(
+        "before",
+        [
+            pytest.param(masked(TEXT, b"x" * 200, fin=False), id="a fragment"),
+            pytest.param(masked(TEXT, b"x" * 200)[:50], id="half a frame"),
+        ],
+    )
     def test_is_not_read_behind_a_part_of_another(self, before: bytes) -> None:
         reader = FrameReader(1000)
         assert reader.feed(before) == []
@@ -54,7 +60,14 @@ class TestASingleMessage:
         assert reader.read_single(masked(TEXT, b"y" * 200)) is not None
         assert reader.read_single(masked(TEXT, b"y" * 200)) is None
 
-    @pytest.mark.parametrize("data", [masked(BINARY, b"x" * 200), masked(CLOSE, b""), b""])
+    @pytest.mark.parametrize(
+        "data",
+        [
+            pytest.param(masked(BINARY, b"x" * 200), id="binary"),
+            pytest.param(masked(CLOSE, b""), id="close"),
+            pytest.param(b"", id="nothing"),
+        ],
+    )
     def test_of_another_kind_is_left_to_the_reader(self, data: bytes) -> None:
         assert FrameReader(1000).read_single(data) is None
 
