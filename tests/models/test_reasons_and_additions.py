@@ -121,9 +121,12 @@ def test_days_that_are_counted_from_another_one(said: str, day: str) -> None:
         ("Yes, but Thursday instead, sorry, I've my kids on the Wednesday", "yes, thursday instead, sorry, i have my kids on the wednesday"),
         ("I'll be there, and no nuts for me", "i will be there, and no nuts for me"),
         ("Wednesday, no, so make it Thursday", "so make it thursday"),
+        # what is said again before it is refused is not what is wanted
+        ("forty five just for that? no, then I'll drive to the city", "no, i will drive to the city"),
+        ("sixty bucks? my neighbor has cables, forget it", "no, my neighbor has cables, forget it"),
     ],
 )  # fmt: skip
-def test_a_reason_takes_nothing_back(said: str, standing: str) -> None:
+def test_what_stands_beside_a_reason(said: str, standing: str) -> None:
     assert parse_utterance(said).standing == standing
 
 

@@ -15,6 +15,9 @@ _CALLING: Final = r"(?:call|phon|ring|bother|text|contact)ing"
 # "My wife says I have to go" is no goodbye: it says why somebody calls.
 _SAYS: Final = r"(?:says?|said|tells? \w+|told \w+|telling \w+|thinks?|insists?|keeps? (?:saying|telling \w+)|knows?|(?<=\bi )know|i realize)"
 _GO: Final = r"(?:(?:have|has|had|need|needs|got|ought) to|must|should) go"
+_PRICE: Final = (
+    r"(?:\d|\b(?:ten|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|bucks|dollars|quid|pounds|grand|much)\b)"
+)
 _OUTING: Final = (
     r"(?: to)? (?:see|get|have)\b|(?= (?:to|in|back) (?:(?:the|a|an|my|your|see|get|have) )*(?:\w+ )?"
     r"(?:dentist|doctor|hygienist|vet|practice|clinic|check ?-?up|appointment|looked|checked|seen)\b)"
@@ -132,6 +135,11 @@ _PLAIN: Final = tuple(
         (r"^(?:please )?set (?P<who>me|us) up (?:with )?(?=an? )", r"I want to set up "),
         (r"\b(?:okay|ok|all right|alright|fine|so)[ ,]+let(?:'s| us) (?:make|book|set up|schedule) (?:another|one|an appointment)(?: one)?\b", "I want a new appointment after all"),
         (r"\blet(?:'s| us) rebook(?: it| that)?\b", "yes, I want a new appointment"),
+        # a price that is said again before it is refused
+        (rf"^(?:(?:hm+|oh|wow|what|uh|um|well|wait|eh)[ ,.]+)*(?=[^?]{{0,60}}{_PRICE})[^?.!,]{{1,60}}\?+\s+(?=(?:(?:oh|um|uh|god|hell)[ ,]+)?(?:no|nah|nope)\b)", ""),
+        (rf"^(?:(?:hm+|oh|wow|what|uh|um|well|wait|eh)[ ,.]+)*(?=[^?]{{0,60}}{_PRICE})[^?.!,]{{1,60}}\?+\s+(?=[^?]*\b(?:forget|drop|skip) (?:it|that)\W*$)", "no, "),
+        (r"^(?!no\b)(?P<why>[^.?!]{3,200}?), (?:so )?(?:(?:just )?(?:forget|drop|skip) (?:it|that)|let(?:'s| us) (?:just )?(?:leave|drop|forget|skip) it)(?=\W*$)", r"no, \g<why>"),
+        (r"^(?P<no>no|nah|nope)[ ,]+(?:(?:just )?(?:forget|drop|skip) (?:it|that)|then)[ ,]+(?=i\b)", r"\g<no>, "),
         # a time that may be free
         (r"\b(?:have you(?: got)?|haven't you(?: got)?|do you have|don't you have|is there|isn't there) (?:something|anything|nothing)(?: (?:free|open|available|going|left))? (?:(?:round|about|around|near|nearer|closer to|nearer to|at) )+(?=\w)", "what about "),
         (r"\b(?:would|'d) be (?:such )?a (?:huge |big |great )?(?:weight|load) off(?: my (?:mind|shoulders))?\b", "would help me, yes please"),
