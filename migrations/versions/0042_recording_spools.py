@@ -12,7 +12,7 @@ oldest_code = "0026"
 def upgrade() -> None:
     op.create_table(
         "recording_spools",
-        sa.Column("id", sa.String(64), primary_key=True),
+        sa.Column("id", sa.String(64), nullable=False),
         sa.Column("node_id", sa.String(64), nullable=False),
         sa.Column("place", sa.String(512), nullable=False),
         sa.Column("files", sa.Integer(), nullable=False),
@@ -21,4 +21,5 @@ def upgrade() -> None:
         sa.Column("error", sa.String(500), nullable=True),
         sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("seen_at", sa.DateTime(timezone=True), server_default=sa.func.now(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_recording_spools")),
     )

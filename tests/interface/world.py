@@ -155,6 +155,6 @@ class World:
             "/organizations/usage/run-views", {"name": f"{NAME} {self.mark}", "search": {"outcome": "busy"}}
         )
         self.ids |= {"view_id": view["id"]}
-        # Account requests belong to no organization, and only superusers see them.
-        self.ids |= {"request_id": 1, "job_id": 1, "turn": 1}
+        # Account requests, jobs and waiting recordings belong to no organization, and only superusers see them.
+        self.ids |= {"request_id": 1, "job_id": 1, "turn": 1, "spool_id": "0" * 32}
         self.ids |= {"organization_id": self.org.id, "key_id": key["id"], "entry_id": entry["entries"][0]["id"]}
