@@ -81,12 +81,15 @@ function readOperation(source: Operation): ImportedRequest {
 
 const DEPRECATED = "The document calls this operation deprecated.";
 
-function parametersOf({ item, operation, resolve }: Operation): Part[] {
+function parametersOf({ item, operation, path, resolve }: Operation): Part[] {
   const list = (value: unknown): Part[] => (Array.isArray(value) ? value.map(resolve) : []);
   // one of the operation replaces the same one of the path
   const found = new Map<string, Part>();
   for (const one of [...list(item["parameters"]), ...list(operation["parameters"])])
     found.set(`${textOf(one["in"])} ${textOf(one["name"])}`, one);
+  // a document must list what its paths have in braces, and many do not: sent as it stands it would find nothing
+  for (const [, name] of path.matchAll(/\{([^{}]+)\}/g))
+    if (!found.has(`path ${name}`)) found.set(`path ${name}`, { in: "path", name });
   return [...found.values()].sort((one, other) => Number(isRequired(other)) - Number(isRequired(one)));
 }
 

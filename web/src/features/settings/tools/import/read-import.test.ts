@@ -160,6 +160,21 @@ describe("an OpenAPI document", () => {
     ]);
   });
 
+  it("may leave out what its paths have in braces", async () => {
+    const parameters = [{ name: "day", in: "path", required: true, schema: { type: "integer" } }];
+    const paths = { "/orders/{id}/{day}/{line-number}": { get: { parameters } } };
+    const request = await one(JSON.stringify({ openapi: "3.1.0", servers: [{ url: "https://x.example" }], paths }));
+    expect(request.part).toMatchObject({
+      name: "get_orders",
+      url: "https://x.example/orders/{{id}}/{{day}}/{{line_number}}",
+    });
+    expect(request.part.parameters).toEqual([
+      { name: "day", type: "number", description: "", required: true },
+      { name: "id", type: "string", description: "", required: true },
+      { name: "line_number", type: "string", description: "", required: true },
+    ]);
+  });
+
   it("keeps the 40 arguments that a tool can have, required ones first", async () => {
     const properties = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`p${at}`, { type: "string" }]));
     const schema = { type: "object", required: ["p49"], properties };
