@@ -50,7 +50,7 @@ it("shows the words among the events and below the cost", async () => {
   };
   const { user } = await renderPart(
     <>
-      <EventsPanel events={[event] as never} />
+      <EventsPanel events={[event] as never} onSeek={null} />
       <Costs run={run as never} />
     </>,
   );
