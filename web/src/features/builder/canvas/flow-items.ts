@@ -28,8 +28,8 @@ export function flowItems(
   ]);
 }
 
-/** The library lifts what is chosen by a thousand. */
-const BEHIND = { z: -1, chosen: -1001 };
+/** As a style rather than as the library's own order, which lifts what is chosen above everything else: over the steps that lie on it. */
+const BEHIND = { zIndex: -1 };
 
 function flowNotes(
   before: readonly CanvasNote[],
@@ -52,7 +52,7 @@ function flowNotes(
       width,
       height,
       measured: { width, height },
-      zIndex: selected ? BEHIND.chosen : BEHIND.z,
+      style: BEHIND,
       data: { note, canEdit },
       selected,
       ariaLabel: note.text === "" ? "Note, empty" : `Note, ${note.text}`,

@@ -1,6 +1,6 @@
-/** A note on the canvas, behind steps and lines. */
+/** A note on the canvas, behind steps and lines; what resizes it lies before them, so that no step covers it. */
 
-import { type Node, type NodeProps, NodeResizer, type OnResizeEnd } from "@xyflow/react";
+import { type Node, type NodeProps, NodeResizer, type OnResizeEnd, ViewportPortal } from "@xyflow/react";
 import { memo, useCallback } from "react";
 import { NOTE_SIDES, type Note } from "../../../graph/definition";
 import { colorOf, placeNotes } from "../../../graph/editing/notes";
@@ -9,8 +9,20 @@ import classes from "./notes.module.css";
 
 export type CanvasNote = Node<{ note: Note; canEdit: boolean }, "note">;
 
-export const NoteCard = memo(function NoteCard({ id, data, selected }: NodeProps<CanvasNote>) {
+export const NoteCard = memo(function NoteCard(props: NodeProps<CanvasNote>) {
+  const { data, selected } = props;
   const { note, canEdit } = data;
+  return (
+    <>
+      {canEdit && selected && <Frame {...props} />}
+      <div className={classes.note} data-color={colorOf(note)} data-selected={selected || undefined}>
+        {note.text === "" ? <span className={classes.empty}>Empty note</span> : note.text}
+      </div>
+    </>
+  );
+});
+
+function Frame({ id, positionAbsoluteX: left, positionAbsoluteY: top, width, height }: NodeProps<CanvasNote>) {
   const { change } = useEditorContext();
   // the same function at every rendering: another one would begin the gesture anew
   const place = useCallback<OnResizeEnd>(
@@ -22,10 +34,10 @@ export const NoteCard = memo(function NoteCard({ id, data, selected }: NodeProps
     [id, change],
   );
   return (
-    <>
-      {canEdit && (
+    <ViewportPortal>
+      <div className={`nopan ${classes.frame}`} style={{ transform: `translate(${left}px, ${top}px)`, width, height }}>
         <NodeResizer
-          isVisible={selected}
+          nodeId={id}
           minWidth={NOTE_SIDES.least}
           minHeight={NOTE_SIDES.least}
           maxWidth={NOTE_SIDES.most}
@@ -34,10 +46,7 @@ export const NoteCard = memo(function NoteCard({ id, data, selected }: NodeProps
           handleClassName={classes.corner ?? ""}
           onResizeEnd={place}
         />
-      )}
-      <div className={classes.note} data-color={colorOf(note)} data-selected={selected || undefined}>
-        {note.text === "" ? <span className={classes.empty}>Empty note</span> : note.text}
       </div>
-    </>
+    </ViewportPortal>
   );
-});
+}

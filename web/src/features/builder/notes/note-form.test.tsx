@@ -61,7 +61,7 @@ it("is drawn behind steps, keeps its object while nothing changes, and stays cho
     ["note", note.id],
     ["node", "s"],
   ]);
-  expect(drawn[0]?.zIndex).toBeLessThan(0);
+  expect(drawn[0]?.style?.zIndex).toBeLessThan(0);
   expect(flowItems(drawn, definition, selection, SPECS, true)).toBe(drawn);
   const document = { definition } as unknown as Document;
   const state = reduce(reduce(opened(document), { type: "selected", selection }), {
