@@ -53,7 +53,7 @@ def test_a_note_is_written_moved_resized_copied_undone_and_kept(page: Page) -> N
     page.mouse.up()
     moved = still_box(note)
     assert moved["y"] < box["y"] - 40
-    corner = note.locator(".react-flow__resize-control.handle.bottom.right")
+    corner = canvas.locator(".react-flow__resize-control.handle.bottom.right")
     place = still_box(corner)
     page.mouse.move(place["x"] + 4, place["y"] + 4)
     page.mouse.down()
@@ -79,6 +79,43 @@ def test_a_note_is_written_moved_resized_copied_undone_and_kept(page: Page) -> N
     expect(note).to_have_text("Ask Ana before changing the greeting.")
     checked = ask(page, "POST", f"/workflow/{agent}/validate")
     assert [issue for issue in checked["errors"] if "note" in json.dumps(issue).lower()] == []
+
+
+def test_a_note_lies_behind_its_steps_and_is_resized_by_a_corner_under_one(page: Page) -> None:
+    under = {"text": "", "color": "pink", "position": {"x": 120, "y": 260}, "width": 200, "height": 120}
+    frame = {"text": "The greeting", "position": {"x": -60, "y": -50}, "width": 360, "height": 200}
+    notes = [{"id": "frame", **frame}, {"id": "under", **under}]
+    graph = {"name": "Framed", "definition": {**TWO_STEPS, "notes": notes}}
+    agent = ask(page, "POST", "/workflow/create/definition", graph)["id"]
+    page.add_init_script("localStorage.setItem('offhook.tour', '9')")
+    page.goto(f"/agents/{agent}")
+    canvas = page.get_by_role("region", name="Conversation steps")
+    drawn = canvas.locator(".react-flow__node-note")
+    box = still_box(drawn.first)
+    page.mouse.click(box["x"] + 8, box["y"] + box["height"] - 8)
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("The greeting")
+    # A step that the chosen note would hide could not be clicked.
+    canvas.get_by_text("Welcome", exact=True).click()
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_count(0)
+
+    box = still_box(drawn.last)
+    page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] - 8)
+    corner = still_box(canvas.locator(".react-flow__resize-control.handle.top.left"))
+    step = still_box(canvas.locator(".react-flow__node-node").last)
+    assert step["x"] < corner["x"] < step["x"] + step["width"] - 10
+    assert step["y"] < corner["y"] < step["y"] + step["height"] - 10
+    page.mouse.move(corner["x"] + 5, corner["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(corner["x"] - 25, corner["y"] - 15, steps=6)
+    page.mouse.up()
+    larger = still_box(drawn.last)
+    assert larger["width"] > box["width"] + 20
+    assert larger["height"] > box["height"] + 10
+    # One gesture is one step back.
+    page.keyboard.press("Control+z")
+    assert still_box(drawn.last) == box
+    page.keyboard.press("Control+Shift+z")
+    assert still_box(drawn.last) == larger
 
 
 def test_a_tool_is_filled_in_from_a_large_document_while_the_page_stays_alive(page: Page) -> None:
