@@ -15,9 +15,7 @@ _CALLING: Final = r"(?:call|phon|ring|bother|text|contact)ing"
 # "My wife says I have to go" is no goodbye: it says why somebody calls.
 _SAYS: Final = r"(?:says?|said|tells? \w+|told \w+|telling \w+|thinks?|insists?|keeps? (?:saying|telling \w+)|knows?|(?<=\bi )know|i realize)"
 _GO: Final = r"(?:(?:have|has|had|need|needs|got|ought) to|must|should) go"
-_PRICE: Final = (
-    r"(?:\d|\b(?:ten|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|bucks|dollars|quid|pounds|grand|much)\b)"
-)
+_PRICE: Final = r"(?:\d|\b(?:ten|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|bucks|dollars|quid|pounds|grand|much)\b)"
 _OUTING: Final = (
     r"(?: to)? (?:see|get|have)\b|(?= (?:to|in|back) (?:(?:the|a|an|my|your|see|get|have) )*(?:\w+ )?"
     r"(?:dentist|doctor|hygienist|vet|practice|clinic|check ?-?up|appointment|looked|checked|seen)\b)"
