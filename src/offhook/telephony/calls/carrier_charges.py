@@ -22,11 +22,12 @@ JOB: Final = "telephony.read_bill"
 # prices are hidden never reports one.
 POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (60.0, 600.0, 3600.0))
 # A process that dies when a call has ended takes the wish to ask with it. By the first of these times all tries of the
-# others are over; what has no bill by the second gets none.
+# others are over. The second comes one round later: an account whose prices are hidden is asked once more for each call,
+# and not every hour.
 MISSED_JOB: Final = "telephony.find_unbilled"
 MISSED_EVERY_S: Final = 3600.0
 MISSED_AFTER: Final = timedelta(hours=2)
-MISSED_UNTIL: Final = timedelta(hours=5)
+MISSED_UNTIL: Final = MISSED_AFTER + timedelta(seconds=MISSED_EVERY_S, minutes=5)
 MAX_MISSED: Final = 10_000
 log = structlog.get_logger(__name__)
 
