@@ -13,6 +13,7 @@ from offhook.models.providers.builtin.english.numbers.limits import keeps_limit
         ("it's a Whirlpool, um, must be eight years, no, nine", "2 years or older", True),
         ("a year and a half ago", "less than 2 years", True),
         ("two and a half years", "less than 2 years", False),
+        ("it was two years and a half ago", "less than 3 years", True),
         ("half an hour", "within 20 minutes", False),
         ("over three years", "2 years or older", True),
         ("over a year", "2 years or older", None),

@@ -124,7 +124,7 @@ def _amounts_said(said: str) -> list[_Amount]:
     found: list[_Amount] = []
     for part in _CLAUSES.split(_written_out(said)):
         clause = _IDIOM.sub(" ", " ".join(word_tokens(part)))
-        amounts = [amount for _, amount in _read_amounts(clause, is_limit=False)]
+        amounts = [amount for _, amount in _read_amounts(clause)]
         if amounts and (_NOT_NOW.search(clause) or (_WAS.search(clause) and not _AGO.search(clause))):
             return []
         found += amounts
@@ -135,7 +135,7 @@ def _amounts_said(said: str) -> list[_Amount]:
 def read_limits(condition: str) -> tuple[_Amount, ...]:
     """Returns the limits that a condition names: "at least eighteen years old", "5 or more", "2 to 6 people"."""
     words = " ".join(word_tokens(_written_out(condition)))
-    return tuple(amount for is_limit, amount in _read_amounts(words, is_limit=True) if is_limit)
+    return tuple(amount for is_limit, amount in _read_amounts(words) if is_limit)
 
 
 def _written_out(text: str) -> str:
@@ -144,7 +144,7 @@ def _written_out(text: str) -> str:
     return text
 
 
-def _read_amounts(text: str, *, is_limit: bool) -> Iterator[tuple[bool, _Amount]]:
+def _read_amounts(text: str) -> Iterator[tuple[bool, _Amount]]:
     """Yields the amounts in a text, and whether words make each one a limit."""
     words = text.split()
     at = 0
@@ -159,6 +159,8 @@ def _read_amounts(text: str, *, is_limit: bool) -> Iterator[tuple[bool, _Amount]
         else:
             high = None
         kind, size, end = _unit_at(words, end)
+        if kind == _DURATION and words[end : end + 3] == ["and", "a", "half"]:
+            number, end = number + 0.5, end + 3
         is_few = "few" in words[at : at + 2] and kind != _DURATION
         is_article = words[at] in _ARTICLES and not _SCALES & {*words[at + 1 : at + 2]}
         if is_few or (is_article and kind not in (_DURATION, "way", "weight")):
@@ -224,6 +226,5 @@ def _unit_at(words: list[str], at: int) -> tuple[str, float, int]:
         return _UNITLESS, 1.0, at
     unit = words[at] if words[at] in _KINDS or words[at] in _DAYS else words[at].removesuffix("s")
     if unit in _DAYS:
-        half = 0.5 if words[at + 1 : at + 4] == ["and", "a", "half"] else 0.0
-        return _DURATION, _DAYS[unit] * (1 + half), at + 1 + (3 if half else 0)
+        return _DURATION, _DAYS[unit], at + 1
     return (_KINDS[unit], 1.0, at + 1) if unit in _KINDS else (_UNITLESS, 1.0, at)
