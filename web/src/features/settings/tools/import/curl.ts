@@ -15,7 +15,7 @@ export function isCurl(text: string): boolean {
   return /^\s*(?:\$\s+)?curl(?:\.exe)?\s/i.test(text);
 }
 
-/** Short options with a value, and what they are called in full. */
+/** Short options that take a value, with their long names. */
 const SHORT: Record<string, string> = {
   X: "request",
   H: "header",
@@ -73,9 +73,9 @@ export function readCurl(text: string): ImportedRequest {
   const url = templateOf(isQuery ? withQuery(address, data) : address, args, notices);
   const headers = headersOf(valuesOf("header"), notices);
   if (valuesOf("user", "oauth2-bearer", "cookie").length > 0)
-    notices.push("The login of the command was left out. Choose a credential for it.");
+    notices.push("The command's login was left out. Choose a credential instead.");
   if (valuesOf("form", "upload-file").length > 0)
-    notices.push("Tools send JSON, not forms or files: these parts of the command were left out.");
+    notices.push("Tools send JSON, not forms or files. These parts of the command were left out.");
   if (!isQuery && data.length > 0) addBody(data, method, args, notices);
   return {
     title: `${method} ${url}`,
@@ -137,11 +137,11 @@ function withQuery(address: string, data: readonly string[]): string {
   return `${address}${address.includes("?") ? "&" : "?"}${data.join("&")}`;
 }
 
-/** The address with its placeholders and the values of its query as arguments. */
+/** The address, with its placeholders and query values turned into arguments. */
 function templateOf(address: string, args: Arguments, notices: string[]): string {
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`;
   const found = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(whole);
-  if (found === null) throw new Unreadable(`“${address.slice(0, 80)}” is no web address that a tool can call.`);
+  if (found === null) throw new Unreadable(`“${address.slice(0, 80)}” is not a web address that a tool can call.`);
   const [, origin = "", path = "", query] = found;
   const slot = (name: string, description: string) => {
     const given = args.add(name, { type: "string", description, required: true });
@@ -155,7 +155,7 @@ function templateOf(address: string, args: Arguments, notices: string[]): string
     const [name, value] = splitOnce(pair, "=");
     if (name === "") return [];
     if (kindOfHeader(name) === "secret") {
-      notices.push(`“${decoded(name)}” looks like a secret and was left out of the URL. Choose a credential for it.`);
+      notices.push(`“${decoded(name)}” looks like a secret and was left out of the URL. Choose a credential instead.`);
       return [];
     }
     if (value === "") return [name];
@@ -176,18 +176,18 @@ function headersOf(lines: readonly string[], notices: string[]): string[] {
   return lines.flatMap((line) => {
     const [name = "", value = ""] = splitOnce(line, ":").map((part) => part.trim());
     const kind = kindOfHeader(name);
-    if (kind === "secret") notices.push(`The header “${name}” was left out. Choose a credential for it.`);
+    if (kind === "secret") notices.push(`The header “${name}” was left out. Choose a credential instead.`);
     return name === "" || value === "" || kind !== "own" ? [] : [`${name}: ${value}`];
   });
 }
 
 function addBody(data: readonly string[], method: string, args: Arguments, notices: string[]): void {
   if (method === "GET" || method === "DELETE") {
-    notices.push(`Tools send no body with ${method}: the body of the command was left out.`);
+    notices.push(`Tools do not send a body with ${method}, so the command's body was left out.`);
     return;
   }
   if (data.some((part) => part.startsWith("@"))) {
-    notices.push("The body comes from a file. Add its fields as arguments.");
+    notices.push("The body comes from a file that cannot be read here. Add its fields as arguments.");
     return;
   }
   const body = jsonOf(data.join("&"));
@@ -204,7 +204,7 @@ function addBody(data: readonly string[], method: string, args: Arguments, notic
     }
     return;
   }
-  notices.push("The body is no JSON object and was left out.");
+  notices.push("The body is not a JSON object, so it was left out.");
 }
 
 function addField(name: string, value: unknown, args: Arguments, notices: string[]): void {
@@ -214,7 +214,7 @@ function addField(name: string, value: unknown, args: Arguments, notices: string
   const known = ["string", "number", "boolean", "object", "array"].includes(type) && value !== null ? type : "string";
   const given = args.add(name, { type: known, description, required: true });
   if (given !== undefined && given !== name)
-    notices.push(`The field “${name}” cannot be the name of an argument. It is sent as “${given}”.`);
+    notices.push(`“${name}” cannot be used as an argument name. The field is sent as “${given}”.`);
 }
 
 function exampleOf(value: string): string {

@@ -1,4 +1,4 @@
-/** Reads a document beside the page, which a large one would freeze for seconds. */
+/** Reads a document in a worker, because a large one would freeze the page for seconds. */
 
 import { readImport } from "./read-import";
 

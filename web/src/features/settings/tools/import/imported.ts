@@ -1,4 +1,4 @@
-/** What is read from a cURL command or an OpenAPI document: requests as the fields of a tool. Pure. */
+/** Requests read from a cURL command or an OpenAPI document, as the fields of a tool. Pure. */
 
 import type { Parameter, ToolDraft } from "../tool-draft";
 
@@ -7,17 +7,17 @@ export interface ImportedRequest {
   title: string;
   summary: string;
   part: Pick<ToolDraft, "name" | "description" | "url" | "method" | "headers" | "parameters" | "hasSideEffects">;
-  /** What could not be taken over, in sentences. */
+  /** What could not be imported, in sentences. */
   notices: string[];
 }
 
 export type Imported = { requests: ImportedRequest[] } | { problem: string };
 
-/** What cannot be read, in a sentence for the person who pasted it. */
+/** Says why the text cannot be read, to the person who pasted it. */
 export class Unreadable extends Error {}
 
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-/** As the API limits them. */
+/** The API's limits. */
 export const MOST_PARAMETERS = 40;
 const MOST_NAME = 64;
 const MOST_DESCRIPTION = 2000;
@@ -30,7 +30,7 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** "listOrders" and "list-orders" as "list_orders", which every model takes as a name. */
+/** Turns "listOrders" and "list-orders" into "list_orders", a name that every model accepts. */
 export function nameFrom(words: string, otherwise: string): string {
   const name = words
     .normalize("NFKD")
@@ -44,7 +44,7 @@ export function nameFrom(words: string, otherwise: string): string {
   return /^\d/.test(name) ? `_${name}`.slice(0, MOST_NAME) : name;
 }
 
-/** "get_orders" of GET https://example.com/v1/orders/{{id}}. */
+/** Returns "get_orders" for GET https://example.com/v1/orders/{{id}}. */
 export function nameOfRequest(method: string, url: string): string {
   const path = url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").split(/[?#]/)[0] ?? "";
   const words = path.split("/").filter((part) => part !== "" && !part.includes("{{") && !/^v\d+$/i.test(part));
@@ -56,7 +56,7 @@ export function cut(words: string): string {
   return line.length > MOST_DESCRIPTION ? `${line.slice(0, MOST_DESCRIPTION - 1)}…` : line;
 }
 
-/** Headers that hold secrets belong into a credential, and those that every request gets are not repeated. */
+/** Headers that hold secrets belong in a credential; those that every request has are not repeated. */
 export function kindOfHeader(name: string): "secret" | "sent" | "own" {
   const plain = name.toLowerCase();
   if (/^(proxy-)?authorization$|^cookie$|(api|access|auth|subscription)[-_]?key|token|secret|password/.test(plain))
@@ -66,13 +66,13 @@ export function kindOfHeader(name: string): "secret" | "sent" | "own" {
 
 const SENT = new Set(["content-type", "content-length", "host", "connection", "accept-encoding", "user-agent"]);
 
-/** Collects arguments under names that are free; `nameOf` gives the one that an argument got. */
+/** Collects arguments under unique names. */
 export class Arguments {
   readonly list: Parameter[] = [];
   leftOut = 0;
   private readonly taken = new Set<string>();
 
-  /** The name that it got, or undefined when there are too many. */
+  /** Returns the argument's name, or undefined if there are too many arguments. */
   add(words: string, parameter: Omit<Parameter, "name">): string | undefined {
     if (this.list.length >= MOST_PARAMETERS) {
       this.leftOut += 1;

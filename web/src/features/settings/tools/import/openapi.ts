@@ -1,4 +1,4 @@
-/** Reads OpenAPI 3 and Swagger 2 documents: each operation as a request. */
+/** Reads OpenAPI 3 and Swagger 2 documents: each operation becomes a request. */
 
 import {
   Arguments,
@@ -23,7 +23,7 @@ export function readOpenApi(document: Part): ImportedRequest[] {
   const given = document["openapi"] ?? document["swagger"];
   const version = typeof given === "number" ? String(given) : textOf(given);
   if (!/^[23](\.|$)/.test(version))
-    throw new Unreadable(`OpenAPI ${version.slice(0, 20)} cannot be read. Version 3 and Swagger 2.0 can.`);
+    throw new Unreadable(`OpenAPI ${version.slice(0, 20)} is not supported. Use OpenAPI 3 or Swagger 2.0.`);
   const resolve = resolverOf(document);
   const paths = isObject(document["paths"]) ? document["paths"] : {};
   const requests: ImportedRequest[] = [];
@@ -56,10 +56,10 @@ function readOperation(source: Operation): ImportedRequest {
   addBody(source, args, notices);
   const server = serverOf(source);
   if (!/^https?:\/\/[^/]/i.test(server))
-    notices.push("The document does not say on which server this is. Put it before the path.");
+    notices.push("The document does not name a server. Add its address before the path.");
   const security = operation["security"] ?? document["security"];
   if (Array.isArray(security) && security.some((one) => isObject(one) && Object.keys(one).length > 0))
-    notices.push("This request needs a key or a login. Choose a credential for it.");
+    notices.push("This request requires authentication. Choose a credential for it.");
   const url = `${server.replace(/\/$/, "")}${placed.path}${placed.query}`;
   const summary = textOf(operation["summary"]);
   const words = textOf(operation["description"]);
@@ -79,15 +79,15 @@ function readOperation(source: Operation): ImportedRequest {
   };
 }
 
-const DEPRECATED = "The document calls this operation deprecated.";
+const DEPRECATED = "The document marks this operation as deprecated.";
 
 function parametersOf({ item, operation, path, resolve }: Operation): Part[] {
   const list = (value: unknown): Part[] => (Array.isArray(value) ? value.map(resolve) : []);
-  // one of the operation replaces the same one of the path
+  // an operation's parameter overrides the path's
   const found = new Map<string, Part>();
   for (const one of [...list(item["parameters"]), ...list(operation["parameters"])])
     found.set(`${textOf(one["in"])} ${textOf(one["name"])}`, one);
-  // a document must list what its paths have in braces, and many do not: sent as it stands it would find nothing
+  // documents must list the parameters in their paths' braces, and many do not: a path sent with braces finds nothing
   for (const [, name] of path.matchAll(/\{([^{}]+)\}/g))
     if (!found.has(`path ${name}`)) found.set(`path ${name}`, { in: "path", name });
   return [...found.values()].sort((one, other) => Number(isRequired(other)) - Number(isRequired(one)));
@@ -102,7 +102,7 @@ function placeParameters(source: Operation, args: Arguments, notices: string[]) 
   let { path } = source;
   const query: string[] = [];
   const headers: string[] = [];
-  // what a tool does not put into its address or its headers goes into the query of these two, and else into the body
+  // arguments outside the address and headers go into the query with these two methods, and otherwise into the body
   const isInQuery = method === "GET" || method === "DELETE";
   for (const parameter of parametersOf(source)) {
     const name = textOf(parameter["name"]);
@@ -117,7 +117,7 @@ function placeParameters(source: Operation, args: Arguments, notices: string[]) 
       kindOfHeader(name) === "secret" &&
       !/page|next|cursor|sync|continuation/i.test(name)
     )
-      notices.push(`“${name}” looks like a secret and was left out. Choose a credential for it.`);
+      notices.push(`“${name}” looks like a secret and was left out. Choose a credential instead.`);
     else if (place === "query" && isInQuery && /^[A-Za-z_]\w{0,63}$/.test(name)) add();
     else if (place === "query" && required) {
       const given = add();
@@ -131,7 +131,7 @@ function placeParameters(source: Operation, args: Arguments, notices: string[]) 
   return { path, query: query.length > 0 ? `?${query.join("&")}` : "", headers };
 }
 
-/** OpenAPI 3 has the type in a schema, Swagger 2 beside the name. */
+/** OpenAPI 3 has the type in a schema, Swagger 2 next to the name. */
 function argumentOf(parameter: Part, required: boolean, resolve: Resolve) {
   const content = isObject(parameter["content"])
     ? resolve(Object.values(parameter["content"])[0])["schema"]
@@ -152,16 +152,16 @@ function addBody(source: Operation, args: Arguments, notices: string[]): void {
   const { method, resolve } = source;
   const { schema, isForm } = bodyOf(source);
   if (schema === undefined) {
-    if (isForm) notices.push("Tools send JSON: the form or file of this request was left out.");
+    if (isForm) notices.push("Tools send JSON, so this request's form or file was left out.");
     return;
   }
   if (method === "GET" || method === "DELETE") {
-    notices.push(`Tools send no body with ${method}: it was left out.`);
+    notices.push(`Tools do not send a body with ${method}, so it was left out.`);
     return;
   }
   const fields = propertiesOf(schema, resolve);
   if (fields === null) {
-    notices.push("The body is no object with fields and was left out.");
+    notices.push("The body is not an object with fields, so it was left out.");
     return;
   }
   const names = Object.keys(fields.properties).filter((name) => resolve(fields.properties[name])["readOnly"] !== true);
@@ -171,7 +171,7 @@ function addBody(source: Operation, args: Arguments, notices: string[]): void {
     const argument = { type: typeOf(value, resolve), description: describe(value, resolve), required: isNeeded(name) };
     const given = args.add(name, argument);
     if (given !== undefined && given !== name)
-      notices.push(`The field “${name}” cannot be the name of an argument. It is sent as “${given}”.`);
+      notices.push(`“${name}” cannot be used as an argument name. The field is sent as “${given}”.`);
   }
 }
 
@@ -198,7 +198,7 @@ function serverOf({ document, item, operation }: Operation): string {
   return `${schemes.includes("https") || schemes.length === 0 ? "https" : "http"}://${host}${textOf(document["basePath"])}`;
 }
 
-/** A server's variables have defaults, which stand for them. */
+/** Fills in the defaults of a server's variables. */
 function filled(url: string, variables: unknown): string {
   const known = isObject(variables) ? variables : {};
   return Object.entries(known).reduce(

@@ -56,18 +56,18 @@ describe("a cURL command", () => {
     const form = await one("curl https://x.example -d 'first name=Ana&b=2' -u me:pw");
     expect(names(form)).toEqual(["first_name", "b"]);
     expect(form.notices).toEqual([
-      "The login of the command was left out. Choose a credential for it.",
+      "The command's login was left out. Choose a credential instead.",
       "The command sends a form. Tools send the same fields as JSON.",
-      "The field “first name” cannot be the name of an argument. It is sent as “first_name”.",
+      "“first name” cannot be used as an argument name. The field is sent as “first_name”.",
     ]);
     expect((await one("curl https://x.example -d @body.json")).notices[0]).toContain("from a file");
   });
 
   it.each([
     ["curl -X POST", "The cURL command has no URL."],
-    ["curl 'https://x.example", "The cURL command ends in the middle of a quotation. Copy all of it."],
+    ["curl 'https://x.example", "The cURL command ends inside a quoted string. Copy the whole command."],
     ["curl -X TRACE https://x.example", "The command sends TRACE. Tools can send GET, POST, PUT, PATCH, DELETE."],
-    ["curl ftp://x.example/a", "“ftp://x.example/a” is no web address that a tool can call."],
+    ["curl ftp://x.example/a", "“ftp://x.example/a” is not a web address that a tool can call."],
   ])("%s is refused with a reason", async (command, reason) => {
     expect(await problemOf(command)).toBe(reason);
   });
@@ -120,7 +120,7 @@ describe("an OpenAPI document", () => {
     });
     expect(get?.notices).toEqual([
       "“filter[a]” (query) was left out.",
-      "This request needs a key or a login. Choose a credential for it.",
+      "This request requires authentication. Choose a credential for it.",
     ]);
     expect(post?.part).toMatchObject({ name: "post_orders", hasSideEffects: true });
     expect(post?.part.parameters).toEqual([
@@ -182,7 +182,7 @@ describe("an OpenAPI document", () => {
     const request = await one(JSON.stringify({ openapi: "3.0.0", paths: { "/a": { post } } }));
     expect([names(request)?.length, names(request)?.[0]]).toEqual([40, "p49"]);
     expect(request.notices).toEqual([
-      "The document does not say on which server this is. Put it before the path.",
+      "The document does not name a server. Add its address before the path.",
       "A tool can have 40 arguments; 10 were left out.",
     ]);
   });
@@ -190,8 +190,8 @@ describe("an OpenAPI document", () => {
   it.each([
     ["hello", "This is neither a cURL command nor an OpenAPI document."],
     ['{"info": {"schema": "postman"}}', "This is neither a cURL command nor an OpenAPI document."],
-    ['{"openapi": "3.0.0", ', "The document has a mistake in line 1:"],
-    ["openapi: 3.0.0\npaths:\n  a: [", "The document has a mistake in line 3:"],
+    ['{"openapi": "3.0.0", ', "The document has an error on line 1:"],
+    ["openapi: 3.0.0\npaths:\n  a: [", "The document has an error on line 3:"],
     ["openapi: 4.0.0", "OpenAPI 4.0.0 cannot be read. Version 3 and Swagger 2.0 can."],
     ["openapi: 3.0.0\npaths: {}", "The document has no operations that a tool can call."],
     ["openapi ".repeat(MOST_LETTERS / 8 + 1), "The document is too large. The limit is 20 MB."],

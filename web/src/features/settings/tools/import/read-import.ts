@@ -1,4 +1,4 @@
-/** Reads what was pasted or chosen, whichever of both it is. */
+/** Reads pasted text or a chosen file: a cURL command or an OpenAPI document. */
 
 import { isCurl, readCurl } from "./curl";
 import { type Imported, Unreadable, isObject } from "./imported";
@@ -22,7 +22,7 @@ export async function readImport(text: string): Promise<Imported> {
 
 const NEITHER = "This is neither a cURL command nor an OpenAPI document.";
 
-/** JSON is read by the browser itself, which is far quicker; YAML brings its reader along. */
+/** The browser parses JSON itself, which is far faster; the YAML parser is loaded only when needed. */
 async function documentOf(text: string): Promise<unknown> {
   const isJson = /^\s*\{/.test(text);
   try {
@@ -36,8 +36,8 @@ async function documentOf(text: string): Promise<unknown> {
     return load(text, { schema: CORE_SCHEMA });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    // its end counts as a line of its own there
+    // the library counts the end of the text as a line of its own
     const line = Math.min((error.mark?.line ?? 0) + 1, text.split("\n").length);
-    throw new Unreadable(`The document has a mistake in line ${line}: ${error.reason}.`);
+    throw new Unreadable(`The document has an error on line ${line}: ${error.reason}.`);
   }
 }

@@ -1,15 +1,15 @@
-/** JSON Schemas of an OpenAPI document: references followed, and types as arguments have them. */
+/** Reads the JSON Schemas of an OpenAPI document: follows references and returns types of arguments. */
 
 import { isObject, textOf } from "./imported";
 
 type Schema = Record<string, unknown>;
 
-/** A reference to a reference to …, and schemas within schemas, are followed this far: documents may go in circles. */
+/** References and nested schemas are followed to this depth, because documents can be circular. */
 const MOST_HOPS = 12;
 
 export type Resolve = (value: unknown) => Schema;
 
-/** Follows references within the document; what is not there, or elsewhere, is an empty object. */
+/** Follows references within the document; missing and external ones become an empty object. */
 export function resolverOf(document: Schema): Resolve {
   return (value) => {
     let found = value;
@@ -45,10 +45,10 @@ export interface Properties {
   required: string[];
 }
 
-/** The fields of an object, also of one that is put together from several; null for anything else. */
+/** Returns the fields of an object, including one composed of several schemas; null for anything else. */
 export function propertiesOf(value: unknown, resolve: Resolve, within: readonly Schema[] = []): Properties | null {
   const schema = resolve(value);
-  // one that is a part of itself says nothing new
+  // a schema that contains itself adds nothing
   if (within.includes(schema) || within.length >= MOST_HOPS) return null;
   const parts: unknown[] = Array.isArray(schema["allOf"]) ? schema["allOf"] : [];
   const found = [...parts, ...choicesOf(schema).slice(0, 1)]
@@ -77,7 +77,7 @@ export function typeOf(value: unknown, resolve: Resolve, depth = 0): string {
   return isObject(schema["properties"]) ? "object" : "string";
 }
 
-/** What a model has to know to fill it in: the author's words, the values that there are, the fields of an object. */
+/** Describes a value for the model that fills it in: the author's description, allowed values, an object's fields. */
 export function describe(value: unknown, resolve: Resolve): string {
   const schema = resolve(value);
   const values = Array.isArray(schema["enum"]) ? schema["enum"].filter((one) => one !== null).map(String) : [];

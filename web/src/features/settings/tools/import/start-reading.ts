@@ -3,7 +3,7 @@
 import type { Imported } from "./imported";
 import { readImport } from "./read-import";
 
-/** What is shorter than this is read before a worker would have started. */
+/** Shorter texts are read before a worker would have started. */
 const SHORT = 20_000;
 const LONGEST_MS = 30_000;
 

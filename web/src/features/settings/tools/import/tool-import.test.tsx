@@ -26,7 +26,7 @@ it("fills the form from a command, and names the secret that it leaves out", asy
   await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
   fireEvent.click(await screen.findByRole("button", { name: "Import from cURL or OpenAPI" }));
   await paste("curl https://x.example/orders/{id} -H 'X-Api-Key: s3' -H 'X-Shop: Oslo'");
-  expect(await screen.findByText("The header “X-Api-Key” was left out. Choose a credential for it.")).toBeTruthy();
+  expect(await screen.findByText("The header “X-Api-Key” was left out. Choose a credential instead.")).toBeTruthy();
   const value = (name: RegExp) => screen.getByLabelText<HTMLInputElement>(name, { selector: "input, textarea" }).value;
   expect([value(/^Name( \*)?$/), value(/^URL/), value(/^Name of argument 1/), value(/^Headers/)]).toEqual([
     "get_orders",

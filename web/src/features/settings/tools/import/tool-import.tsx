@@ -9,7 +9,7 @@ import { MOST_LETTERS } from "./read-import";
 import { startReading } from "./start-reading";
 
 const EXAMPLE = "curl https://example.com/orders/{order_id}";
-/** Of a long document no more are listed at once: the search finds the others. */
+/** Only this many operations are listed at once; the search finds the others. */
 const MOST_SHOWN = 100;
 
 export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"]) => void }) {
@@ -38,7 +38,7 @@ export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"])
     <Stack component="section" gap="sm" aria-label="Import">
       <Textarea
         label="Paste a cURL command or an OpenAPI document"
-        description="JSON or YAML. It is read in this browser and sent nowhere."
+        description="JSON or YAML. It is read in your browser and not sent anywhere."
         placeholder={EXAMPLE}
         rows={4}
         spellCheck={false}
@@ -74,7 +74,7 @@ export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"])
       {requests.length > 1 && (
         <Select
           label="Operation"
-          description={`The document has ${requests.length}. Each becomes a tool of its own.`}
+          description={`The document has ${requests.length} operations. Each one becomes a separate tool.`}
           placeholder="Choose an operation"
           searchable
           limit={MOST_SHOWN}

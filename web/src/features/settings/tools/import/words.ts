@@ -23,7 +23,7 @@ export function shellWords(command: string): string[] {
       word = (word ?? "") + (text[at + 1] ?? "");
       at += 2;
     } else if ("|;&".includes(letter)) {
-      // another command begins, or the output goes elsewhere; an address with "&" is in quotes in every shell
+      // another command or a pipe follows; an address with "&" must be quoted in every shell
       break;
     } else {
       word = (word ?? "") + letter;
@@ -34,7 +34,7 @@ export function shellWords(command: string): string[] {
   return words;
 }
 
-/** What stands in the quotes that begin at `from`, and where they are over. */
+/** Returns the text in the quotes that begin at `from`, and the position after them. */
 function quoted(text: string, from: number): [string, number] {
   const isDollar = text[from] === "$";
   const quote = isDollar ? "'" : (text[from] ?? "");
@@ -53,7 +53,7 @@ function quoted(text: string, from: number): [string, number] {
       at += 1;
     }
   }
-  throw new Unreadable("The cURL command ends in the middle of a quotation. Copy all of it.");
+  throw new Unreadable("The cURL command ends inside a quoted string. Copy the whole command.");
 }
 
 function escaped(text: string, at: number, isDollar: boolean): [string, number] {
