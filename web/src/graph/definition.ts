@@ -23,7 +23,7 @@ export interface GraphEdge {
   [key: string]: unknown;
 }
 
-/** Words on the canvas for those who edit the agent. Calls and checks do not read them. */
+/** Text on the canvas for people who edit the agent. Calls and checks ignore it. */
 export interface Note {
   id: string;
   text: string;
@@ -67,7 +67,7 @@ export const NOTE_SIZE = { width: 220, height: 120 } as const;
 /** The smallest and the largest side of a note, in pixels of the canvas. */
 export const NOTE_SIDES = { least: 60, most: 3000 } as const;
 
-/** Steps and notes are chosen together: no id may stand for one of each. */
+/** Steps and notes are selected together, so their ids must not collide. */
 function readNotes(written: unknown[], taken: Set<string>): Note[] {
   const side = (value: unknown, otherwise: number) =>
     Math.min(NOTE_SIDES.most, Math.max(NOTE_SIDES.least, finite(value) || otherwise));

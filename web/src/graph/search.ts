@@ -1,4 +1,4 @@
-/** Finds steps, edges and notes by any words in them. */
+/** Finds steps, edges and notes by the words in them. */
 
 import { type Definition, nodeName, edgeLabel } from "./definition";
 import { notesOf } from "./editing/notes";
@@ -14,7 +14,7 @@ export interface Hit {
 const AROUND = 32;
 const MOST = 20;
 
-/** Steps whose name has the words come first, then texts, edges and notes. */
+/** Steps whose names match come first, then texts, edges and notes. */
 export function search(definition: Definition, query: string): Hit[] {
   const expected = query.trim().toLowerCase();
   if (expected === "") return [];

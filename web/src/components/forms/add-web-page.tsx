@@ -1,4 +1,4 @@
-/** Adds a web page by its address to the documents. */
+/** Adds a web page to the documents by its address. */
 
 import { TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";

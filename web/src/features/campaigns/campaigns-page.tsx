@@ -88,7 +88,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** When a draft starts on its own, or that it did not. */
+/** Shows when a draft starts automatically, or that it did not start. */
 function StartNote({ campaign }: { campaign: Campaign }) {
   const zone = useStartZone(campaign.calling_hours?.timezone);
   if (campaign.status !== "draft" || !campaign.starts_at) return null;

@@ -1,10 +1,10 @@
-/** A document that is written here, or pasted, instead of uploaded. */
+/** Adds a document that is typed or pasted instead of uploaded. */
 
 import { Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { FormDialog } from "../../components/forms/dialog";
 
-/** As many letters as a name on the list has room for. */
+/** In characters: longer names do not fit in the list. */
 const MOST_NAME = 120;
 
 interface WriteDocumentProps {
@@ -42,7 +42,7 @@ export function WriteDocument({ onClose, onWritten }: WriteDocumentProps) {
       />
       <Textarea
         label="Text"
-        description="Short paragraphs, one subject each, are found best."
+        description="Search works best with short paragraphs, each about one topic."
         required
         rows={12}
         value={text}

@@ -101,7 +101,7 @@ export function useNodes() {
   });
 }
 
-/** Stops showing recordings of a machine that is gone. */
+/** Removes a machine that is gone from the list of waiting recordings. */
 export function useRemoveSpool() {
   const queries = useQueryClient();
   return useMutation({

@@ -1,4 +1,4 @@
-/** The processes of the installation: their calls and leases, recordings that wait, and background jobs that failed. */
+/** The processes of the installation with their calls and leases, recordings waiting for upload, and failed jobs. */
 
 import { Badge, Button, Stack, Table, Text } from "@mantine/core";
 import { Empty, Loaded } from "../../components/layout/page";

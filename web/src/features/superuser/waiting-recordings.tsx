@@ -1,4 +1,4 @@
-/** Recordings that wait on machines for the bucket: how many, since when, and why. */
+/** Recordings that wait on machines for upload to the bucket: how many, since when, and why. */
 
 import { Badge, Button, Table, Text } from "@mantine/core";
 import { useState } from "react";
@@ -36,7 +36,7 @@ export function WaitingRecordings({ spools }: { spools: Spool[] }) {
         ))}
       </DataTable>
       <Text fz="sm" c="dimmed" px="md" py="sm">
-        Calls are not affected. Until its upload, a recording can only be played by the process on its machine.
+        Calls are not affected. Until a recording is uploaded, only the process on its machine can play it.
       </Text>
       <Confirm
         title="Remove this row?"
@@ -48,7 +48,7 @@ export function WaitingRecordings({ spools }: { spools: Spool[] }) {
         error={remove.error}
       >
         {asked &&
-          `${pluralize(asked.files, "recording")} on ${asked.place} will no longer be listed here. Do this only if that disk is gone. No file is deleted: if a process starts there again, it uploads them.`}
+          `${pluralize(asked.files, "recording")} on ${asked.place} will no longer be listed here. Do this only if that disk is gone. No files are deleted: if a process starts there again, it uploads them.`}
       </Confirm>
     </Panel>
   );
@@ -71,7 +71,7 @@ function SpoolRow({ spool, onRemove }: { spool: Spool; onRemove: () => void }) {
         <Text span fz="xs" c="dimmed">
           {spool.is_tried
             ? "Every 20 seconds"
-            : `Last report ${formatTimeAgo(spool.seen_at)}. Start a server there with the same data folder.`}
+            : `Last reported ${formatTimeAgo(spool.seen_at)}. Start a server there with the same data folder.`}
         </Text>
       </Table.Td>
       <Table.Td ta="right">{spool.files}</Table.Td>

@@ -81,7 +81,7 @@ function Period() {
             value={data.is_unlimited ? "No limit" : formatCount(Math.floor(data.minutes_remaining))}
             note={
               data.included_minutes > 0 &&
-              `${formatCount(Math.floor(data.included_minutes_left))} of ${formatCount(data.included_minutes)} included until ${formatDateTime(data.included_until)}`
+              `${formatCount(Math.floor(data.included_minutes_left))} of ${formatCount(data.included_minutes)} included minutes left until ${formatDateTime(data.included_until)}`
             }
           />
         </Figures>

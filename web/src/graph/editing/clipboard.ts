@@ -16,7 +16,7 @@ import { MOST_NOTES, notesOf } from "./notes";
 
 const MARK = "offhook/steps";
 
-/** The chosen steps with the edges between them, and the chosen notes; empty when nothing is chosen. */
+/** Returns the selected steps with the edges between them, and the selected notes; "" if nothing is selected. */
 export function serializeNodes(definition: Definition, nodeIds: readonly string[]): string {
   const ids = new Set(nodeIds);
   const nodes = definition.nodes.filter((node) => ids.has(node.id));
@@ -97,7 +97,7 @@ export function paste(
   };
 }
 
-/** Where the upper left corners of a first and a last step in the place of a note would be. */
+/** Returns the upper left corners of two steps that span the note's rectangle. */
 function cornersOf({ position, width, height }: Note): Placed[] {
   const last = {
     x: Math.max(position.x, position.x + width - NODE_WIDTH),

@@ -55,8 +55,8 @@ export function moveNodes(definition: Definition, places: ReadonlyMap<string, Po
 }
 
 /**
- * Removes steps with all edges from and to them, notes, and edges. Where a step had one way in and one way out, the way in leads on
- * to where the way out led.
+ * Removes notes, edges, and steps with all of their edges. If a step had one edge in and one
+ * edge out, the edge in leads on to the target of the edge out.
  */
 export function remove(definition: Definition, nodeIds: readonly string[], edgeIds: readonly string[]): Definition {
   const gone = new Set(nodeIds);

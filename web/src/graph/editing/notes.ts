@@ -1,4 +1,4 @@
-/** Notes on the canvas: each change takes a definition and gives the next one. */
+/** Notes on the canvas. Each change takes a definition and returns the next one. */
 
 import { type Definition, NOTE_SIZE, type Note, type Point, unusedName } from "../definition";
 import { NODE_HEIGHT, NODE_WIDTH } from "../places";
@@ -10,7 +10,7 @@ export const MOST_CHARACTERS = 2000;
 
 const NONE: readonly Note[] = [];
 
-/** A key of this name that another program wrote may hold anything. */
+/** Ignores a `notes` key that another program wrote and that is not a list. */
 export function notesOf({ notes }: Definition): readonly Note[] {
   return Array.isArray(notes) ? notes : NONE;
 }
@@ -30,7 +30,7 @@ export function setNote(definition: Definition, id: string, patch: Partial<Note>
   return withNotes(definition, (note) => (note.id === id ? { ...note, ...patch } : note));
 }
 
-/** Where notes were put and how large they were drawn; the same object when all of that is as it was. */
+/** Moves and resizes notes; returns the same object if nothing changes. */
 export function placeNotes(
   definition: Definition,
   places: ReadonlyMap<string, Partial<Pick<Note, "position" | "width" | "height">>>,
@@ -48,7 +48,7 @@ export function placeNotes(
   });
 }
 
-/** Notes stay with the step that they are nearest to. */
+/** Moves each note along with the step nearest to it. */
 export function followSteps(definition: Definition, places: ReadonlyMap<string, Point>): Definition {
   return withNotes(definition, (note) => {
     const nearest = nearestStep(definition, note);

@@ -53,7 +53,7 @@ const FIXED = {
   maxZoom: 1.6,
   proOptions: { hideAttribution: false },
 };
-/** What the palette calls a note among the kinds of steps. */
+/** The palette's name for a note, next to the kinds of steps. */
 export const NOTE_KIND = "note";
 export const KIND_MIME = "application/x-offhook-kind";
 const Tools = memo(CanvasTools);

@@ -12,7 +12,7 @@ import type { CanvasEdge } from "./edge-line";
 
 export type CanvasItem = CanvasNode | CanvasNote;
 
-/** Notes before steps: they lie behind them. */
+/** Lists notes before steps, so that they lie behind them. */
 export function flowItems(
   before: CanvasItem[],
   definition: Definition,
@@ -28,7 +28,7 @@ export function flowItems(
   ]);
 }
 
-/** As a style rather than as the library's own order, which lifts what is chosen above everything else: over the steps that lie on it. */
+/** A style instead of the library's own order, which would lift a selected note above the steps that lie on it. */
 const BEHIND = { zIndex: -1 };
 
 function flowNotes(

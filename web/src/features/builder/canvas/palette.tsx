@@ -58,7 +58,7 @@ export function Palette() {
           <>
             <b>Note</b>
             <br />
-            Words on the canvas for people who edit this agent. Drag it, or click to add it.
+            Text on the canvas for people who edit this agent. Drag it to the canvas, or click to add it.
           </>
         }
         position="right"

@@ -1,4 +1,4 @@
-/** The documents of a step; what is not there yet is uploaded or read from the web here, and chosen at once. */
+/** The documents of a step. New ones are uploaded or read from the web here, and selected right away. */
 
 import { Button, FileButton, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** A note on the canvas, behind steps and lines; what resizes it lies before them, so that no step covers it. */
+/** A note on the canvas, behind steps and lines. Its resize handles lie in front of them, so that no step covers them. */
 
 import { type Node, type NodeProps, NodeResizer, type OnResizeEnd, ViewportPortal } from "@xyflow/react";
 import { memo, useCallback } from "react";
@@ -24,7 +24,7 @@ export const NoteCard = memo(function NoteCard(props: NodeProps<CanvasNote>) {
 
 function Frame({ id, positionAbsoluteX: left, positionAbsoluteY: top, width, height }: NodeProps<CanvasNote>) {
   const { change } = useEditorContext();
-  // the same function at every rendering: another one would begin the gesture anew
+  // a stable function: a new one would restart the gesture
   const place = useCallback<OnResizeEnd>(
     (_, { x, y, width, height }) => {
       const size = { width: Math.round(width), height: Math.round(height) };

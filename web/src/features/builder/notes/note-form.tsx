@@ -1,4 +1,4 @@
-/** The form of the chosen note: its words, its color and its size. */
+/** The form of the selected note: its text, color and size. */
 
 import { Button, Group, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { Copy, StickyNote, Trash2 } from "lucide-react";

@@ -18,7 +18,7 @@ export interface CanvasActions {
   insert: (kind: string, edgeId: string, at?: Point) => void;
   /** Adds a step below another one and joins it to that. */
   addAfter: (kind: string, from: string) => void;
-  /** Adds a note, in the middle of the view without a place, and opens its form. */
+  /** Adds a note, by default in the middle of the view, and opens its form. */
   addNote: (at?: Point) => void;
   connect: (source: string, target: string) => void;
   /** Leads an edge elsewhere. */
@@ -74,7 +74,7 @@ export function useCanvasActions(): CanvasActions {
       },
       addNote: (at) => {
         if (notesOf(definition).length >= MOST_NOTES) {
-          notifyInfo(`An agent can have ${MOST_NOTES} notes. Remove one first.`);
+          notifyInfo(`An agent can have up to ${MOST_NOTES} notes. Remove one first.`);
           return;
         }
         const added = addNote(definition, at ?? view.free(definition));

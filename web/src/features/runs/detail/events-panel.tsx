@@ -13,7 +13,7 @@ import classes from "../runs.module.css";
 
 interface EventsPanelProps {
   events: RunDetail["events"];
-  /** Plays the recording from there; null without one. */
+  /** Plays the recording from this time; null without a recording. */
   onSeek: ((seconds: number) => void) | null;
 }
 
@@ -35,7 +35,7 @@ export function EventsPanel({ events, onSeek }: EventsPanelProps) {
           className={classes.eventFilter}
           size="xs"
           aria-label="Filter events"
-          placeholder="Filter, such as tool or step"
+          placeholder="Event name or detail, such as “tool”"
           leftSection={<Search size={14} />}
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
@@ -61,7 +61,7 @@ export function EventsPanel({ events, onSeek }: EventsPanelProps) {
 
 type Event = RunDetail["events"][number];
 
-/** Events with all of these words in their name or in what they say. */
+/** Returns the events that have all of these words in their name or details. */
 function matching(events: readonly Event[], query: string): readonly Event[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return events;
