@@ -1,4 +1,4 @@
-"""Keep what each machine's recordings wait for: how many, how large, since when, and why."""
+"""Add the recordings that wait for upload on each machine: how many, how large, since when, and why."""
 
 import sqlalchemy as sa
 from alembic import op
