@@ -1,5 +1,5 @@
-"""Superuser endpoints about the installation itself: its processes, their leases, recordings that wait, and jobs that
-failed."""
+"""Superuser endpoints about the installation itself: its processes, their leases, recordings that wait for upload, and
+failed jobs."""
 
 from typing import Annotated
 
@@ -34,13 +34,13 @@ class FailedJobNotFound(NotFound):
 
 
 class RecordingSpoolNotFound(NotFound):
-    """No recordings wait under this id."""
+    """No waiting recordings have this id."""
 
     code = "recording_spool_not_found"
 
 
 class RecordingSpoolInUse(Conflict):
-    """A running process uploads these recordings. It tries again every 20 seconds."""
+    """A running process is uploading these recordings. It retries every 20 seconds."""
 
     code = "recording_spool_in_use"
 
@@ -48,7 +48,7 @@ class RecordingSpoolInUse(Conflict):
 @router.get("/nodes", response_model=NodesResponse, operation_id="list_nodes")
 async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesResponse:
     """Lists the processes of the installation with their calls and leases, including those lost within the last hour, and
-    the machines on which recordings wait for the bucket."""
+    the machines on which recordings wait for upload."""
     found = await nodes.list_nodes(session)
     leases = await runs.count_leases_by_worker(session)
     backlog = await jobs.read_backlog(session)
@@ -72,8 +72,8 @@ async def list_nodes(caller: RequireSuperuser, session: Session) -> NodesRespons
 async def remove_recording_spool(
     spool_id: Annotated[str, Path(max_length=64)], caller: RequireSuperuser, session: Session
 ) -> WaitingRecordingsRemoved:
-    """Stops showing recordings of a machine that is gone for good. No file is deleted: where the machine comes back, its
-    process uploads them."""
+    """Removes a machine that is gone for good from the list of waiting recordings. No files are deleted: if the machine
+    comes back, its process uploads them."""
     spool = next((one for one in await spools.list_spools(session) if one.id == spool_id), None)
     if spool is None:
         raise RecordingSpoolNotFound

@@ -143,8 +143,9 @@ class NodeItem(Schema):
 
 
 class WaitingRecordingsItem(Schema):
-    """Recordings that wait on one machine, in the folder ``place``, for the bucket. ``is_tried``: a running process uploads
-    them, again every 20 seconds. Otherwise none has looked since ``seen_at``. ``error``: why the last attempt failed."""
+    """Recordings that wait for upload in one folder of a machine; ``place`` is ``machine:folder``. ``is_tried``: a running
+    process retries the upload every 20 seconds; otherwise, no process has reported since ``seen_at``. ``error``: why the
+    last attempt failed."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -172,7 +173,7 @@ class NodesResponse(Schema):
 
 
 class WaitingRecordingsRemoved(Schema):
-    """``removed`` is how many recordings are no longer shown."""
+    """``removed`` is the number of recordings that are no longer listed."""
 
     removed: int
 

@@ -344,7 +344,7 @@ class PreflightResponse(Schema):
         description="For all calls, retries included; null while no call can be placed"
     )
     estimated_end_at: datetime | None = Field(
-        description="Waits between retries included, from the scheduled start on if there is one"
+        description="Includes waits between retries; counted from the scheduled start if there is one"
     )
     estimated_cost_cents: int | None = Field(
         description="By the mean cost of the agent's latest outbound calls; null when it has none"

@@ -28,9 +28,9 @@ class CurrentPeriod(Schema):
     is_unlimited: bool
     is_enforced: bool = Field(description="Whether an empty balance refuses new calls")
     included_minutes: int
-    included_minutes_left: float = Field(description="Included minutes that are left in this month of UTC")
+    included_minutes_left: float = Field(description="Included minutes left in the current month (UTC)")
     included_until: datetime = Field(
-        description="When included minutes begin again: midnight UTC on the first of a month"
+        description="When the included minutes are renewed: midnight UTC on the first of a month"
     )
     held_cents: int = Field(description="Reserved for live calls and chats")
     spent_today_cents: int = Field(description="Since midnight UTC")

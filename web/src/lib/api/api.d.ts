@@ -2799,7 +2799,7 @@ export interface paths {
         /**
          * List Nodes
          * @description Lists the processes of the installation with their calls and leases, including those lost within the last hour, and
-         *     the machines on which recordings wait for the bucket.
+         *     the machines on which recordings wait for upload.
          */
         get: operations["list_nodes"];
         put?: never;
@@ -2883,8 +2883,8 @@ export interface paths {
         post?: never;
         /**
          * Remove Recording Spool
-         * @description Stops showing recordings of a machine that is gone for good. No file is deleted: where the machine comes back, its
-         *     process uploads them.
+         * @description Removes a machine that is gone for good from the list of waiting recordings. No files are deleted: if the machine
+         *     comes back, its process uploads them.
          */
         delete: operations["remove_recording_spool"];
         options?: never;
@@ -7248,13 +7248,13 @@ export interface components {
             included_minutes: number;
             /**
              * Included Minutes Left
-             * @description Included minutes that are left in this month of UTC
+             * @description Included minutes left in the current month (UTC)
              */
             included_minutes_left: number;
             /**
              * Included Until
              * Format: date-time
-             * @description When included minutes begin again: midnight UTC on the first of a month
+             * @description When the included minutes are renewed: midnight UTC on the first of a month
              */
             included_until: string;
             /**
@@ -10017,7 +10017,7 @@ export interface components {
             estimated_dialling_seconds: number | null;
             /**
              * Estimated End At
-             * @description Waits between retries included, from the scheduled start on if there is one
+             * @description Includes waits between retries; counted from the scheduled start if there is one
              */
             estimated_end_at: string | null;
             /** Invalid Numbers */
@@ -13752,8 +13752,9 @@ export interface components {
         };
         /**
          * WaitingRecordingsItem
-         * @description Recordings that wait on one machine, in the folder ``place``, for the bucket. ``is_tried``: a running process uploads
-         *     them, again every 20 seconds. Otherwise none has looked since ``seen_at``. ``error``: why the last attempt failed.
+         * @description Recordings that wait for upload in one folder of a machine; ``place`` is ``machine:folder``. ``is_tried``: a running
+         *     process retries the upload every 20 seconds; otherwise, no process has reported since ``seen_at``. ``error``: why the
+         *     last attempt failed.
          */
         WaitingRecordingsItem: {
             /** Bytes */
@@ -13785,7 +13786,7 @@ export interface components {
         };
         /**
          * WaitingRecordingsRemoved
-         * @description ``removed`` is how many recordings are no longer shown.
+         * @description ``removed`` is the number of recordings that are no longer listed.
          */
         WaitingRecordingsRemoved: {
             /** Removed */
