@@ -18,8 +18,8 @@ def register(app: typer.Typer) -> None:
     def nodes(
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     ) -> None:
-        """List the processes of this installation: where they run, their calls, and which are draining or lost; and the
-        machines on which recordings wait for the bucket."""
+        """List the processes of this installation (where they run, their calls, and which are draining or lost) and the
+        machines on which recordings wait for upload."""
 
         async def read_nodes(database: Database) -> tuple[list[NodeRecord], list[RecordingSpoolRecord]]:
             async with database.transaction() as session:
@@ -44,7 +44,8 @@ def _describe_node(node: NodeRecord) -> str:
 
 
 def _describe_spool(spool: RecordingSpoolRecord) -> str:
-    tried = "tried every 20 s" if spool.is_tried else f"no process runs there since {spool.seen_at:%Y-%m-%d %H:%M} UTC"
+    tried = "retried every 20 s" if spool.is_tried else f"no process there since {spool.seen_at:%Y-%m-%d %H:%M} UTC"
     size = f"{spool.bytes / 1_000_000:.1f} MB"
-    parts = [f"{spool.files} recordings wait", size, f"since {spool.oldest_at:%Y-%m-%d %H:%M} UTC", tried, spool.place]
+    count = f"waiting recordings: {spool.files}"
+    parts = [count, size, f"since {spool.oldest_at:%Y-%m-%d %H:%M} UTC", tried, spool.place]
     return "  ".join([*parts, *([spool.error] if spool.error else [])])

@@ -33,7 +33,8 @@ COMMANDS: Final = {
     "migrate": CommandSummary("migrate", "Update the database to this version's schema."),
     "nodes": CommandSummary(
         "nodes",
-        "List the processes of this installation: where they run, their calls, and which are draining or lost; and the machines on which recordings wait for the bucket.",
+        "List the processes of this installation (where they run, their calls, and which are draining or lost) "
+        "and the machines on which recordings wait for upload.",
     ),
     "replay": CommandSummary(
         "replay",

@@ -1,4 +1,4 @@
-"""What the user of a process may do on its machine."""
+"""Checks which user a process runs as."""
 
 import os
 from typing import Literal
@@ -7,11 +7,11 @@ ROOT_ID = 0
 
 
 def describe_user(user_id: int | None = None) -> tuple[Literal["ok", "warning"], str]:
-    """Says whether a fault in Offhook would be one of the whole machine; returns the result and a sentence about it."""
+    """Returns "warning" for root and "ok" for any other user, with a sentence about the user."""
     effective = os.geteuid() if user_id is None else user_id
     if effective != ROOT_ID:
         return "ok", f"user id {effective}, not root"
     return (
         "warning",
-        "root: a fault in Offhook puts the whole machine at risk. Run it as a user of its own, as deploy/systemd does.",
+        "root: a flaw in Offhook puts the whole machine at risk. Run it as a separate user, as deploy/systemd does.",
     )
