@@ -63,7 +63,7 @@ def _spoken(edge: EdgeHint) -> list[str]:
 
 
 def edge_named_first(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
-    """Returns the edge that the first words name and nothing else, where a reason follows: "nights, my wife does days"."""
+    """Returns the edge that the first words name exactly, if a reason follows: "nights, my wife does days"."""
     clauses = [part for part in _PARTS.split(text) if essential_tokens(part) and not _ASIDE.fullmatch(part.strip())]
     if len(clauses) < 2 or polarity_of(clauses[0]) is not None or _TURNS.search(" ".join(word_tokens(text))):
         return None

@@ -67,7 +67,7 @@ def _written_clause(text: str) -> str | None:
 
 
 def _read_spelled(match: re.Match[str]) -> str:
-    """Returns the word before the letters once more in the caller's letters, or the word that they spell."""
+    """Returns the name as the caller spelled it, after the word before the letters if that is a different name."""
     word = re.sub(r"[^A-Za-z]", "", match["letters"]).capitalize()
     before = match["before"] or ""
     return word if not before or before.lower()[:2] == word.lower()[:2] else f"{before} {word}"
@@ -100,7 +100,7 @@ def _name_words(text: str) -> list[str]:
         if not word[0].isalpha():
             break
         if word.lower() in _NEVER_NAMES or (word.islower() and len(word) > 5 and word.endswith("ing")):
-            # "Maria Lopez, that's my maiden name" begins with one, "I'd rather not say" has none
+            # "Maria Lopez, that's my maiden name" begins with a name, "I'd rather not say" has none
             return kept if len(kept) > 1 else []
         kept.append(word)
     return kept

@@ -140,7 +140,7 @@ _CORRECTS: Final = re.compile(r"\b(?:no|not|wait|but|actually|instead|rather|mea
 
 
 def drop_reason(text: str, question: str) -> str:
-    """Returns the option alone of an answer that names it first: "nights, my wife does days" to "days or nights?"."""
+    """Returns only the option of an answer that names it first: "nights, my wife does days" to "days or nights?"."""
     clauses = [part.strip() for part in re.split(r"[,.;!]+", text)]
     named = [part for part in clauses if part and not _ASIDE.fullmatch(part)]
     if len(named) < 2 or " or " not in question or _CORRECTS.search(text):

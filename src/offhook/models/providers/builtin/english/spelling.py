@@ -104,7 +104,7 @@ def _mend_word(word: str, text: str) -> str:
 
 
 def _swap_neighbors(word: str) -> Iterator[str]:
-    """Yields a word with each two neighboring letters swapped: "cnat" → "cant"."""
+    """Yields a word with each pair of neighboring letters swapped: "cnat" → "cant"."""
     for at in range(len(word) - 1):
         if word[at] != word[at + 1]:
             yield f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

@@ -98,7 +98,7 @@ _kept: Final = SizedCache[tuple[tuple[str, ...], tuple[str, ...]], SpeechGrammar
 
 
 def compile_grammar(expectation: Expectation) -> SpeechGrammar:
-    """Returns the grammar of one node, compiled or as it was compiled before."""
+    """Returns the compiled grammar of one node, from the cache if possible."""
     usable = tuple(phrase for phrase in expectation.phrases[:MAX_PHRASES] if len(phrase) <= MAX_PHRASE_CHARS)
     key = (usable, tuple(kind for kind in KINDS if kind in expectation.kinds or kind == "yes_no"))
     grammar = _kept.find(key)

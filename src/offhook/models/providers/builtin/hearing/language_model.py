@@ -74,7 +74,7 @@ _kept: Final = SizedCache[tuple[Expectation, CommonWords, frozenset[str]], Langu
 
 
 def build_language_model(expectation: Expectation, common: CommonWords, unknown: frozenset[str]) -> LanguageModel:
-    """Returns the model of one step, built in about 0.1 s or kept; ``unknown`` are words without a known sound."""
+    """Returns the model of one step, cached or built in about 0.1 s. ``unknown``: words without a known pronunciation."""
     key = (expectation, common, unknown)
     model = _kept.find(key)
     if model is None:

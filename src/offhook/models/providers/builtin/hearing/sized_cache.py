@@ -1,4 +1,4 @@
-"""Keeps what was made for agents, up to a size: their authors choose how large each of it is."""
+"""A cache limited by size, because authors of agents decide how large each entry is."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class SizedCache(Generic[Key, Value]):
-    """Forgets what was not used for longest when all of it is larger than ``max_size``. Threads may share it."""
+    """Evicts the least recently used entries when the total size exceeds ``max_size``. Safe for threads."""
 
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
@@ -27,7 +27,7 @@ class SizedCache(Generic[Key, Value]):
             return found[0]
 
     def keep(self, key: Key, value: Value, size: int) -> None:
-        """Keeps a value with its key, which together are so large, in place of an earlier one."""
+        """Stores a value in place of an earlier one. ``size``: of the value and its key together."""
         with self._lock:
             before = self._kept.pop(key, None)
             self.size -= before[1] if before is not None else 0

@@ -1,4 +1,4 @@
-"""Takes the edge of what a caller has added to an answer, before it is asked: "Sure, we own the place and …"."""
+"""Takes the edge for what a caller added to an answer, before the agent asks: "Sure, we own the place and …"."""
 
 import re
 from typing import Final
@@ -13,10 +13,10 @@ from offhook.models.providers.builtin.english.words import CONDITION_STOP, conte
 from offhook.models.providers.builtin.turns.node_turn import MAX_EDGES_A_TURN, RuleReply
 from offhook.models.providers.builtin.turns.second_turn import SecondTurn
 
-# Of the edge that an addition means, by the first and the second model (docs/decisions/0146-read-ahead.md).
+# Probability of the edge by the first and the second model (docs/decisions/0146-read-ahead.md).
 MIN_OF_FIRST: Final = 0.85
 MIN_OF_SECOND: Final = 0.93
-# More are a story.
+# More clauses are a story.
 MAX_ADDED: Final = 4
 _CLAUSES: Final = re.compile(r"[,.;!?]+|\band(?= (?:i|we|it|my|our|the|no|yes)\b)", re.IGNORECASE)
 MIN_WORDS: Final = 2
@@ -25,10 +25,10 @@ _SAYS_IT_AGAIN: Final = re.compile(r"^(?:none|not|nothing|no|never)\b.*\b(?:at a
 
 
 class AheadTurn(SecondTurn):
-    """A turn that reads what was added to an answer where it would be asked next."""
+    """A turn that reads what a caller added to an answer at the step that would ask for it."""
 
     def _read_ahead(self, said: CallerUtterance) -> RuleReply | None:
-        """Returns the edge of the one clause that answers this step, of those behind the clause that led here."""
+        """Returns the edge for the clause that answers this step, among those after the clause that led here."""
         if self._tools or self._hint.is_revisit or not 0 < self._edges_since_heard() <= MAX_EDGES_A_TURN:
             return None
         if said.is_question or said.is_correction or said.denied or said.refused or said.wants_change:
@@ -47,14 +47,14 @@ class AheadTurn(SecondTurn):
         if not 0 < len(added) <= MAX_ADDED or edge_values.is_scale(self._edges):
             return None
         if not any(edge.examples for edge in self._edges):
-            # where an author gave none, the models see too much in half a sentence
+            # without examples, the models read too much into half a sentence
             return None
         meant = [edge for part in added if (edge := self._edge_of_added(part)) is not None]
         # people add their answers in the order of the questions
         return RuleReply(call=(meant[-1].tool, {})) if meant and meant[-1].tool != self._last_edge() else None
 
     def _edge_of_added(self, clause: str) -> EdgeHint | None:
-        """Returns the edge that both models see in a clause, if it ends nothing."""
+        """Returns the edge that both models see in a clause, unless it ends the call, opts out, or reaches a person."""
         first, second = self._odds_of_edges(clause), self._odds_of_edges(clause, is_second=True)
         if first is None or second is None:
             return None
@@ -68,6 +68,6 @@ class AheadTurn(SecondTurn):
             # "I need to come back" is not "not coming back"; "I don't want it anymore" is why they send it back
             return None
         asked = content_stems(f"{self._current_question()} {described}", extra_stop=CONDITION_STOP)
-        # "I'm on my break, go for it" says nothing of what is asked here
+        # "I'm on my break, go for it" says nothing about what is asked here
         is_about = bool(set(content_stems(clause)) & set(asked))
         return edge if is_about and first[best] >= MIN_OF_FIRST and second[best] >= MIN_OF_SECOND else None

@@ -1,4 +1,4 @@
-"""What the offline agent reads of a step. Authors may write a megabyte of it, which each turn reads in the loop that carries all
+"""Shortens steps for the offline agent: authors can write a megabyte, and each turn reads it in the loop that carries all
 calls. Pure.
 """
 
@@ -10,14 +10,14 @@ from offhook.models.ports import EdgeHint, NodeHint, ToolHint
 from offhook.models.providers.builtin.abilities import MAX_EDGE_CHARS, MAX_PROMPT_CHARS, count_edge_chars
 
 MIN_CHARS_OF_EDGE: Final = 40
-# Of all tools with their parameters, and of all variables: far more than authors write.
+# For all tools with their parameters, and for all variables: far more than authors write.
 MAX_TOOL_CHARS: Final = 40_000
 MAX_VARIABLE_CHARS: Final = 40_000
 MAX_VARIABLES: Final = 400
 
 
 def fit_hint(hint: NodeHint) -> NodeHint:
-    """Returns the step with the beginnings of what is too long in it."""
+    """Returns the step with everything that is too long cut to its beginning."""
     return replace(
         hint,
         prompt=_shorten_text(hint.prompt),
@@ -30,7 +30,7 @@ def fit_hint(hint: NodeHint) -> NodeHint:
 
 
 def fit_edges(edges: tuple[EdgeHint, ...]) -> tuple[EdgeHint, ...]:
-    """Returns the edges, with the beginnings of long ones where they have too many words in all."""
+    """Returns the edges; if they are too long in total, long ones are cut to their beginnings."""
     lengths = [count_edge_chars(edge.label, edge.condition, edge.examples) for edge in edges]
     if sum(lengths) <= MAX_EDGE_CHARS:
         return edges
@@ -53,7 +53,7 @@ def _shorten_edge(edge: EdgeHint, share: int) -> EdgeHint:
 
 
 def fit_schema(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the schema with the first of its properties that fit."""
+    """Returns the schema with as many of its first properties as fit."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return schema
@@ -66,7 +66,7 @@ def _shorten_text(text: str) -> str:
 
 
 def _fit_tools(tools: tuple[ToolHint, ...]) -> tuple[ToolHint, ...]:
-    """Returns the first tools that fit: half of one says nothing about its arguments."""
+    """Returns as many of the first tools as fit: half a tool says nothing about its arguments."""
     left, fitting = MAX_TOOL_CHARS, list[ToolHint]()
     for tool in tools:
         left -= _count_chars((tool.name, tool.description, tool.examples, tool.parameters), left)
@@ -87,7 +87,7 @@ def _fit_variables(variables: tuple[Mapping[str, Any], ...]) -> tuple[Mapping[st
 
 
 def _count_chars(value: object, enough: int) -> int:
-    """Returns how many characters the texts and names in a value have; some more than ``enough`` where they are more."""
+    """Returns the number of characters in a value's texts and names; stops counting above ``enough``."""
     waiting, count = [value], 0
     while waiting and count <= enough:
         one = waiting.pop()

@@ -18,7 +18,7 @@ _DAYS: Final = {
     "year": 365.25, "yr": 365.25,
 }  # fmt: skip
 _DURATION: Final = "duration"
-# Units without a table of their own are compared only with themselves, or with a number alone.
+# Units without their own table are compared only with the same unit, or with a bare number.
 _KINDS: Final = {
     "mile": "way", "pound": "weight", "lb": "weight", "dollar": "money", "buck": "money", "of": "heads", "people": "heads",
     "person": "heads", "guest": "heads", "adult": "heads", "player": "heads", "percent": "share", "am": "clock", "pm": "clock",
@@ -68,7 +68,7 @@ _CLAUSES: Final = re.compile(r"[,.;!?](?!\d)")
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
-    """Between two bounds; durations are in days. ``size`` is that of one unit."""
+    """An amount between two bounds; durations are in days. ``size`` is the size of one unit."""
 
     low: float
     high: float
@@ -78,7 +78,7 @@ class _Amount:
     has_high: bool = True
 
     def is_within(self, other: "_Amount") -> bool | None:
-        """Returns whether all of this amount is within another one; None where only a part of it is."""
+        """Returns whether this amount lies within another one; None if only a part of it does."""
         starts = self.low > other.low or (self.low == other.low and (other.has_low or not self.has_low))
         ends = self.high < other.high or (self.high == other.high and (other.has_high or not self.has_high))
         if starts and ends:
@@ -88,7 +88,7 @@ class _Amount:
         return False if is_below or is_above else None
 
     def in_unit(self, limit: "_Amount") -> "_Amount":
-        """Returns a number without a unit in that of a limit: "nine", of years."""
+        """Returns a number without a unit in the limit's unit: "nine" in years."""
         return _Amount(
             self.low * limit.size, self.high * limit.size, limit.kind, limit.size, self.has_low, self.has_high
         )
@@ -97,7 +97,7 @@ class _Amount:
 def keeps_limit(said: str, condition: str) -> bool | None:
     """Returns whether what a caller says keeps the limits of a condition.
 
-    None where there is no limit or no amount of its kind, or the caller speaks of what will be or was: "I'll be
+    Returns None if there is no limit or no amount of its kind, or if the caller speaks of the future or the past: "I'll be
     eighteen in May", "when I was forty".
     """
     limits = read_limits(condition)
@@ -111,7 +111,7 @@ def _keeps(said: str, limit: _Amount) -> bool | None:
     amounts = _amounts_said(said)
     of_kind = [amount for amount in amounts if amount.kind == limit.kind]
     if not of_kind and len({amount.kind for amount in amounts}) == 1 and _UNITLESS in (amounts[0].kind, limit.kind):
-        # "there are four of us" for "up to 6", but "four o'clock" is no number of anything
+        # "there are four of us" for "up to 6", but "four o'clock" does not count anything
         of_kind = [amount.in_unit(limit) for amount in amounts if amount.kind not in (_DURATION, "clock")]
     elif limit.kind == _UNITLESS and len(amounts) > len(of_kind):
         return None
@@ -120,7 +120,7 @@ def _keeps(said: str, limit: _Amount) -> bool | None:
 
 
 def _amounts_said(said: str) -> list[_Amount]:
-    """Returns the amounts of what is so now."""
+    """Returns the amounts that are true now."""
     found: list[_Amount] = []
     for part in _CLAUSES.split(_written_out(said)):
         clause = _IDIOM.sub(" ", " ".join(word_tokens(part)))
@@ -145,7 +145,7 @@ def _written_out(text: str) -> str:
 
 
 def _read_amounts(text: str) -> Iterator[tuple[bool, _Amount]]:
-    """Yields the amounts in a text, and whether words make each one a limit."""
+    """Yields the amounts in a text, and whether each one is worded as a limit."""
     words = text.split()
     at = 0
     while at < len(words):
@@ -186,7 +186,7 @@ def _bounded(
 
 
 def _number_at(words: list[str], at: int) -> tuple[float | None, int]:
-    """Returns the number that starts at a word, and where it ends: "two and a half", "a couple of", "a" (of "a year")."""
+    """Returns the number that starts at a word, and the position after it: "two and a half", "a couple of", "a" (of "a year")."""
     if at >= len(words):
         return None, at
     if words[at] in _PARTS:
@@ -219,7 +219,7 @@ def _is_one_number(words: list[str]) -> bool:
 
 
 def _unit_at(words: list[str], at: int) -> tuple[str, float, int]:
-    """Returns the kind of the unit at a word, its size, and where it ends."""
+    """Returns the kind of the unit at a word, its size, and the position after it."""
     while at < len(words) and words[at] in _BETWEEN and words[at : at + 2] not in (["of", "us"], ["of", "them"]):
         at += 1
     if at >= len(words):
