@@ -1,5 +1,5 @@
-"""Bounds the text chats that are being answered at once: each holds a connection to a model server, and those of one process
-are shared with all calls."""
+"""Limits how many text chats are answered at once: each holds a connection to a model server, and the connections of a
+process are shared with all calls."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,16 +8,16 @@ from typing import Final
 
 from offhook.chat.errors import TooManyChatAnswers
 
-# A model answers in a second or two: far more than people who test. Calls keep the rest of the process's 2,000 connections.
+# A model answers in a second or two, so this is far more than testers need. Calls keep the rest of 2,000 connections.
 MAX_OF_ONE: Final = 100
 MAX_IN_ALL: Final = 1200
-# An organization has this share of what is free, so that dozens that hold all they get leave places to the next one.
+# An organization gets one in this many free places, so that dozens that hold all they can leave some to the next one.
 SHARE_OF_FREE: Final = 10
 RETRY_AFTER_S: Final = 5
 
 
 class AnswerPlaces:
-    """The places of one process."""
+    """The places for answers of one process."""
 
     def __init__(self, *, of_one: int = MAX_OF_ONE, in_all: int = MAX_IN_ALL) -> None:
         self._of_one = of_one

@@ -46,13 +46,13 @@ ALAW_TO_MULAW: Final = _ENCODE[_alaw_decode_table().view(np.uint16)].tobytes()
 
 
 def peak_of(pcm: bytes) -> int:
-    """Returns the size of the largest sample of PCM16."""
+    """Returns the peak amplitude of PCM16."""
     return audioop.max(pcm, 2)
 
 
 def restore_mulaw(pcm: bytes) -> bytes:
-    """Returns the mu-law that PCM16 was decoded from, in a quarter of the time of ``MULAW_8K.encode``. Of other samples, it
-    rounds one in two hundred differently."""
+    """Returns the mu-law that PCM16 was decoded from, in a quarter of the time of ``MULAW_8K.encode``. Of samples that do
+    not come from mu-law, it rounds one in two hundred differently."""
     return audioop.lin2ulaw(pcm, 2)
 
 

@@ -1,5 +1,5 @@
-"""Statements on what belongs to the installation and has parts of all organizations: the numbers that the database gives
-out, and recordings that wait on machines."""
+"""Statements on what belongs to the installation and concerns all organizations: the numbers that the database assigns,
+and recordings that wait on machines for upload."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,7 +57,7 @@ class WaitingRecordings:
 
 @dataclass(frozen=True, slots=True)
 class RecordingSpoolRecord:
-    """A folder with waiting recordings. ``is_tried``: a running process looks after it; else it was ``seen_at`` last."""
+    """A folder with waiting recordings. ``is_tried``: a running process uploads them; otherwise one last reported at ``seen_at``."""
 
     id: str
     node_id: str
@@ -100,7 +100,7 @@ async def remove_spool(session: AsyncSession, spool_id: str) -> bool:
 
 
 async def list_spools(session: AsyncSession) -> list[RecordingSpoolRecord]:
-    """Returns the folders in which recordings wait, the longest waiting first."""
+    """Returns the folders in which recordings wait; those that have waited longest come first."""
     is_heard = NodeRow.beat_at > func.clock_timestamp() - SILENT_AFTER
     is_tried = select(NodeRow.id).where(NodeRow.id == RecordingSpoolRow.node_id, is_heard).exists()
     rows = await session.execute(

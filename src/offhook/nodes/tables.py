@@ -51,13 +51,13 @@ class Installation(Base):
 
 
 class RecordingSpoolRow(Base):
-    """A folder of one machine in which recordings wait for the bucket. Its process writes the row while any do; it stays
+    """A folder of one machine in which recordings wait for upload. Its process writes the row while any wait; the row stays
     when the process or the machine is gone. ``place``: ``machine:folder``."""
 
     __tablename__ = "recording_spools"
 
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
-    # The process that looked last.
+    # The process that reported last.
     node_id: Mapped[str] = mapped_column(String(64))
     place: Mapped[str] = mapped_column(String(512))
     files: Mapped[int]

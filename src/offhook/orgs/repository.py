@@ -67,7 +67,7 @@ async def find_membership(session: AsyncSession, organization_id: int, user_id: 
 async def role_in_session(
     session: AsyncSession, organization_id: int, user_id: int | None, session_id: int | None, now: datetime
 ) -> str | None:
-    """Returns the member's role now; None without a membership, and when the session was ended or has expired."""
+    """Returns the member's current role; None without a membership, or if the session was ended or has expired."""
     lives = exists().where(
         UserSession.id == session_id,
         UserSession.user_id == Member.user_id,
@@ -80,7 +80,7 @@ async def role_in_session(
 
 
 async def is_key_usable(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> bool:
-    """Returns whether the API key was not archived and has not expired."""
+    """Returns whether the API key is neither archived nor expired."""
     statement = select(ApiKey.id).where(
         ApiKey.organization_id == organization_id,
         ApiKey.id == key_id,

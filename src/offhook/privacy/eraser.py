@@ -199,8 +199,8 @@ class NumberEraser:
                 if count:
                     draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
                     await asyncio.to_thread(draft.write_bytes, rewritten)
-                    # Before the file, which has nothing left to count afterwards. A worker that was killed in between had
-                    # counted this one.
+                    # Counted before the file is stored, which has nothing left to count afterwards. If a worker was killed in
+                    # between, this file is already counted.
                     async with self._db.transaction() as session:
                         if await self._progress.begin_file(session, key):
                             await self._count(counted_as, session, count)

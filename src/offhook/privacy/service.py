@@ -36,10 +36,10 @@ SWEEP_JOB: Final = "privacy.sweep_requests"
 SWEEP_INTERVAL_S: Final = 300.0
 ARCHIVES_JOB: Final = "privacy.sweep_archives"
 ARCHIVES_INTERVAL_S: Final = 86_400.0
-# Between storing an archive and naming it is one transaction.
+# An archive is named one transaction after it is stored.
 ARCHIVE_GRACE: Final = timedelta(days=1)
 ARCHIVE_TTL_DAYS: Final = 7
-# In the column of the step, after its name: the file that is rewritten.
+# In the ``step`` column, this separates the step's name from the file that is being rewritten.
 FILE_MARK: Final = ":"
 FILE_MARK_LETTERS: Final = 32
 # A new call of the number began after the request.
@@ -155,8 +155,8 @@ class PersonData:
             await self._delete_archive(request)
 
     async def sweep_archives(self, _: JsonObject) -> None:
-        """Runs the job ``privacy.sweep_archives``: deletes archives that no request names, as a worker that was killed in the
-        wrong moment leaves them."""
+        """Runs the job ``privacy.sweep_archives``: deletes archives that no request names, which a worker leaves behind if it
+        is killed at the wrong moment."""
         before = self._clock.now() - ARCHIVE_GRACE
         async for batch in self._storage.list_keys(ARCHIVES):
             old = [key for key, stored_at in batch if stored_at < before]
@@ -253,7 +253,7 @@ async def _enqueue(session: AsyncSession, request: PersonDataRequest, *, delay_s
 
 
 def _mark_step(step: str, begun: str) -> str:
-    """Returns the step with the file that was begun last, which the next worker must not count again."""
+    """Returns the step with the file that was started last, which the next worker must not count again."""
     name, _, _ = step.partition(FILE_MARK)
     return f"{name}{FILE_MARK}{begun}" if begun else name
 

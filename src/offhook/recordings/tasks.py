@@ -1,4 +1,4 @@
-"""Removes files without a recording: unclaimed uploads, by a job, and what a crash left on a machine."""
+"""Removes files without a recording: unclaimed uploads (in a job) and files that a crash left on a machine."""
 
 import asyncio
 from datetime import timedelta
@@ -34,8 +34,8 @@ def sweep_handler(root: Root) -> JobHandler:
 
 
 class DraftSweep:
-    """Removes what a crash left in the folder of drafts, once a day: halves of uploads, archives and contact files, copies
-    of recordings. One per process, because each machine has such a folder."""
+    """Removes what a crash left in the drafts folder once a day: partial uploads, archives, contact files and copies of
+    recordings. One per process, because each machine has such a folder."""
 
     def __init__(self, storage: FileStore, clock: Clock) -> None:
         self._folder = storage.root / service.DRAFTS_FOLDER

@@ -67,7 +67,7 @@ log = structlog.get_logger(__name__)
 
 
 def _yielding_child() -> Callable[[], None]:
-    """Returns a ``preexec_fn`` of a server that ends with its owner and leaves it the cores that it needs."""
+    """Returns a ``preexec_fn`` for a server that ends with its owner and yields the cores to it."""
     end_with_owner = die_with_parent(signal.SIGINT)
 
     def prepare() -> None:

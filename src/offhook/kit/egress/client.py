@@ -69,8 +69,8 @@ class EgressResponse:
 
 
 def refuse_cookies(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
-    """Returns the client, which keeps no cookies from now on: one that a server sets for one organization would come with the
-    requests of all others that share the client, and servers can set any number of them."""
+    """Returns the client, which from now on keeps no cookies. A cookie that a server sets for one organization would be sent
+    with the requests of all others that share the client, and servers can set any number of them."""
     client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
     return client
 

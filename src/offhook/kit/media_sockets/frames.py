@@ -1,4 +1,4 @@
-"""Frames of RFC 6455: a client's bytes to whole messages, and a server's messages to bytes."""
+"""Frames of RFC 6455: decodes a client's bytes into whole messages, and encodes a server's messages."""
 
 import math
 import struct
@@ -60,8 +60,8 @@ class FrameReader:
         self._skip = 0
 
     def read_single(self, data: bytes) -> bytes | None:
-        """Returns the text of data that is one whole message of 126 to 65,535 bytes, as nearly every frame of audio comes;
-        None for everything else, of which nothing is read."""
+        """Returns the text if the data is exactly one message of 126 to 65,535 bytes, as nearly all frames of audio are.
+        Returns None for everything else, and reads nothing of it."""
         if len(data) < 134 or data[0] != 0x81 or data[1] != 0xFE or self._rest or self._parts_opcode or self._skip:
             return None
         size = (data[2] << 8) | data[3]

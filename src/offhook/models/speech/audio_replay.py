@@ -8,10 +8,10 @@ from offhook.models.speech.formats import WireFormat
 MAX_KEPT_S: Final = 30.0
 # This much is kept in silence, so that a word whose beginning our VAD missed is complete.
 MAX_KEPT_SILENT_S: Final = 1.5
-# Interim words come every few hundred milliseconds: within loud speech, they may do so 0.02 s later.
+# Interim words come every few hundred milliseconds; in loud speech, they can come 0.02 s later.
 IN_SPEECH_S: Final = 0.04
-# What is softer than the speech by 12 dB may be the pause behind it, if it goes on: no vendor ends a turn before twice this
-# long. Speech is forgotten by half within 0.7 s.
+# Sound that stays 12 dB below the speech can be the pause after it. No vendor ends a turn before twice this time. The
+# remembered level of speech halves within 0.7 s.
 SOFT_SHARE: Final = 0.25
 FADE: Final = 0.98
 PAUSE_FRAMES: Final = 6
@@ -20,8 +20,8 @@ PAUSE_FRAMES: Final = 6
 class AudioReplay:
     """Wire bytes by their position since the stream began. ``sent`` is the current connection's position.
 
-    They are sent in pieces of ``chunk_s``, and in larger ones, of up to ``quiet_chunk_s``, where nothing waits for them: a
-    message costs more than what is in it.
+    They are sent in pieces of ``chunk_s``, and in larger pieces of up to ``quiet_chunk_s`` when nothing waits for them: a
+    message costs more than its content.
     """
 
     def __init__(self, audio: WireFormat, chunk_s: float, quiet_chunk_s: float = 0.0) -> None:
@@ -31,7 +31,7 @@ class AudioReplay:
         self._in_speech = min(self._max_piece, max(self._chunk, int(IN_SPEECH_S * self._bytes_per_s)))
         self._loudest = 0.0
         self._soft_frames = 0
-        # so many bytes are waited for
+        # bytes to collect before sending
         self._wanted = self._max_piece
         self._align = audio.sample_bytes
         self._buffer = bytearray()
@@ -45,24 +45,24 @@ class AudioReplay:
 
     @property
     def has_backlog(self) -> bool:
-        """Returns whether more is left than what the line brings meanwhile."""
+        """Returns whether more is unsent than the line delivers while a piece is sent."""
         return self._unsent_bytes >= 2 * self._chunk
 
     def add(self, payload: bytes) -> None:
         self._buffer += payload
 
     def expect_nothing(self) -> None:
-        """Lets audio wait: no turn goes on."""
+        """Lets audio wait, because no turn is open."""
         self._wanted, self._loudest, self._soft_frames = self._max_piece, 0.0, 0
 
     def expect_words(self, peak: int) -> None:
-        """Takes the peak of a frame, and lets audio wait a little within speech, but not in a pause that may end the turn."""
+        """Notes the peak of a frame. Lets audio wait briefly during speech, but not in a pause that can end the turn."""
         self._loudest = max(float(peak), self._loudest * FADE)
         self._soft_frames = 0 if peak > self._loudest * SOFT_SHARE else self._soft_frames + 1
         self._wanted = self._in_speech if self._soft_frames < PAUSE_FRAMES else self._chunk
 
     def next_piece(self) -> bytes:
-        """Returns the next bytes to send; none while there are too few of them."""
+        """Returns the next bytes to send, or none while there are too few."""
         unsent = self._unsent_bytes
         if unsent < self._wanted:
             return b""

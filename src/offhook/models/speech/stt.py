@@ -24,7 +24,7 @@ LOSS_WINDOW_S: Final = 30.0
 MIN_SPEECH_S: Final = 0.35
 ANSWER_TIMEOUT_S: Final = 1.0
 SILENT_AFTER_S: Final = 4.0
-# By then a vendor without a final has none.
+# A vendor that sent no final by then has none.
 QUIET_AFTER_S: Final = 1.5
 MAX_TERMS: Final = 50
 MAX_TERM_CHARS: Final = 50

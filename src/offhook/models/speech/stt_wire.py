@@ -1,4 +1,4 @@
-"""A vendor's format of recognition: its address, its messages, and how its audio is cut."""
+"""A recognition vendor's wire format: its address, its messages, and the size of its audio pieces."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ class SttSession(ABC):
 
 
 class SttWire(ABC):
-    """One vendor's format. ``chunk_s``: seconds of audio per message; ``quiet_chunk_s``: while nothing is said, if longer.
+    """One vendor's format. ``chunk_s``: seconds of audio per message; ``quiet_chunk_s``: the same while nothing is said, if longer.
 
     ``replay_speed``: the fastest audio that the vendor accepts, as a multiple of real time; None: any speed.
     ``judges_turns``: its endpoint is a judgment by words or sound, and no pause of a fixed length.

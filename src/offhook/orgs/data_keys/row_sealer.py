@@ -55,8 +55,8 @@ async def rewrite_rows(
     rewrite: Callable[[dict[str, Any]], dict[str, Any]],
     on_changed: Callable[[AsyncSession, int], Awaitable[None]],
 ) -> None:
-    """Changes what is encrypted in the rows of a table, with the keys that they have; tells ``on_changed`` how many changed,
-    in their transaction. Rows that cannot be decrypted stay as they are: nobody can read them."""
+    """Rewrites the encrypted values in the rows of a table with the rows' own keys, and calls ``on_changed`` with the number
+    of changed rows in the same transaction. Rows that cannot be decrypted stay unchanged: they are unreadable anyway."""
     last = 0
     while True:
         changed = 0

@@ -16,7 +16,7 @@ ANSWER_TIMES = Histogram(
 )
 FIRST_SOUNDS = Histogram(
     "offhook_first_sound_seconds",
-    "From the begin of a call's media to the first sound of the agent.",
+    "From the start of a call's media to the agent's first sound.",
     buckets=(0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.5, 2, 3, 5, 10),
 )
 TROUBLES = Counter(

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 
-# Of expired leases and of runs that never connected, as many as a sweep looks at to find those that it can end.
+# How many expired leases, and how many runs that never connected, a sweep examines to find those that it can end.
 MAX_FOUND: Final = 10_000
 
 

@@ -32,7 +32,7 @@ from offhook.voice.events import CALL_ENDED, TURN_TIMED, unheard_timing
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
 RUN_SWEPT: Final = "run_swept"  # {end_reason}
-# How many runs one sweep ends or tries to: one of its statements each, in one job.
+# How many runs of each kind one sweep tries to end.
 MAX_ENDS: Final = 200
 _MAX_EVENTS: Final = 100_000
 log = structlog.get_logger(__name__)
@@ -70,7 +70,7 @@ class RunSweeper:
         # set by the owner: what the dead process kept of its calls
         self.states = CallStates()
         self._seen: dict[int, tuple[datetime, datetime]] = {}
-        # How often runs could not be ended: they come after all others, however many organizations have such runs.
+        # How often each run could not be ended. Such runs come last, however many organizations have them.
         self._failures = Counter[int]()
 
     async def sweep(self, _: JsonObject | None = None) -> list[int]:
@@ -115,10 +115,10 @@ class RunSweeper:
             del self._failures[run_id]
 
     async def _end_apart(self, run_id: int, end: Callable[[], Awaitable[bool]]) -> bool:
-        """Ends a run; one that cannot be ended is left to a later sweep, and keeps those of others from nothing."""
+        """Ends a run. A run that cannot be ended is left to a later sweep and does not hold up others."""
         try:
             return await end()
-        except Exception as error:  # whatever one run holds: only an outage concerns the other ones
+        except Exception as error:  # only an outage concerns the other runs
             if isinstance(error, DATABASE_ERRORS) and not is_permanent_error(error):
                 raise
             self._failures[run_id] += 1

@@ -35,7 +35,7 @@ ENDED_FOR: Final = timedelta(seconds=10)
 SWEEP_INTERVAL_S: Final = 20.0
 # How long a process that stops goes on uploading: its disk may go with it.
 CLOSE_TIMEOUT_S: Final = 15.0
-# How long it says at its end what is left.
+# How long it tries to report what is left when it stops.
 REPORT_TIMEOUT_S: Final = 2.0
 # A whole machine's calls can end at once, and each upload keeps several parts in memory.
 MAX_UPLOADS: Final = 4
@@ -61,7 +61,7 @@ class RecordingSpool:
         self._places = asyncio.Semaphore(MAX_UPLOADS)
         # Finished here, and not taken by the bucket at the last attempt; the one that was tried last is the last.
         self._refused: dict[str, None] = {}
-        # Finished here, with an upload that the end of the process cut off.
+        # Finished here, but the upload was cut off when the process ended.
         self._cut_off: set[str] = set()
         self._failures = 0
         self.report = WaitingReport(db, self._storage.root / FOLDER)
@@ -97,7 +97,7 @@ class RecordingSpool:
         return kept
 
     async def tell_waiting(self) -> None:
-        """Tells the database what waits here now."""
+        """Reports to the database what waits here now."""
         abandoned, fresh = await asyncio.to_thread(self._find_files)
         keys = {*abandoned, *self._refused, *self._cut_off, *await self._find_ended(fresh)}
         await self.report.write_waiting([self._storage.path_for(key) for key in keys])

@@ -1,4 +1,4 @@
-"""Tells the database which recordings wait on this machine for the bucket, for the page of superusers."""
+"""Reports to the database which recordings wait on this machine for upload, for the superusers' page."""
 
 import asyncio
 import secrets
@@ -15,14 +15,14 @@ from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.nodes import superuser_queries as spools
 from offhook.nodes.superuser_queries import WaitingRecordings
 
-# In the folder of recordings: its name, under which the next process over it goes on with the same row.
+# Holds the recording folder's id, so that the next process on this folder continues its row.
 NAME_FILE: Final = ".spool"
 _MAX_ERROR: Final = 500
 _MAX_PLACE: Final = 512
 
 
 class WaitingReport:
-    """One per process. Says nothing before it has the process's ``node_id``."""
+    """One per process. Reports nothing until it has the process's ``node_id``."""
 
     def __init__(self, db: Database, folder: Path) -> None:
         self.node_id: str | None = None
@@ -35,7 +35,7 @@ class WaitingReport:
         self._has_row = True
 
     def note_failure(self, error: Exception) -> None:
-        """Keeps why a recording was not uploaded. Of the database's errors the kind only: they repeat their values."""
+        """Keeps why a recording was not uploaded. Of database errors, only the kind: their messages repeat values."""
         if isinstance(error, DomainError):
             said = error.message
         elif isinstance(error, DATABASE_ERRORS):
@@ -45,7 +45,7 @@ class WaitingReport:
         self._error, self._failed_at = said[:_MAX_ERROR], datetime.now(UTC)
 
     async def write_waiting(self, paths: Sequence[Path]) -> None:
-        """Writes what waits; removes the row when nothing does."""
+        """Writes the row, or removes it if nothing waits."""
         if self.node_id is None:
             return
         waiting = await asyncio.to_thread(self._measure, paths)
@@ -72,7 +72,7 @@ class WaitingReport:
     def _read_name(self) -> str:
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._folder / NAME_FILE
-        if not path.exists():  # written whole, and by the first of two processes
+        if not path.exists():  # written whole, by the first of two processes
             draft = path.with_name(f"{NAME_FILE}.{secrets.token_hex(8)}")
             draft.write_text(secrets.token_hex(16))
             with suppress(FileExistsError):

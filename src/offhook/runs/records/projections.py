@@ -49,7 +49,7 @@ def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None
 @dataclass(slots=True)
 class RunTally:
     """Accumulates the events of one run, live or stored, and knows their totals at any time. An answer counts once,
-    however often its times are told. ``first_sound_s``: when the agent was first heard."""
+    however often its times are reported. ``first_sound_s``: when the agent was first heard."""
 
     responses_ms: list[float] = field(default_factory=list)
     nodes_visited: list[str] = field(default_factory=list)

@@ -74,8 +74,8 @@ class AnswerStore:
         is_mentioned: Callable[[Any], bool],
         on_deleted: Callable[[AsyncSession, int], Awaitable[None]],
     ) -> None:
-        """Deletes the answers whose words or tool calls mention a person, and those that cannot be read; tells
-        ``on_deleted`` how many, in their transaction."""
+        """Deletes the answers whose words or tool calls mention a person, and those that cannot be read. Calls
+        ``on_deleted`` with their number in the same transaction."""
         last = 0
         while True:
             async with self._db.transaction() as session:

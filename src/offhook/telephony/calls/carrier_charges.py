@@ -21,9 +21,9 @@ JOB: Final = "telephony.read_bill"
 # Delays after the end of a call and after each reply without a price. Calls are rated within minutes; an account whose
 # prices are hidden never reports one.
 POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (60.0, 600.0, 3600.0))
-# A process that dies when a call has ended takes the wish to ask with it. By the first of these times all tries of the
-# others are over. The second comes one round later: an account whose prices are hidden is asked once more for each call,
-# and not every hour.
+# If a process dies when a call has ended, its request for the price is lost. By the first of these times, all attempts of
+# other processes are over. The second is one round later, so that an account whose prices are hidden is asked only once
+# more for each call, not every hour.
 MISSED_JOB: Final = "telephony.find_unbilled"
 MISSED_EVERY_S: Final = 3600.0
 MISSED_AFTER: Final = timedelta(hours=2)
@@ -46,7 +46,7 @@ class ChargeCollector:
                 await POLL_SCHEDULE.start(session, event.run_id, payload)
 
     async def find_unbilled(self, _: JsonObject) -> None:
-        """Runs the job that asks for the price of calls of which no carrier was asked."""
+        """Runs the job that asks for the prices of calls for which no carrier was asked."""
         modes = [spec.name for spec in self._carriers.specs if spec.calls.bills is not None]
         async with self._db.transaction() as session:
             found = await superuser_queries.list_runs_without_bill(

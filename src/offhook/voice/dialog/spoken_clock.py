@@ -22,9 +22,9 @@ def spoken_clock(language: str) -> ClockFormat:
 
 
 def written_clock(language: str, prompt: str) -> ClockFormat:
-    """Returns the clock format of a prompt: only weekdays are words. Models need the time with seconds and zone.
+    """Returns the clock format for a prompt: only weekdays are words. Models need the time with seconds and zone.
 
-    A prompt that names a day in English compares with it ("If {{ current_weekday }} is Sunday"): its days are in English.
+    A prompt that names a day in English ("If {{ current_weekday }} is Sunday") gets the weekday in English.
     """
     spoken = plain_clock if _ENGLISH_DAY.search(prompt) else spoken_clock(language)
     return lambda name, moment: (spoken if name == WEEKDAY else plain_clock)(name, moment)

@@ -19,8 +19,8 @@ _OF_A_RUN: Final = re.compile(r"/((hangup|ring)-callback|answer/[a-z]+|resume/[a
 
 
 class VobizVerifier:
-    """Verifies Vobiz requests. The headers with MA are the parent account's, over the same nonce: those of a sub-account's
-    callbacks, for which the platform's account does not speak."""
+    """Verifies Vobiz requests. The MA headers are the parent account's signature over the same nonce. A sub-account's
+    callbacks carry them too, so they do not prove that a callback is for the platform's account."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token = get_setting(account, "auth_token")
