@@ -218,7 +218,7 @@ def main() -> None:
     parser.add_argument(
         "--speech-to-speech", action="store_true", help="the same, with one model that hears and speaks"
     )
-    parser.add_argument("--everything", action="store_true", help="with all that can be on at once")
+    parser.add_argument("--everything", action="store_true", help="turn on everything that an agent can use at once")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE (JSON) of the agent's settings")
     parser.add_argument("--json", action="store_true", help="print one JSON object (a list for the whole ladder)")
     options = parser.parse_args()
