@@ -19,7 +19,7 @@ from offhook.knowledge.vectors.vector_spaces import OTHER_LENGTH_MESSAGE
 
 # A call repeats the same question while the caller is still speaking.
 _MAX_CACHED_VECTORS: Final = 500
-# Of those, of one organization: who asks all the time replaces its own.
+# Per organization, so that one that asks all the time only evicts its own vectors.
 _MAX_CACHED_OF_ONE: Final = 100
 log = structlog.get_logger(__name__)
 

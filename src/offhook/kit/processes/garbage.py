@@ -13,9 +13,9 @@ AT_LATEST_S: Final = 300.0
 LOOK_EVERY_S: Final = 0.5
 # Frozen objects are skipped by later collections, and cycles among them are kept forever: a few times are enough.
 FREEZES: Final = 3
-# A full collection is ours alone.
+# Python must not start full collections: we run them.
 NEVER: Final = 2**30
-# Young objects are collected in a millisecond. Python looks after each 700, of which most are gone soon anyway.
+# Collecting young objects takes a millisecond. Python's default is every 700, most of which are freed soon anyway.
 YOUNG: Final = 10_000
 
 

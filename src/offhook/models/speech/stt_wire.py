@@ -80,7 +80,7 @@ class SttWire(ABC):
         self.choice = choice
         self.model_ref = ModelRef("stt", self.vendor, choice.model)
         self.errors = VendorErrors("stt", choice.api_key, close_codes=self.close_codes)
-        # for more words, although the caller is silent
+        # whether it waits for more words although the caller is silent
         self.may_wait = False
 
     def format_for(self, sample_rate: int) -> WireFormat:

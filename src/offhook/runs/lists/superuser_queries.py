@@ -26,7 +26,7 @@ MAX_COUNTED: Final = 50_000
 # when their values have to be looked up.
 WINDOW: Final = 25_000
 WINDOW_OF_VALUES: Final = 4_000
-# A call begins at most so long before its end.
+# A call starts at most this long before its end.
 _MAX_CALL: Final = timedelta(hours=6)
 
 _COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
@@ -139,8 +139,8 @@ async def count_leases_by_worker(session: AsyncSession) -> dict[str, tuple[int, 
 async def list_runs_without_bill(
     session: AsyncSession, modes: Sequence[str], *, ended_after: timedelta, ended_before: timedelta, limit: int
 ) -> list[tuple[int, int]]:
-    """Returns (organization, run) of calls of these carriers that ended so long ago, between the two times, and whose
-    carrier has said nothing about their price."""
+    """Returns (organization, run) of these carriers' calls that ended at most ``ended_after`` and at least ``ended_before``
+    ago and for which the carrier has not reported a price."""
     now = func.clock_timestamp()
     rows = await session.execute(
         select(Run.organization_id, Run.id)

@@ -41,7 +41,7 @@ from offhook.voice.usage_counter import UsageCounter
 STALL_S: Final = 2.5
 # A failure that comes sooner leaves time to try the model once more.
 QUICK_FAILURE_S: Final = 0.8
-# Frames until it is looked again whether the session has to be replaced.
+# Frames between two checks whether the session has to be replaced.
 LOOK_EVERY: Final = 5
 
 

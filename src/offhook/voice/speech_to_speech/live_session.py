@@ -45,7 +45,7 @@ class LiveSession:
             self._next = asyncio.create_task(self._model.open_session(self._formats, self._reports))
 
     def replace_if_due(self) -> None:
-        """Begins to replace a session that is lost or old. Called every few frames: it only looks."""
+        """Starts to replace a session that is lost or old. Called every few frames, so it only checks."""
         session = self._session
         if session is None or self._next is not None:
             return

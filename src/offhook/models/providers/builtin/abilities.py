@@ -12,7 +12,7 @@ _QUOTED: Final = re.compile(r"[\u201c\"\u00ab][^\u201d\"\u00bb]{3,300}[\u201d\"\
 _HAVE_A_SENTENCE: Final = frozenset({"startCall", "endCall"})
 # Of the edges of a step, far more than authors write. A turn compares all of it, in the loop that carries calls.
 MAX_EDGE_CHARS: Final = 40_000
-# Likewise of the prompt of a step, and of the global prompt.
+# The same limit for a step's prompt, and for the global prompt.
 MAX_PROMPT_CHARS: Final = 40_000
 
 

@@ -95,9 +95,9 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
 
 
 def edge_within_limit(text: str, edges: Sequence[EdgeHint], question: str = "") -> EdgeHint | None:
-    """Returns the one edge whose limit an amount in a text keeps: "I'm forty" where it is "at least eighteen".
+    """Returns the one edge whose limit an amount in a text keeps: "I'm forty" for "at least eighteen".
 
-    Where only one of two edges names a limit, the other one takes what breaks it if ``question`` asks for an amount.
+    If only one of two edges names a limit, the other one takes amounts that break it, provided ``question`` asks for one.
     """
     if spoken_values.time_of_day(text, may_be_lone=False):
         return None

@@ -16,7 +16,7 @@ from offhook.models.sentence_encoder import EmbedSentences
 
 # Agents of a process and what their callers said lately: 1.5 kB each.
 MAX_KEPT: Final = 8192
-# Embedded in one go, and nothing else meanwhile: others' callers wait for the next one.
+# Sentences are embedded in one go, which blocks everything else: other agents' callers wait.
 MAX_EMBEDDED: Final = 500
 # Acts of what authors have written are asked for several times in each turn: 1 kB each.
 MAX_KEPT_ODDS: Final = 2048

@@ -25,7 +25,7 @@ _IS_ABOUT: Final = re.compile(
 )
 _PARTS: Final = re.compile(r"[,;.!?]")
 _ASIDE: Final = re.compile(r"(?:oh|well|um+|uh+|hmm|so|sorry|right|okay|ok|ah)", re.IGNORECASE)
-# What follows is more than a reason.
+# Words after which more than a reason follows.
 _TURNS: Final = re.compile(r"\b(?:but|or|actually|instead|rather|unless|wait|not|no)\b")
 
 

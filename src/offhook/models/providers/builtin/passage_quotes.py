@@ -10,7 +10,7 @@ from offhook.models.providers.builtin.english.questions import ASKING_WORDS
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
 _ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
-# "Would you tell them the toilet keeps running" asks for nothing that is written.
+# "Would you tell them the toilet keeps running" does not ask for anything in the documents.
 _REQUESTS: Final = re.compile(
     r"^\W*(?:would|could|can|will) you (?:(?:please|just|maybe|kindly) )?(?:tell|let|ask|have|get|send|pass|leave|make|give) (?!me\b|us\b)",
     re.IGNORECASE,

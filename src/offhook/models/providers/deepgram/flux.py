@@ -18,7 +18,7 @@ from offhook.models.speech.stt_wire import SttFailed, SttMessage, SttReady, SttS
 from offhook.models.speech.vendor_socket import VendorAddress
 
 ENGLISH: Final = "flux-general-en"
-# The only one that takes hints: the other one refuses the connection.
+# The only model that accepts language hints: the other one refuses the connection.
 MULTILINGUAL_FLUX: Final = "flux-general-multi"
 # By the agent's way of turn-taking: how sure the vendor is that a turn is over, and how long it waits at most, which is
 # no longer than a call waits for a final that does not come. It accepts 0.5 to 0.9, and 500 to 10000 ms.
@@ -56,8 +56,8 @@ class DeepgramFluxWire(SttWire):
         return VendorAddress(url, {"Authorization": f"Token {self.choice.api_key}"})
 
     def _hints(self, language: str) -> list[str]:
-        """Returns the languages that may be spoken: without hints, the model would consider all ten. A caller who changes
-        the language needs no other connection."""
+        """Returns the languages that the caller can speak: without hints, the model would consider all ten. A change of
+        language needs no new connection."""
         spoken = dict.fromkeys(short_language(tag) for tag in self.choice.languages or (language,))
         return [code for code in spoken if code in MULTILINGUAL_LANGUAGES]
 
@@ -97,7 +97,8 @@ class FluxSession(SttSession):
             self._is_likely_end = False
             words = message.get("words") or ()
             confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
-            languages = message.get("languages") or ()  # the one of most words first; only of the multilingual model
+            # the language of most words first; only from the multilingual model
+            languages = message.get("languages") or ()
             language = str(languages[0]) if languages else None
             final = SttEvent("final", text, confidence, is_endpoint=True, language=language)
             return (SttTranscript(final, end_s=float(message["audio_window_end"])),)

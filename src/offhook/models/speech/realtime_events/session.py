@@ -16,8 +16,8 @@ from offhook.models.speech.realtime_events.dialect import EventDialect
 from offhook.models.speech.realtime_events.messages import encode_event, items_of
 from offhook.models.speech.realtime_events.responses import ResponseQueue
 
-# Audio goes out in pieces of this length, and the rest when a turn is committed: nothing waits for it before, and a message
-# costs more than what is in it.
+# Audio is sent in pieces of this length, and the rest when a turn is committed: nothing needs it earlier, and a message
+# costs more than its content.
 CHUNK_S: Final = 0.25
 USAGE_TIMEOUT_S: Final = 0.5
 # A cut costs the vendor the words of the entry; less than this holds none.

@@ -41,7 +41,7 @@ MAX_STATEMENTS: Final = 3
 MAX_QUESTIONS: Final = 3
 
 
-# A turn asks for it several times, and the next one again.
+# Each turn needs the same result several times.
 @lru_cache(maxsize=256)
 def speak_instructions(prompt: str) -> str:
     """Returns what a prompt asks to be said, up to its first questions; "" when it asks for nothing.

@@ -50,10 +50,10 @@ _COURTESY: Final = re.compile(
     r"of course|all right|no problem|please|got it|okay|welcome|let me|you can say)\b",
     re.IGNORECASE,
 )
-# Authors write some dozens; a turn compares all of them with what the caller said.
+# Authors write dozens; a turn compares all of them with what the caller said.
 MAX_FACTS: Final = 500
 MAX_RULES: Final = 100
-# More of what an agent says than an answer refers to.
+# An answer refers to no more than this of what the agent said.
 MAX_SPOKEN_CHARS: Final = 10_000
 _NAMED: Final = r"\b[Yy]ou are (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?)"
 _EMPLOYED: Final = re.compile(

@@ -61,7 +61,7 @@ _RIGHT: Final = word_set(
     paid patience breakfasts fast last past least feast
     """
 )
-# Words in which two swapped letters are mended.
+# Words in which two swapped letters are corrected.
 _COMMON: Final = word_set(
     """
     about after again all am and any are ask back bad been best big book both bought bring but buy call came can cant

@@ -20,7 +20,7 @@ MAX_WORDS: Final = 14
 # Longer phrases have more words than that, and longer words are never said.
 MAX_PHRASE_CHARS: Final = 400
 MAX_WORD_LETTERS: Final = 40
-# Hundreds of usual grammars; a step of the longest phrases that count has one of 50,000 characters.
+# Room for hundreds of typical grammars; a step with the longest allowed phrases has one of 50,000 characters.
 MAX_KEPT_CHARS: Final = 4_000_000
 _WORD: Final = re.compile(r"[a-z]+(?:'[a-z]+)*")
 _TEMPLATE: Final = re.compile(r"\{\{[^{}]*\}\}")

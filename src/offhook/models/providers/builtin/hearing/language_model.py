@@ -29,9 +29,9 @@ MAX_SENTENCES: Final = 1500
 MAX_SENTENCE_CHARS: Final = 1000
 # Of the agent. All callers share the recognizer, which would learn odd words of one organization for seconds.
 MAX_OWN_WORDS: Final = 3000
-# Of an agent's sentences with all their variants: a model has no more trigrams than words.
+# In an agent's sentences with all their variants: a model has no more trigrams than words.
 MAX_WORDS_IN_ALL: Final = 50_000
-# The models of a hundred steps.
+# Room for the models of a hundred steps.
 MAX_KEPT_CHARS: Final = 64_000_000
 
 # Who says "on Tuesday" may say "on Friday": a sentence counts for each member of these.

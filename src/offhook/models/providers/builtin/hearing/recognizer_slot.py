@@ -31,7 +31,7 @@ from offhook.models.speech_programs.synthesizer_process import SynthesizerProces
 
 # More common words make the recognizer slower and no better: most are never said on the telephone.
 COMMON_WORDS: Final = 800
-# Hundreds of usual grammars with their words.
+# Room for hundreds of typical grammars with their words.
 MAX_PREPARED_CHARS: Final = 8_000_000
 # Unusual words of all agents together, some 30 MB. Organizations choose them, and each call can bring thousands.
 MAX_TAUGHT: Final = 100_000

@@ -31,7 +31,7 @@ MAX_PROBABILITY_OF_DOUBTED: Final = 0.05
 MIN_PROBABILITY_OF_FIRST: Final = 0.3
 SURE_OF_SECOND: Final = 0.9
 SURE_OF_BOTH: Final = 0.8
-# Of one that ends the call and that the second is certain of, the first needs no more than of any other.
+# If the second model is this certain of an edge that ends the call, the first needs no more than for any other edge.
 CERTAIN_OF_SECOND: Final = 0.97
 # Of one that ends nothing and is doubted by the guard, by both.
 CERTAIN_OF_BOTH: Final = 0.9
