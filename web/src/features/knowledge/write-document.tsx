@@ -5,7 +5,7 @@ import { useState } from "react";
 import { FormDialog } from "../../components/forms/dialog";
 
 /** In characters: longer names do not fit in the list. */
-const MOST_NAME = 120;
+const MAX_NAME = 120;
 
 interface WriteDocumentProps {
   onClose: () => void;
@@ -36,7 +36,7 @@ export function WriteDocument({ onClose, onWritten }: WriteDocumentProps) {
         placeholder="Opening hours"
         required
         data-autofocus
-        maxLength={MOST_NAME}
+        maxLength={MAX_NAME}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />

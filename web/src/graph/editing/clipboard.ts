@@ -12,7 +12,7 @@ import {
 } from "../definition";
 import { NODE_HEIGHT, NODE_WIDTH, freePlace } from "../places";
 import { type NodeSpec, canAdd } from "../specs";
-import { MOST_NOTES, notesOf } from "./notes";
+import { MAX_NOTES, notesOf } from "./notes";
 
 const MARK = "offhook/steps";
 
@@ -73,7 +73,7 @@ export function paste(
     ids.set(node.id, id);
     nodes.push({ ...node, id, position: moved(node.position), data: withoutTriggerPath(node) });
   }
-  const room = Math.max(0, MOST_NOTES - notesOf(definition).length);
+  const room = Math.max(0, MAX_NOTES - notesOf(definition).length);
   const notes = notesOf(clip)
     .slice(0, room)
     .map((note): Note => ({ ...note, id: unusedName(taken, note.id), position: moved(note.position) }));

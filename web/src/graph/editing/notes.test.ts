@@ -5,7 +5,7 @@ import { GRAPH, SPECS, edge, node } from "../graph.fixture";
 import { search } from "../search";
 import { clipOf, paste, serializeNodes } from "./clipboard";
 import { moveNodes, newNodeId, remove, setNodeData, splice } from "./edit";
-import { MOST_NOTES, addNote, colorOf, followSteps, notesOf, placeNotes, setNote } from "./notes";
+import { MAX_NOTES, addNote, colorOf, followSteps, notesOf, placeNotes, setNote } from "./notes";
 
 const first = addNote(GRAPH, { x: 10, y: 20 });
 const NOTED = setNote(first.definition, first.note.id, { text: "Ask Ana before changing the price", color: "pink" });
@@ -91,9 +91,9 @@ describe("copying", () => {
 
 it("is not copied where there are as many as there can be", () => {
   const [note] = notesOf(NOTED);
-  const full = { ...GRAPH, notes: Array.from({ length: MOST_NOTES }, (_, at) => ({ ...note, id: `n${at}` })) };
+  const full = { ...GRAPH, notes: Array.from({ length: MAX_NOTES }, (_, at) => ({ ...note, id: `n${at}` })) };
   const pasted = paste(full as Definition, clipOf(serializeNodes(NOTED, [ID])) as Definition, { x: 0, y: 0 }, SPECS);
-  expect([pasted.nodeIds, notesOf(pasted.definition).length]).toEqual([[], MOST_NOTES]);
+  expect([pasted.nodeIds, notesOf(pasted.definition).length]).toEqual([[], MAX_NOTES]);
 });
 
 it("is found by its words", () => {

@@ -5,8 +5,8 @@ import { NODE_HEIGHT, NODE_WIDTH } from "../places";
 
 export const NOTE_COLORS = ["yellow", "blue", "green", "pink", "gray"] as const;
 export type NoteColor = (typeof NOTE_COLORS)[number];
-export const MOST_NOTES = 200;
-export const MOST_CHARACTERS = 2000;
+export const MAX_NOTES = 200;
+export const MAX_CHARACTERS = 2000;
 
 const NONE: readonly Note[] = [];
 

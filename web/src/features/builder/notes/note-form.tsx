@@ -3,7 +3,7 @@
 import { Button, Group, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
 import { Copy, StickyNote, Trash2 } from "lucide-react";
 import { NOTE_SIDES, type Note } from "../../../graph/definition";
-import { MOST_CHARACTERS, NOTE_COLORS, colorOf, setNote } from "../../../graph/editing/notes";
+import { MAX_CHARACTERS, NOTE_COLORS, colorOf, setNote } from "../../../graph/editing/notes";
 import classes from "../forms/form.module.css";
 import { useEditorContext } from "../state/editor";
 import { useCanvasActions } from "../state/use-canvas-actions";
@@ -43,7 +43,7 @@ export function NoteForm({ note }: { note: Note }) {
         autosize
         minRows={4}
         maxRows={16}
-        maxLength={MOST_CHARACTERS}
+        maxLength={MAX_CHARACTERS}
         disabled={!canEdit}
         value={note.text}
         onChange={(event) => set({ text: event.currentTarget.value })}

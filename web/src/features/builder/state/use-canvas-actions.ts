@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { clipOf, serializeNodes, paste } from "../../../graph/editing/clipboard";
 import { type Definition, type Point, edgeLabel, nodeName } from "../../../graph/definition";
 import { addNode, connect, moveNodes, reconnect, remove, splice } from "../../../graph/editing/edit";
-import { MOST_NOTES, addNote, followSteps, notesOf } from "../../../graph/editing/notes";
+import { MAX_NOTES, addNote, followSteps, notesOf } from "../../../graph/editing/notes";
 import { GAP_Y, NODE_HEIGHT, freePlace } from "../../../graph/places";
 import { canAdd, canConnect, createNode, mayEnter, mayLeave } from "../../../graph/specs";
 import { notifyInfo } from "../../../lib/ui/notifications";
@@ -73,8 +73,8 @@ export function useCanvasActions(): CanvasActions {
         reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
       },
       addNote: (at) => {
-        if (notesOf(definition).length >= MOST_NOTES) {
-          notifyInfo(`An agent can have up to ${MOST_NOTES} notes. Remove one first.`);
+        if (notesOf(definition).length >= MAX_NOTES) {
+          notifyInfo(`An agent can have up to ${MAX_NOTES} notes. Remove one first.`);
           return;
         }
         const added = addNote(definition, at ?? view.free(definition));

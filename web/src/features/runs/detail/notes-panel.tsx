@@ -8,7 +8,7 @@ import { tagLabel, tagOf } from "../../../lib/runs/run-labels";
 import { permissionsOf, useOrganizationContext } from "../../../lib/organization/organization-context";
 import { useUpdateNotes } from "../api";
 
-const MOST_TAGS = 20;
+const MAX_TAGS = 20;
 const LONGEST_TAG = 64;
 const LONGEST_NOTE = 2000;
 
@@ -34,7 +34,7 @@ export function NotesPanel({ agentId, run }: { agentId: number; run: Pick<RunDet
           aria-label="Tags"
           placeholder={run.tags.length === 0 ? "Add a tag" : ""}
           readOnly={!canWrite}
-          maxTags={MOST_TAGS}
+          maxTags={MAX_TAGS}
           maxLength={LONGEST_TAG}
           value={run.tags.map(tagLabel)}
           onChange={(tags) => update.mutate({ tags: tags.map(tagOf) })}

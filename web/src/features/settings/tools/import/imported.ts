@@ -18,9 +18,9 @@ export class Unreadable extends Error {}
 
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** The API's limits. */
-export const MOST_PARAMETERS = 40;
-const MOST_NAME = 64;
-const MOST_DESCRIPTION = 2000;
+export const MAX_PARAMETERS = 40;
+const MAX_NAME = 64;
+const MAX_DESCRIPTION = 2000;
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -39,9 +39,9 @@ export function nameFrom(words: string, otherwise: string): string {
     .replace(/^_+/, "")
     .replace(/_+$/, "")
     .toLowerCase()
-    .slice(0, MOST_NAME);
+    .slice(0, MAX_NAME);
   if (name === "") return otherwise;
-  return /^\d/.test(name) ? `_${name}`.slice(0, MOST_NAME) : name;
+  return /^\d/.test(name) ? `_${name}`.slice(0, MAX_NAME) : name;
 }
 
 /** Returns "get_orders" for GET https://example.com/v1/orders/{{id}}. */
@@ -53,7 +53,7 @@ export function nameOfRequest(method: string, url: string): string {
 
 export function cut(words: string): string {
   const line = words.trim();
-  return line.length > MOST_DESCRIPTION ? `${line.slice(0, MOST_DESCRIPTION - 1)}…` : line;
+  return line.length > MAX_DESCRIPTION ? `${line.slice(0, MAX_DESCRIPTION - 1)}…` : line;
 }
 
 /** Headers that hold secrets belong in a credential; those that every request has are not repeated. */
@@ -74,13 +74,13 @@ export class Arguments {
 
   /** Returns the argument's name, or undefined if there are too many arguments. */
   add(words: string, parameter: Omit<Parameter, "name">): string | undefined {
-    if (this.list.length >= MOST_PARAMETERS) {
+    if (this.list.length >= MAX_PARAMETERS) {
       this.leftOut += 1;
       return undefined;
     }
     const wanted = /^[A-Za-z_]\w{0,63}$/.test(words) ? words : nameFrom(words, "value");
     let name = wanted;
-    for (let count = 2; this.taken.has(name); count += 1) name = `${wanted.slice(0, MOST_NAME - 4)}_${count}`;
+    for (let count = 2; this.taken.has(name); count += 1) name = `${wanted.slice(0, MAX_NAME - 4)}_${count}`;
     this.taken.add(name);
     this.list.push({ name, ...parameter, description: cut(parameter.description) });
     return name;
@@ -88,6 +88,6 @@ export class Arguments {
 
   notices(): string[] {
     if (this.leftOut === 0) return [];
-    return [`A tool can have ${MOST_PARAMETERS} arguments; ${this.leftOut} were left out.`];
+    return [`A tool can have ${MAX_PARAMETERS} arguments; ${this.leftOut} were left out.`];
   }
 }

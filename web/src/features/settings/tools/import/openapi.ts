@@ -16,7 +16,7 @@ import { type Resolve, describe, propertiesOf, resolverOf, typeOf } from "./sche
 
 type Part = Record<string, unknown>;
 
-const MOST_OPERATIONS = 2000;
+const MAX_OPERATIONS = 2000;
 
 export function readOpenApi(document: Part): ImportedRequest[] {
   // YAML may have it as a number: swagger: 2.0
@@ -31,7 +31,7 @@ export function readOpenApi(document: Part): ImportedRequest[] {
     const item = resolve(value);
     for (const method of METHODS) {
       const operation = item[method.toLowerCase()];
-      if (!isObject(operation) || requests.length >= MOST_OPERATIONS) continue;
+      if (!isObject(operation) || requests.length >= MAX_OPERATIONS) continue;
       requests.push(readOperation({ document, item, operation, path, method, resolve }));
     }
   }

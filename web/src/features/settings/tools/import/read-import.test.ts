@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ImportedRequest } from "./imported";
-import { MOST_LETTERS, readImport } from "./read-import";
+import { MAX_LETTERS, readImport } from "./read-import";
 
 async function requestsOf(text: string): Promise<ImportedRequest[]> {
   const imported = await readImport(text);
@@ -194,7 +194,7 @@ describe("an OpenAPI document", () => {
     ["openapi: 3.0.0\npaths:\n  a: [", "The document has an error on line 3:"],
     ["openapi: 4.0.0", "OpenAPI 4.0.0 cannot be read. Version 3 and Swagger 2.0 can."],
     ["openapi: 3.0.0\npaths: {}", "The document has no operations that a tool can call."],
-    ["openapi ".repeat(MOST_LETTERS / 8 + 1), "The document is too large. The limit is 20 MB."],
+    ["openapi ".repeat(MAX_LETTERS / 8 + 1), "The document is too large. The limit is 20 MB."],
   ])("case %# is refused with a reason", async (text, reason) => {
     expect(await problemOf(text)).toContain(reason);
   });

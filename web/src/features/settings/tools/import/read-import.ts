@@ -5,11 +5,11 @@ import { type Imported, Unreadable, isObject } from "./imported";
 import { readOpenApi } from "./openapi";
 
 /** In characters. */
-export const MOST_LETTERS = 20_000_000;
+export const MAX_LETTERS = 20_000_000;
 
 export async function readImport(text: string): Promise<Imported> {
   try {
-    if (text.length > MOST_LETTERS) throw new Unreadable("The document is too large. The limit is 20 MB.");
+    if (text.length > MAX_LETTERS) throw new Unreadable("The document is too large. The limit is 20 MB.");
     if (isCurl(text)) return { requests: [readCurl(text)] };
     const document = await documentOf(text);
     if (!isObject(document) || !("openapi" in document || "swagger" in document)) throw new Unreadable(NEITHER);

@@ -5,7 +5,7 @@ import { isObject, textOf } from "./imported";
 type Schema = Record<string, unknown>;
 
 /** References and nested schemas are followed to this depth, because documents can be circular. */
-const MOST_HOPS = 12;
+const MAX_HOPS = 12;
 
 export type Resolve = (value: unknown) => Schema;
 
@@ -13,7 +13,7 @@ export type Resolve = (value: unknown) => Schema;
 export function resolverOf(document: Schema): Resolve {
   return (value) => {
     let found = value;
-    for (let hops = 0; hops < MOST_HOPS; hops += 1) {
+    for (let hops = 0; hops < MAX_HOPS; hops += 1) {
       if (!isObject(found)) return {};
       const reference = found["$ref"];
       if (typeof reference !== "string") return found;
@@ -49,7 +49,7 @@ export interface Properties {
 export function propertiesOf(value: unknown, resolve: Resolve, within: readonly Schema[] = []): Properties | null {
   const schema = resolve(value);
   // a schema that contains itself adds nothing
-  if (within.includes(schema) || within.length >= MOST_HOPS) return null;
+  if (within.includes(schema) || within.length >= MAX_HOPS) return null;
   const parts: unknown[] = Array.isArray(schema["allOf"]) ? schema["allOf"] : [];
   const found = [...parts, ...choicesOf(schema).slice(0, 1)]
     .map((part) => propertiesOf(part, resolve, [...within, schema]))
@@ -73,7 +73,7 @@ export function typeOf(value: unknown, resolve: Resolve, depth = 0): string {
   if (type === "boolean" || type === "array" || type === "object") return type;
   if (type === "string") return "string";
   const [choice] = [...choicesOf(schema), ...(Array.isArray(schema["allOf"]) ? (schema["allOf"] as unknown[]) : [])];
-  if (choice !== undefined && depth < MOST_HOPS) return typeOf(choice, resolve, depth + 1);
+  if (choice !== undefined && depth < MAX_HOPS) return typeOf(choice, resolve, depth + 1);
   return isObject(schema["properties"]) ? "object" : "string";
 }
 
@@ -85,7 +85,7 @@ export function describe(value: unknown, resolve: Resolve): string {
   const format = textOf(schema["format"]);
   return [
     textOf(schema["description"]) || textOf(schema["title"]),
-    values.length > 0 ? `One of: ${values.slice(0, MOST_VALUES).join(", ")}.` : "",
+    values.length > 0 ? `One of: ${values.slice(0, MAX_VALUES).join(", ")}.` : "",
     shape === "" || shape === "object" ? "" : `As ${shape}.`,
     DATES[format] ?? "",
   ]
@@ -93,8 +93,8 @@ export function describe(value: unknown, resolve: Resolve): string {
     .join(" ");
 }
 
-const MOST_VALUES = 40;
-const MOST_FIELDS = 12;
+const MAX_VALUES = 40;
+const MAX_FIELDS = 12;
 const DEEPEST = 1;
 const DATES: Record<string, string> = { date: "As 2026-01-31.", "date-time": "As 2026-01-31T14:05:00Z." };
 
@@ -104,7 +104,7 @@ function shapeOf(value: unknown, resolve: Resolve, depth: number): string {
   if (type === "array") return depth > DEEPEST ? "array" : `[${shapeOf(schema["items"], resolve, depth + 1)}]`;
   const fields = type === "object" && depth <= DEEPEST ? propertiesOf(schema, resolve) : null;
   if (fields === null) return type;
-  const names = Object.keys(fields.properties).slice(0, MOST_FIELDS);
+  const names = Object.keys(fields.properties).slice(0, MAX_FIELDS);
   return `{${names.map((name) => `${name}: ${shapeOf(fields.properties[name], resolve, depth + 1)}`).join(", ")}}`;
 }
 

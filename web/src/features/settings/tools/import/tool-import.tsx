@@ -5,12 +5,12 @@ import { useMutation } from "@tanstack/react-query";
 import { FileUp } from "lucide-react";
 import { useState } from "react";
 import type { ImportedRequest } from "./imported";
-import { MOST_LETTERS } from "./read-import";
+import { MAX_LETTERS } from "./read-import";
 import { startReading } from "./start-reading";
 
 const EXAMPLE = "curl https://example.com/orders/{order_id}";
 /** Only this many operations are listed at once; the search finds the others. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"]) => void }) {
   const [pasted, setPasted] = useState("");
@@ -22,7 +22,7 @@ export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"])
   const reading = useMutation({
     mutationFn: async (source: string | File) => {
       if (typeof source === "string") return startReading(source);
-      if (source.size > MOST_LETTERS) return { problem: "The file is too large. The limit is 20 MB." };
+      if (source.size > MAX_LETTERS) return { problem: "The file is too large. The limit is 20 MB." };
       return startReading(await source.text());
     },
     onSuccess: (imported) =>
@@ -77,7 +77,7 @@ export function ToolImport({ onFill }: { onFill: (part: ImportedRequest["part"])
           description={`The document has ${requests.length} operations. Each one becomes a separate tool.`}
           placeholder="Choose an operation"
           searchable
-          limit={MOST_SHOWN}
+          limit={MAX_SHOWN}
           nothingFoundMessage="No matching operation"
           data={requests.map(({ title, summary }, index) => ({
             value: String(index),
