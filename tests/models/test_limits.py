@@ -1,8 +1,10 @@
 """Amounts that callers name, against the limits of an author's conditions."""
 
+import time
+
 import pytest
 
-from offhook.models.providers.builtin.english.numbers.limits import keeps_limit
+from offhook.models.providers.builtin.english.numbers.limits import MAX_AMOUNTS, keeps_limit, read_limits
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,14 @@ def test_what_is_so_now_keeps_a_limit_or_breaks_it(said: str, condition: str, is
 )
 def test_what_is_no_amount_of_now_keeps_nothing(said: str, condition: str) -> None:
     assert keeps_limit(said, condition) is None
+
+
+def test_conditions_of_many_limits_hold_up_no_other_call() -> None:
+    said, condition = "five, " * 130, "at most 1, " * 3600
+    began = time.process_time()
+    limits = read_limits(condition)
+    assert keeps_limit(said, condition) is None
+    assert keeps_limit("five, " * MAX_AMOUNTS, condition) is False
+    assert len(limits) == 3600
+    # 30 s where each limit is read with all words before it, and what is said with each limit
+    assert time.process_time() - began < 2

@@ -167,6 +167,11 @@ _WEEKS_FROM: Final = re.compile(
 )
 
 
+def _weeks_from(words: list[str]) -> re.Match[str] | None:
+    """Returns the match of "a week from Friday" at the end of some words, of which it has five at most."""
+    return _WEEKS_FROM.search(" ".join(words))
+
+
 def _names_weekday(words: list[str]) -> bool:
     """Returns whether these words end with a weekday, as before "next week" or "of next week"."""
     named = words[:-1] if words and words[-1] == "of" else words
@@ -185,7 +190,7 @@ def day_phrase(text: str) -> str | None:
             if before == "not":
                 continue
             name = singular.capitalize()
-            if span := _WEEKS_FROM.search(" ".join(words[: at + 1])):
+            if span := _weeks_from(words[max(0, at - 4) : at + 1]):
                 return f"{span.group().removesuffix(word)}{name}"
             if before in ("next", "this"):
                 return f"{before} {name}"
@@ -193,7 +198,7 @@ def day_phrase(text: str) -> str | None:
             return f"{name} {week['week']}" if week else name
         if word in MONTHS and (date := _date_phrase(words, at)):
             return date
-        if span := _WEEKS_FROM.search(" ".join(words[: at + 1])):
+        if span := _weeks_from(words[max(0, at - 4) : at + 1]):
             return span.group()
         if word in _RELATIVE:
             return f"the {word}" if word == "weekend" else word

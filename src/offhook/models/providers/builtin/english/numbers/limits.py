@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from offhook.models.providers.builtin.english import spoken_values
-from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.english.words import keep_short, word_tokens
 
 _DAYS: Final = {
     "minute": 1 / 1440, "min": 1 / 1440, "hour": 1 / 24, "hr": 1 / 24, "day": 1, "night": 1, "week": 7, "month": 30.4,
@@ -64,6 +64,10 @@ _AGO: Final = re.compile(r"\b(?:ago|back)\b")
 # "fifteen years if it's a day"
 _IDIOM: Final = re.compile(r"\bif (?:it|he|she) is a (?:day|minute)\b")
 _CLAUSES: Final = re.compile(r"[,.;!?](?!\d)")
+# No words that make a limit are more, before it or behind it.
+_MAX_LIMIT_WORDS: Final = 4
+# Who names more amounts at once says nothing of a single limit.
+MAX_AMOUNTS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ def keeps_limit(said: str, condition: str) -> bool | None:
 
 def _keeps(said: str, limit: _Amount) -> bool | None:
     amounts = _amounts_said(said)
+    if len(amounts) > MAX_AMOUNTS:
+        return None
     of_kind = [amount for amount in amounts if amount.kind == limit.kind]
     if not of_kind and len({amount.kind for amount in amounts}) == 1 and _UNITLESS in (amounts[0].kind, limit.kind):
         # "there are four of us" for "up to 6", but "four o'clock" does not count anything
@@ -119,19 +125,21 @@ def _keeps(said: str, limit: _Amount) -> bool | None:
     return within.pop() if len(within) == 1 else None
 
 
-def _amounts_said(said: str) -> list[_Amount]:
+# For each limit of each edge of a step.
+@lru_cache(maxsize=64)
+def _amounts_said(said: str) -> tuple[_Amount, ...]:
     """Returns the amounts that are true now."""
     found: list[_Amount] = []
     for part in _CLAUSES.split(_written_out(said)):
         clause = _IDIOM.sub(" ", " ".join(word_tokens(part)))
         amounts = [amount for _, amount in _read_amounts(clause)]
         if amounts and (_NOT_NOW.search(clause) or (_WAS.search(clause) and not _AGO.search(clause))):
-            return []
+            return ()
         found += amounts
-    return found
+    return tuple(found)
 
 
-@lru_cache(maxsize=2048)
+@keep_short
 def read_limits(condition: str) -> tuple[_Amount, ...]:
     """Returns the limits that a condition names: "at least eighteen years old", "5 or more", "2 to 6 people"."""
     words = " ".join(word_tokens(_written_out(condition)))
@@ -166,7 +174,8 @@ def _read_amounts(text: str) -> Iterator[tuple[bool, _Amount]]:
         if is_few or (is_article and kind not in (_DURATION, "way", "weight")):
             at += 1
             continue
-        before, after = " ".join((*words[:at], "")), " ".join(("", *words[end:]))
+        before = " ".join((*words[max(0, at - _MAX_LIMIT_WORDS) : at], ""))
+        after = " ".join(("", *words[end : end + _MAX_LIMIT_WORDS]))
         yield _bounded(number * size, None if high is None else high * size, kind, size, before, after)
         at = end
 
