@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import func, null, text, update
 
+from offhook.kit.json_values import JsonObject
 from offhook.root import Root
 from offhook.runs.tables import Run
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -73,3 +74,26 @@ async def test_a_call_whose_process_died_at_its_end_is_asked_about_later(account
         await session.execute(text("DELETE FROM pgqueuer WHERE entrypoint = 'telephony.read_bill'"))
     await sweep({})
     assert await waiting(root) == []
+
+
+@pytest.mark.parametrize(
+    ("bill", "tries"),
+    [
+        ({"duration_s": "61", "billed_s": None, "cost": None, "currency": "USD"}, 1),
+        ({"duration_s": "0", "billed_s": None, "cost": None, "currency": "USD"}, 0),
+        ({"duration_s": None, "billed_s": None, "cost": None, "currency": "USD"}, 0),
+        ({"duration_s": "61", "billed_s": None, "cost": "0.0170", "currency": "USD"}, 0),
+    ],
+)
+async def test_of_a_call_whose_carrier_told_only_its_length_the_price_is_missing(
+    account: Account, root: Root, bill: JsonObject, tries: int
+) -> None:
+    root.get(CarrierRegistry).add(account.carrier.spec(bills=Rated()))
+    run_id = await dial_and_end(account)
+    ended_at = func.now() - MISSED_AFTER * 1.25
+    async with root.db.transaction() as session:
+        values = {"ended_at": ended_at, "created_at": ended_at - timedelta(minutes=1), "carrier_bill": bill}
+        await session.execute(update(Run).where(Run.id == run_id).values(**values))
+        await session.execute(text("DELETE FROM pgqueuer WHERE entrypoint = 'telephony.read_bill'"))
+    await root.jobs.handlers[MISSED_JOB]({})
+    assert len(await waiting(root)) == tries

@@ -4,7 +4,19 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, UnaryExpression, any_, cast, func, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Numeric,
+    UnaryExpression,
+    and_,
+    any_,
+    cast,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql import operators
@@ -140,13 +152,17 @@ async def list_runs_without_bill(
     session: AsyncSession, modes: Sequence[str], *, ended_after: timedelta, ended_before: timedelta, limit: int
 ) -> list[tuple[int, int]]:
     """Returns (organization, run) of these carriers' calls that ended at most ``ended_after`` and at least ``ended_before``
-    ago and for which the carrier has not reported a price."""
+    ago and for which the carrier has not reported a price. It may have reported how long they were; calls that were not
+    answered have no price."""
     now = func.clock_timestamp()
+    was_connected = cast(Run.carrier_bill["duration_s"].astext, Numeric) > 0
+    is_unrated = and_(Run.carrier_bill["cost"].astext.is_(None), was_connected)
     rows = await session.execute(
         select(Run.organization_id, Run.id)
         .where(Run.created_at > now - ended_after - _MAX_CALL, Run.created_at < now - ended_before)
         .where(Run.ended_at > now - ended_after, Run.ended_at < now - ended_before)
-        .where(Run.mode.in_(modes), Run.call_id.is_not(None), Run.carrier_bill.is_(None))
+        .where(Run.mode.in_(modes), Run.call_id.is_not(None))
+        .where(or_(Run.carrier_bill.is_(None), is_unrated))
         .order_by(Run.created_at, Run.id)
         .limit(limit)
     )
