@@ -115,3 +115,31 @@ async def test_an_upload_that_the_end_cuts_off_is_shown(root: Root, bucket: Dead
     await spool.close()
     (left,) = await shown(root)
     assert (left.files, left.error) == (1, None)
+
+
+async def test_what_a_process_uploads_at_its_end_is_shown_no_longer(root: Root, bucket: DeadBucket, run: Run) -> None:
+    key = f"recordings/{run.organization_id}/{run.id}.wav"
+    bucket.path_for(key).write_bytes(b"RIFF")
+    os.utime(bucket.path_for(key), (0, 0))
+    spool = make_spool(root, bucket, "n-1")
+    await spool.tell_waiting()
+    assert len(await shown(root)) == 1
+    bucket.is_dead = False
+    spool.keep_soon(key)
+    await spool.close()
+    assert not bucket.path_for(key).exists()
+    assert await shown(root) == []
+
+
+async def test_a_folder_that_takes_no_name_is_not_filled(
+    root: Root, bucket: DeadBucket, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    bucket.path_for(f"recordings/{run.organization_id}/{run.id}.wav").write_bytes(b"RIFF")
+    os.utime(bucket.path_for(f"recordings/{run.organization_id}/{run.id}.wav"), (0, 0))
+    with pytest.raises(PermissionError):
+        await make_spool(root, bucket, "n-1").tell_waiting()
+    assert [path.name for path in (bucket.root / "recordings").iterdir()] == [str(run.organization_id)]

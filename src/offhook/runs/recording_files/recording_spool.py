@@ -112,10 +112,13 @@ class RecordingSpool:
                 for key in list(self._refused):
                     await self._keep(key, is_last=True)
         await self._uploads.close()
-        if left := len(self._refused) + len(self._cut_off):
+        left = len(self._refused) + len(self._cut_off)
+        # What was uploaded just now must not be shown as waiting on a machine that may never come back.
+        if self._storage.is_shared and (left or self.report.has_row):
             with suppress(OSError, *DATABASE_ERRORS):
                 async with asyncio.timeout(REPORT_TIMEOUT_S):
                     await self.tell_waiting()
+        if left:
             log.warning("recordings_left_here", count=left, folder=str(self._storage.root / FOLDER))
 
     async def _sweep_forever(self) -> None:

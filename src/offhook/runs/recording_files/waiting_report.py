@@ -22,7 +22,8 @@ _MAX_PLACE: Final = 512
 
 
 class WaitingReport:
-    """One per process. Reports nothing until it has the process's ``node_id``."""
+    """One per process. Reports nothing until it has the process's ``node_id``. ``has_row``: the database may still have what it
+    reported last."""
 
     def __init__(self, db: Database, folder: Path) -> None:
         self.node_id: str | None = None
@@ -32,7 +33,7 @@ class WaitingReport:
         self._error: str | None = None
         self._failed_at: datetime | None = None
         # An earlier process may have left a row.
-        self._has_row = True
+        self.has_row = True
 
     def note_failure(self, error: Exception) -> None:
         """Keeps why a recording was not uploaded. Of database errors, only the kind: their messages repeat values."""
@@ -49,7 +50,7 @@ class WaitingReport:
         if self.node_id is None:
             return
         waiting = await asyncio.to_thread(self._measure, paths)
-        if waiting is None and not self._has_row:
+        if waiting is None and not self.has_row:
             return
         spool_id = await asyncio.to_thread(self._read_name)
         async with self._db.transaction() as session:
@@ -57,7 +58,7 @@ class WaitingReport:
                 await spools.remove_spool(session, spool_id)
             else:
                 await spools.write_spool(session, spool_id, node_id=self.node_id, place=self._place, waiting=waiting)
-        self._has_row = waiting is not None
+        self.has_row = waiting is not None
 
     def _measure(self, paths: Sequence[Path]) -> WaitingRecordings | None:
         found = []
@@ -74,8 +75,10 @@ class WaitingReport:
         path = self._folder / NAME_FILE
         if not path.exists():  # written whole, by the first of two processes
             draft = path.with_name(f"{NAME_FILE}.{secrets.token_hex(8)}")
-            draft.write_text(secrets.token_hex(16))
-            with suppress(FileExistsError):
-                path.hardlink_to(draft)
-            draft.unlink()
+            try:
+                draft.write_text(secrets.token_hex(16))
+                with suppress(FileExistsError):
+                    path.hardlink_to(draft)
+            finally:  # each sweep on a full disk would leave one, three a minute
+                draft.unlink(missing_ok=True)
         return path.read_text().strip()
