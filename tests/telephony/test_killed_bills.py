@@ -97,3 +97,19 @@ async def test_of_a_call_whose_carrier_told_only_its_length_the_price_is_missing
         await session.execute(text("DELETE FROM pgqueuer WHERE entrypoint = 'telephony.read_bill'"))
     await root.jobs.handlers[MISSED_JOB]({})
     assert len(await waiting(root)) == tries
+
+
+async def test_missed_calls_are_asked_about_over_an_hour(account: Account, root: Root) -> None:
+    root.get(CarrierRegistry).add(account.carrier.spec(bills=Rated()))
+    run_ids = [await dial_and_end(account) for _ in range(3)]
+    ended_at = func.now() - MISSED_AFTER * 1.25
+    async with root.db.transaction() as session:
+        values = {"ended_at": ended_at, "created_at": ended_at - timedelta(minutes=1), "carrier_bill": null()}
+        await session.execute(update(Run).where(Run.id.in_(run_ids)).values(**values))
+        await session.execute(text("DELETE FROM pgqueuer WHERE entrypoint = 'telephony.read_bill'"))
+    await root.jobs.handlers[MISSED_JOB]({})
+    async with root.db.transaction() as session:
+        first, _, last = await session.scalars(
+            text("SELECT execute_after FROM pgqueuer WHERE entrypoint = 'telephony.read_bill' ORDER BY 1")
+        )
+    assert last - first > timedelta(minutes=30)
