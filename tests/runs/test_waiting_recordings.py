@@ -15,6 +15,7 @@ from offhook.root import Root
 from offhook.runs.recording_files import recording_spool
 from offhook.runs.recording_files.recording_spool import RecordingSpool
 from offhook.runs.recording_files.vault import RecordingVault
+from offhook.runs.recording_files.waiting_report import NAME_FILE
 from offhook.runs.tables import Run
 
 
@@ -143,3 +144,21 @@ async def test_a_folder_that_takes_no_name_is_not_filled(
     with pytest.raises(PermissionError):
         await make_spool(root, bucket, "n-1").tell_waiting()
     assert [path.name for path in (bucket.root / "recordings").iterdir()] == [str(run.organization_id)]
+
+
+async def test_a_name_that_cannot_be_read_stops_no_upload(
+    root: Root, bucket: DeadBucket, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording_spool, "SWEEP_INTERVAL_S", 0.05)
+    path = bucket.path_for(f"recordings/{run.organization_id}/{run.id}.wav")
+    path.write_bytes(b"RIFF")
+    os.utime(path, (0, 0))
+    (bucket.root / "recordings" / NAME_FILE).write_bytes(b"\xff\xfe\xff")
+    spool = make_spool(root, bucket, "n-1")
+    await spool.start()
+    await asyncio.sleep(0.3)
+    bucket.is_dead = False
+    async with asyncio.timeout(20):
+        while path.exists():
+            await asyncio.sleep(0.02)
+    await spool.close()

@@ -115,7 +115,7 @@ class RecordingSpool:
         left = len(self._refused) + len(self._cut_off)
         # What was uploaded just now must not be shown as waiting on a machine that may never come back.
         if self._storage.is_shared and (left or self.report.has_row):
-            with suppress(OSError, *DATABASE_ERRORS):
+            with suppress(OSError, ValueError, *DATABASE_ERRORS):
                 async with asyncio.timeout(REPORT_TIMEOUT_S):
                     await self.tell_waiting()
         if left:
@@ -126,7 +126,7 @@ class RecordingSpool:
             try:
                 await self.sweep()
                 await self.tell_waiting()
-            except (OSError, *DATABASE_ERRORS) as error:
+            except (OSError, ValueError, *DATABASE_ERRORS) as error:  # a ValueError of what is told: uploads go on
                 log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
