@@ -192,7 +192,7 @@ describe("an OpenAPI document", () => {
     ['{"info": {"schema": "postman"}}', "This is neither a cURL command nor an OpenAPI document."],
     ['{"openapi": "3.0.0", ', "The document has an error on line 1:"],
     ["openapi: 3.0.0\npaths:\n  a: [", "The document has an error on line 3:"],
-    ["openapi: 4.0.0", "OpenAPI 4.0.0 cannot be read. Version 3 and Swagger 2.0 can."],
+    ["openapi: 4.0.0", "OpenAPI 4.0.0 is not supported. Use OpenAPI 3 or Swagger 2.0."],
     ["openapi: 3.0.0\npaths: {}", "The document has no operations that a tool can call."],
     ["openapi ".repeat(MAX_LETTERS / 8 + 1), "The document is too large. The limit is 20 MB."],
   ])("case %# is refused with a reason", async (text, reason) => {
