@@ -1,7 +1,6 @@
 /** The form of the chosen step, made from what its kind declares. */
 
-import { Accordion, Alert, Badge, Button, Group, Stack, Text } from "@mantine/core";
-import { Copy, Trash2 } from "lucide-react";
+import { Accordion, Alert, Badge, Group, Stack, Text } from "@mantine/core";
 import type { GraphNode } from "../../../graph/definition";
 import { setNodeData } from "../../../graph/editing/edit";
 import { issuesBeside, issueAt } from "../../../graph/validation-issues";
@@ -9,14 +8,13 @@ import { type PropertySpec, isShown, sectionsOf, valueOf } from "../../../graph/
 import { useEditorContext } from "../state/editor";
 import { Field } from "./fields";
 import classes from "./form.module.css";
+import { ItemActions } from "./item-actions";
 import { KindIcon } from "../canvas/kinds";
 import { TriggerAddress } from "./trigger-address";
-import { useCanvasActions } from "../state/use-canvas-actions";
 import { OutgoingEdges } from "./outgoing-edges";
 
 export function NodeForm({ node }: { node: GraphNode }) {
-  const { specs, canEdit, validationIssues } = useEditorContext();
-  const actions = useCanvasActions();
+  const { specs, validationIssues } = useEditorContext();
   const spec = specs.get(node.type);
   const found = validationIssues.byNode.get(node.id) ?? [];
   const shown = spec?.properties.filter((property) => isShown(property, spec, node.data)) ?? [];
@@ -45,27 +43,7 @@ export function NodeForm({ node }: { node: GraphNode }) {
       {spec !== undefined && <Sections node={node} shown={shown} />}
       <TriggerAddress node={node} />
       <OutgoingEdges node={node} />
-      {canEdit && (
-        <Group gap={8} mt="xs">
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<Copy size={14} />}
-            onClick={() => actions.duplicate([node.id])}
-          >
-            Duplicate
-          </Button>
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            leftSection={<Trash2 size={14} />}
-            onClick={() => actions.remove([node.id], [])}
-          >
-            Remove
-          </Button>
-        </Group>
-      )}
+      <ItemActions id={node.id} />
     </Stack>
   );
 }

@@ -1,12 +1,12 @@
 /** The form of the selected note: its text, color and size. */
 
-import { Button, Group, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
-import { Copy, StickyNote, Trash2 } from "lucide-react";
+import { Group, NumberInput, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
+import { StickyNote } from "lucide-react";
 import { NOTE_SIDES, type Note } from "../../../graph/definition";
 import { MAX_CHARACTERS, NOTE_COLORS, colorOf, setNote } from "../../../graph/editing/notes";
 import classes from "../forms/form.module.css";
+import { ItemActions } from "../forms/item-actions";
 import { useEditorContext } from "../state/editor";
-import { useCanvasActions } from "../state/use-canvas-actions";
 
 const SIDES = [
   { name: "width", label: "Width" },
@@ -19,7 +19,6 @@ const COLORS = NOTE_COLORS.map((color) => ({
 
 export function NoteForm({ note }: { note: Note }) {
   const { canEdit, change } = useEditorContext();
-  const actions = useCanvasActions();
   const set = (patch: Partial<Note>) =>
     change(
       (doc) => ({ ...doc, definition: setNote(doc.definition, note.id, patch) }),
@@ -80,27 +79,7 @@ export function NoteForm({ note }: { note: Note }) {
           />
         ))}
       </Group>
-      {canEdit && (
-        <Group gap={8} mt="xs">
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<Copy size={14} />}
-            onClick={() => actions.duplicate([note.id])}
-          >
-            Duplicate
-          </Button>
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            leftSection={<Trash2 size={14} />}
-            onClick={() => actions.remove([note.id], [])}
-          >
-            Remove
-          </Button>
-        </Group>
-      )}
+      <ItemActions id={note.id} />
     </Stack>
   );
 }
